@@ -40,7 +40,7 @@ use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Invocation, Language, Phase, Toolchain, TuneMode};
 use crate::codegen::{self, CodegenError, FusedImage};
-use crate::dependence::{build_uar, take_domains};
+use crate::dependence::{build_dependence_graph, take_domains};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use crate::objects;
@@ -567,7 +567,7 @@ fn analyze(
     outcome.warnings.push_str(&program.warnings);
     let stopped = || PipelineError::Bug("analysis was stopped".into());
     let facts = find_facts(&mut program, &build, &mut clock, outcome)?.ok_or_else(stopped)?;
-    let stages = (&mut clock, build_uar as outcome::Relate);
+    let stages = (&mut clock, build_dependence_graph as outcome::Relate);
     let analysis = plan_program(facts, (&build, toolchain), stages, outcome)?;
     let analysis = analysis.ok_or_else(stopped)?;
     let mut analysis = tuning::choose(&program, analysis, &build, outcome)?;
@@ -635,18 +635,18 @@ fn plan_program(
     (clock, relate): (&mut Clock<'_>, outcome::Relate),
     outcome: &mut Outcome,
 ) -> Result<Option<Analysis>, PipelineError> {
-    let uar = clock.time(Stage::Dependence, || {
+    let dependences = clock.time(Stage::Dependence, || {
         take_domains(&mut graph, &models);
         relate(&graph, &models)
     });
     clock.dump(Stage::Dependence, || {
-        outcome::dependence_as_json(&graph, &uar)
+        outcome::dependence_as_json(&graph, &dependences)
     });
     if clock.stops_after(Stage::Dependence) {
         return Ok(None);
     }
     let mut options = schedule_options(build, toolchain);
-    let plan = || plan_fusion(&graph, &models, &uar, &options);
+    let plan = || plan_fusion(&graph, &models, &dependences, &options);
     let (plan, missed) = clock.time(Stage::Schedule, plan);
     let names = plan.groups.iter().flat_map(|group| &group.orientations);
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
@@ -665,7 +665,7 @@ fn plan_program(
         return Ok(None);
     }
     let (plan, missed) = clock.time(Stage::Verify, || {
-        let found = (&graph, models.as_slice(), &uar);
+        let found = (&graph, models.as_slice(), &dependences);
         refused::judge(found, (plan, missed), &mut options, build, outcome)
     })?;
     clock.dump(Stage::Verify, || outcome::as_json(plan.plan()));
@@ -675,7 +675,7 @@ fn plan_program(
     Ok(Some(Analysis {
         graph,
         models,
-        uar,
+        dependences,
         plan,
         missed,
         options,

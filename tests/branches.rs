@@ -1,4 +1,4 @@
-//! Random programs of independent branches that wait: what fused kernels do in unison is compared with
+//! Random programs of independent branches that wait: what fused kernels do interleaved is compared with
 //! what the branches do one after the other.
 //!
 //! A seed gives a program of several cases. A case has two to four branches of one to three launches,
@@ -294,7 +294,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The three products of a BERT layer wait a third as often in unison, and load each tile once.
+/// The three products of a BERT layer wait a third as often interleaved, and load each tile once.
 fn check_common_tiles() -> Result<(), Failed> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_programs/bert_qkv.cu");
     let (_, apart) = counted(&source, &["--sirius-fusion=off"], &[])?;

@@ -444,7 +444,7 @@ fn tables_of_addresses_are_no_difference() {
     assert!(messages.contains(same), "{messages}");
 }
 
-/// What is written behind barriers is reckoned from a pointer that is only read: to LLVM that one is not alone either,
+/// What is written behind barriers is computed from a pointer that is only read: to LLVM that one is not alone either,
 /// or loads could be moved across the barriers.
 #[test]
 fn a_base_of_what_others_write_is_not_alone() {

@@ -8,8 +8,8 @@ mod scene;
 use scene::*;
 use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{
-    DependenceKind, Edge, Guard, MappedWidth, PlaceMap, PlaceSymbol, Uar, Width, Witness,
-    WitnessEnd,
+    DependenceGraph, DependenceKind, Edge, Guard, MappedWidth, PlaceMap, PlaceSymbol, Width,
+    Witness, WitnessEnd,
 };
 use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
 use sirius_rs::expression::Expression;
@@ -65,7 +65,7 @@ fn example() -> (Scene, FusionPlan, Report) {
     ];
     let mut plan = plan(&[(one, false), (two, false)], guards);
     plan.groups[0].orientations = vec!["v".to_owned(), "h".to_owned()];
-    let uar = graph_of(
+    let dependences = graph_of(
         &scene,
         &[
             (one, two, "b", Width::Thread),
@@ -91,7 +91,7 @@ fn example() -> (Scene, FusionPlan, Report) {
     let report = build_report(
         &scene.graph,
         &scene.kernels,
-        &uar,
+        &dependences,
         &plan,
         &[missed],
         &stages,
@@ -104,13 +104,13 @@ fn node_of(launch: LaunchId) -> NodeId {
     NodeId(launch.0 as usize)
 }
 
-fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
-    let mut uar = Uar::default();
+fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> DependenceGraph {
+    let mut dependences = DependenceGraph::default();
     let nodes: Vec<_> = scene
         .graph
         .nodes
         .iter()
-        .map(|node| uar.graph.add_node(node.id))
+        .map(|node| dependences.graph.add_node(node.id))
         .collect();
     for (source, sink, buffer, width) in edges {
         let (source, sink) = (node_of(*source), node_of(*sink));
@@ -143,9 +143,11 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Uar {
             witness: (*width == Width::Global).then(witness),
             mapped: (*width == Width::Global).then(mapped),
         };
-        uar.graph.add_edge(nodes[source.0], nodes[sink.0], edge);
+        dependences
+            .graph
+            .add_edge(nodes[source.0], nodes[sink.0], edge);
     }
-    uar
+    dependences
 }
 
 fn mapped() -> MappedWidth {

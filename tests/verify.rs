@@ -792,8 +792,8 @@ mod maps;
 mod runs;
 #[path = "verify/segments.rs"]
 mod segments;
-#[path = "verify/strands.rs"]
-mod strands;
+#[path = "verify/partitions.rs"]
+mod partitions;
 #[path = "verify/planes.rs"]
 mod planes;
 #[path = "verify/tables.rs"]

@@ -5,7 +5,7 @@
 use inkwell::context::Context;
 use rayon::prelude::*;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
-use sirius_rs::dependence::{Guard, build_uar, take_domains};
+use sirius_rs::dependence::{Guard, build_dependence_graph, take_domains};
 use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{KernelModel, Tables, model_kernels};
 use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
@@ -37,10 +37,10 @@ fn analyse(source: &Path) -> Analysed {
     let mut graph = build_launch_graph(&program);
     let models = model_kernels(&program, &Tables::Unknown);
     take_domains(&mut graph, &models);
-    let uar = build_uar(&graph, &models);
+    let dependences = build_dependence_graph(&graph, &models);
     let options = ScheduleOptions::from(&build.sirius);
-    let (plan, missed) = plan_fusion(&graph, &models, &uar, &options);
-    let report = build_report(&graph, &models, &uar, &plan, &missed, &[]);
+    let (plan, missed) = plan_fusion(&graph, &models, &dependences, &options);
+    let report = build_report(&graph, &models, &dependences, &plan, &missed, &[]);
     Analysed {
         graph,
         models,
@@ -86,7 +86,7 @@ fn misjudged(analysed: &Analysed) -> Vec<String> {
         return wrong;
     }
     for (index, group) in analysed.plan.groups.iter().enumerate() {
-        // Members that depend on each other, in unison or the other way round.
+        // Members that depend on each other, interleaved or the other way round.
         for (position, pair) in group.members.windows(2).enumerate() {
             let nodes =
                 [position, position + 1].map(|at| analysed.report.fusions[index].members[at]);

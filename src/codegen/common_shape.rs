@@ -12,8 +12,8 @@ pub(super) fn common_shape(
     group: &FusionGroup,
 ) -> [Option<Expression<ValueId>>; 2] {
     let (mut blocks, mut threads) = (None::<Expression<ValueId>>, None::<Expression<ValueId>>);
-    for strand in group.strands() {
-        let member = &group.members[strand[0]];
+    for partition in group.partitions() {
+        let member = &group.members[partition[0]];
         let ThreadMap::Blocks {
             first,
             count,

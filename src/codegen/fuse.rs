@@ -1,7 +1,7 @@
 //! Members of a group -> one kernel that runs their bodies in the order of the plan's segments.
 //!
 //! Invariants: a fused kernel does what its members do one after the other, provided that the
-//! plan's guards hold; members of one segment depend on each other in nothing and may run in unison.
+//! plan's guards hold; members of one segment depend on each other in nothing and may run interleaved.
 //! Each member is the original body, inlined as a call or taken apart as one, so that an early return
 //! goes to its end. What a member could assume about memory for itself does
 //! not outlive its segment: `__restrict__` of a member holds between its own accesses only, types of
@@ -45,9 +45,9 @@ mod scopes;
 mod segment;
 mod segments;
 mod short_loops;
-mod strands;
+mod partitions;
 mod tiles;
-mod unison;
+mod interleaved;
 mod versions;
 #[cfg(test)]
 mod block_tests;
@@ -73,17 +73,17 @@ use indices::Given;
 use inkwell::module::Module;
 use launch_bounds::Demand;
 use memory::KernelFacts;
+use partitions::{PartitionFunction, PartitionPlace};
 use preparation::new_module;
 use recipe::{Recipe, statements_at};
 use scopes::AliasScopes;
 use segment::Segment;
 use segments::{Segments, by_field, form_of, link_all};
 use std::collections::{BTreeMap, BTreeSet};
-use strands::{StrandFunction, StrandPlace};
 
 pub(in crate::codegen) use mixture::SLOTS;
+pub(in crate::codegen) use partitions::extent;
 pub(super) use preparation::Preparation;
-pub(in crate::codegen) use strands::extent;
 
 /// Which of a plan's kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ pub(super) fn build_kernels<'ctx>(
     let module = new_module(program, "sirius.fused");
     let (first, orders) = wanted.of_part(part);
     let mut built = Vec::new();
-    let mut strands = Vec::new();
+    let mut partitions = Vec::new();
     let of_kernels: Vec<BTreeSet<Optimisation>> = orders
         .iter()
         .map(|order| optimisations - &order.recipe.shape.variant.without)
@@ -153,11 +153,11 @@ pub(super) fn build_kernels<'ctx>(
     for builder in &builders {
         let (kernel, functions) = builder.build()?;
         built.push(kernel);
-        strands.push(functions);
+        partitions.push(functions);
     }
-    if strands.iter().any(|functions| !functions.is_empty()) {
+    if partitions.iter().any(|functions| !functions.is_empty()) {
         let names: Vec<&str> = built.iter().map(|kernel| kernel.name.as_str()).collect();
-        let settled = strands::settle(&module, &names, &strands)?;
+        let settled = partitions::settle(&module, &names, &partitions)?;
         for (kernel, settled) in built.iter_mut().zip(settled) {
             kernel.is_whole = settled;
         }
@@ -275,7 +275,7 @@ pub(super) fn build_kernels<'ctx>(
                 kernel,
                 statements: of_waves(kernel, &order.sites),
                 single: wanted.is_single(number),
-                lone: false,
+                never_batched: false,
                 regions: batch::meeting(
                     statements_at(&order.sites, statements, sites)
                         .into_iter()
@@ -287,15 +287,15 @@ pub(super) fn build_kernels<'ctx>(
         let of_kernel = order.sites.iter();
         let of_kernel = of_kernel.filter_map(|group| Some((*group, sites[*group].as_ref()?)));
         groups.extend(of_kernel.map(|(group, site)| kernel.at(group, site)));
-        let lone = wanted
-            .lone
+        let never_batched = wanted
+            .never_batched
             .iter()
             .filter(|(of_group, _)| *of_group == number);
-        bodies.extend(lone.map(|(_, own)| batch::Body {
+        bodies.extend(never_batched.map(|(_, own)| batch::Body {
             kernel,
             statements: of_waves(kernel, own),
             single: true,
-            lone: true,
+            never_batched: true,
             regions: BTreeMap::new(),
         }));
     }
@@ -322,16 +322,16 @@ struct GroupBuilder<'a, 'ctx> {
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// The kernel, and the functions of its strands.
-    fn build(&self) -> Result<(Built, Vec<StrandFunction>), CodegenError> {
+    /// The kernel, and the functions of its block partitions.
+    fn build(&self) -> Result<(Built, Vec<PartitionFunction>), CodegenError> {
         let (shape, facts) = (&self.recipe.shape, &self.recipe.facts);
         let bodies = self.bodies()?;
         for (body, extents) in bodies.iter().zip(&facts.extents) {
             host_values::put_extents(body.function, *extents);
         }
-        // Strands have grids of their own, side by side in that of the kernel.
+        // Block partitions have grids of their own, side by side in that of the kernel.
         let known = self.optimisations.contains(&Optimisation::HostConstants);
-        if known && shape.members.len() > 1 && shape.strands.is_empty() {
+        if known && shape.members.len() > 1 && shape.partitions.is_empty() {
             for body in &bodies {
                 host_values::bound_indices(body.function, &facts.largest, &facts.block);
             }
@@ -371,8 +371,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .map(|index| shape.parameters[*index].of_body.is_some())
                 .collect(),
             block: facts.block,
-            // Strands have grids of their own, side by side in that of the kernel.
-            grid: match shape.strands.is_empty() {
+            // Block partitions have grids of their own, side by side in that of the kernel.
+            grid: match shape.partitions.is_empty() {
                 true => facts.largest,
                 false => [None; 3],
             },
@@ -505,17 +505,23 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         &self,
         function: Value,
         bodies: &[segment::Body],
-    ) -> Result<Vec<StrandFunction>, CodegenError> {
+    ) -> Result<Vec<PartitionFunction>, CodegenError> {
         let shape = &self.recipe.shape;
         // Sets of the host have no lines.
         let mut all = bodies.iter();
         let scope = all.find_map(|body| DebugScope::of(self.module, body.function));
-        if !shape.strands.is_empty() {
-            let write = |strand: &StrandPlace, function: Value, builder: &Builder| {
-                self.write_segments((function, builder), bodies, &strand.members)
+        if !shape.partitions.is_empty() {
+            let write = |partition: &PartitionPlace, function: Value, builder: &Builder| {
+                self.write_segments((function, builder), bodies, &partition.members)
             };
-            let (module, strands) = (self.module, &shape.strands);
-            return strands::write_strands(module, function, scope.as_ref(), strands, write);
+            let (module, partitions) = (self.module, &shape.partitions);
+            return partitions::write_partitions(
+                module,
+                function,
+                scope.as_ref(),
+                partitions,
+                write,
+            );
         }
         let builder = Builder::at_end(self.module, Block::append(function, "entry"));
         if let Some(scope) = &scope {
@@ -554,7 +560,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 // Threads may have left the segment before on different ways.
                 self.synchronise(builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
             }
-            let together = self.in_unison(function, segment, bodies)?;
+            let together = self.interleave(function, segment, bodies)?;
             if let Some(together) = together {
                 // All of them have the grid of the first.
                 let end = self.enter(function, builder, grids[segment[0]].as_ref());
@@ -606,8 +612,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         Ok(())
     }
 
-    /// A function that runs the members of a segment in unison, when that is wanted and possible.
-    fn in_unison(
+    /// A function that runs the members of a segment interleaved, when that is wanted and possible.
+    fn interleave(
         &self,
         kernel: Value,
         segment: &[usize],
@@ -628,7 +634,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 (bodies[*position].function, places.as_slice())
             })
             .collect();
-        unison::in_unison(self.module, kernel, &name, &members)
+        interleaved::interleave(self.module, kernel, &name, &members)
     }
 
     /// Waits for all asynchronous copies of the calling thread.

@@ -30,7 +30,7 @@ fn generic_intrinsics(module: &Module) -> Vec<Value> {
     functions
 }
 
-/// Whether a generic pointer is reckoned from shared ones alone.
+/// Whether a generic pointer is computed from shared ones alone.
 fn is_shared(pointer: Value) -> bool {
     let mut seen = HashSet::new();
     let mut work = vec![pointer];

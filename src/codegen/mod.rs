@@ -254,7 +254,7 @@ pub struct WaveMember {
     pub launch: LaunchId,
     /// The number of its segment in the fused kernel.
     pub segment: usize,
-    /// By argument, the parameter of the record that is this pointer, or that it is reckoned from; `None` where
+    /// By argument, the parameter of the record that is this pointer, or that it is computed from; `None` where
     /// the kernel would see that the pointer has changed, or for what is no pointer.
     pub pointers: Vec<Option<usize>>,
 }

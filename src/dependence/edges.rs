@@ -1,4 +1,4 @@
-//! A pair of operations that may touch common bytes -> its edges in the [`Uar`].
+//! A pair of operations that may touch common bytes -> its edges in the [`DependenceGraph`].
 //!
 //! Order of proof for two launches and two targets: different allocations, no edge; same pointer or
 //! known distance, the relation decides; anything else may overlap, and the edge says which ranges
@@ -18,7 +18,7 @@ use super::pair::disjoint_guard;
 use super::polynomial::Polynomial;
 use super::relation::{Relations, Solver, universal_relation};
 use super::targets::Structure;
-use super::{DependenceKind, Edge, Guard, IterationDistance, Uar, Width};
+use super::{DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Width};
 use crate::diagnostics::{Location, RejectionReason};
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
 use petgraph::graph::NodeIndex;
@@ -50,7 +50,7 @@ pub(super) struct Builder<'a> {
     /// Allocations made in a loop or in a function that runs more than once; the loop, where one
     /// iteration of it has one of them.
     made_again: BTreeMap<BufferId, Option<usize>>,
-    pub(super) uar: Uar,
+    pub(super) dependences: DependenceGraph,
 }
 
 /// All that the edges between two targets depend on, besides the two nodes and the buffer's name.
@@ -108,9 +108,9 @@ const NAME: &str = "\u{1}";
 impl Builder<'_> {
     /// No edges yet.
     pub(super) fn new(graph: &LaunchGraph, relations: Relations) -> Builder<'_> {
-        let mut uar = Uar::default();
+        let mut dependences = DependenceGraph::default();
         for node in &graph.nodes {
-            uar.graph.add_node(node.id);
+            dependences.graph.add_node(node.id);
         }
         let made_again = graph.nodes.iter().filter_map(|node| {
             let NodeKind::Allocation { buffer } = node.kind else {
@@ -141,14 +141,14 @@ impl Builder<'_> {
             form_of: HashMap::new(),
             decisions: HashMap::new(),
             made_again: made_again.chain(not_unique).collect(),
-            uar,
+            dependences,
         }
     }
 
     /// The graph of all edges found.
-    pub(super) fn finish(mut self) -> Uar {
-        self.uar.effort.problems = self.solver.problems;
-        self.uar
+    pub(super) fn finish(mut self) -> DependenceGraph {
+        self.dependences.effort.problems = self.solver.problems;
+        self.dependences
     }
 
     /// Adds the edges from one operation to a later one of the same function, in one iteration of
@@ -436,7 +436,7 @@ impl Builder<'_> {
                 }
                 let ends = (source, sink, from, &nameless);
                 let answer: Rc<[Answer]> = self.precise_edges(ends, &question, compared).into();
-                self.uar.effort.questions += 1;
+                self.dependences.effort.questions += 1;
                 self.answers.insert(question.clone(), Rc::clone(&answer));
                 answer
             }
@@ -646,7 +646,7 @@ impl Builder<'_> {
 
     pub(super) fn add(&mut self, edge: Edge) {
         let (source, sink) = (NodeIndex::new(edge.source.0), NodeIndex::new(edge.sink.0));
-        self.uar.graph.add_edge(source, sink, edge);
+        self.dependences.graph.add_edge(source, sink, edge);
     }
 
     pub(super) fn own_parameters(&mut self, instance: &Instance) -> Vec<Polynomial> {

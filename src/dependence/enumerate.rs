@@ -1,7 +1,7 @@
 //! All operations -> the pairs that get edges: within one run of a function, from one iteration or
 //! call to a later one, and between functions. See [`super::order`] for what is left out.
 
-use super::Uar;
+use super::DependenceGraph;
 use super::boxes::Boxes;
 use super::edges::Builder;
 use super::effect::Effect;
@@ -15,17 +15,20 @@ use std::collections::HashMap;
 /// host accesses, stream operations) and synchronisations have none: they order everything, which
 /// the schedule stage knows. An allocation touches no byte that anything before it may still use,
 /// because a free before it is a fence, and has no edge either.
-pub fn build_uar(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
+pub fn build_dependence_graph(graph: &LaunchGraph, kernels: &[KernelModel]) -> DependenceGraph {
     build(graph, kernels, Relations::Written)
 }
 
 /// The same for whom the relations of its edges are of no interest, which takes a fraction of the time: each is all
 /// pairs of the edge's width, and none is exact.
-pub fn build_uar_without_relations(graph: &LaunchGraph, kernels: &[KernelModel]) -> Uar {
+pub fn build_dependence_graph_without_relations(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+) -> DependenceGraph {
     build(graph, kernels, Relations::LeftOut)
 }
 
-fn build(graph: &LaunchGraph, kernels: &[KernelModel], relations: Relations) -> Uar {
+fn build(graph: &LaunchGraph, kernels: &[KernelModel], relations: Relations) -> DependenceGraph {
     let effects: Vec<Option<Effect>> = graph
         .nodes
         .iter()
@@ -115,10 +118,10 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// Whether there is too much, which the graph then says.
     fn is_full(&mut self) -> bool {
-        let uar = &mut self.builder.uar;
+        let dependences = &mut self.builder.dependences;
         let most = MOST_EDGES + EDGES_OF_NODE * self.effects.len();
-        uar.cut_short |= self.alone > MOST_ALONE || uar.graph.edge_count() > most;
-        uar.cut_short
+        dependences.cut_short |= self.alone > MOST_ALONE || dependences.graph.edge_count() > most;
+        dependences.cut_short
     }
 
     fn block(&self, node: usize) -> HostBlockId {

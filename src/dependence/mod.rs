@@ -1,4 +1,4 @@
-//! [`crate::launch::LaunchGraph`] + [`crate::kernel::KernelModel`]s -> [`Uar`]: the unified access-relation graph (paper §3).
+//! [`crate::launch::LaunchGraph`] + [`crate::kernel::KernelModel`]s -> [`DependenceGraph`]: the unified access-relation graph (paper §3).
 //!
 //! Invariant: whenever in some run two nodes touch a common byte and at least one writes it, the
 //! graph has one of these, or the third case holds:
@@ -61,7 +61,7 @@ mod witness;
 
 pub use arrays::{ArrayPlaces, writes_within_array};
 pub use contradiction::guards_contradict;
-pub use enumerate::{build_uar, build_uar_without_relations};
+pub use enumerate::{build_dependence_graph, build_dependence_graph_without_relations};
 pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
 pub use operations::take_domains;
 pub use overlap::{
@@ -273,7 +273,7 @@ impl Edge {
 
 /// The unified graph: a node of the petgraph is a node of the launch graph, at the same index.
 #[derive(Clone, Debug, Default)]
-pub struct Uar {
+pub struct DependenceGraph {
     /// Nodes in the launch graph's order; edges as found.
     pub graph: DiGraph<NodeId, Edge>,
     /// What it took to build it.

@@ -60,7 +60,7 @@ impl Builder<'_> {
             None => {
                 let decided: Rc<[(DependenceKind, Decision)]> =
                     self.decide(ends, &question.distance, compared).into();
-                self.uar.effort.decisions += 1;
+                self.dependences.effort.decisions += 1;
                 self.decisions.insert(structure, Rc::clone(&decided));
                 decided
             }

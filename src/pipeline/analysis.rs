@@ -2,7 +2,7 @@
 
 use super::{PipelineError, Stage};
 use crate::cli::Build;
-use crate::dependence::Uar;
+use crate::dependence::DependenceGraph;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId};
 use crate::report::{self, Report};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(super) struct Analysis {
     pub(super) graph: LaunchGraph,
     pub(super) models: Vec<KernelModel>,
-    pub(super) uar: Uar,
+    pub(super) dependences: DependenceGraph,
     pub(super) plan: VerifiedPlan,
     pub(super) missed: Vec<Missed>,
     pub(super) options: ScheduleOptions,
@@ -35,9 +35,15 @@ impl Analysis {
     pub(super) fn report(&self, build: &Build) -> Report {
         let plan = self.plan.plan();
         let (graph, models, missed) = (&self.graph, &self.models, &self.missed);
-        let mut report =
-            report::build_report(graph, models, &self.uar, plan, missed, &self.seconds);
-        let orders = wave_orders(graph, models, &self.uar, &self.options, plan);
+        let mut report = report::build_report(
+            graph,
+            models,
+            &self.dependences,
+            plan,
+            missed,
+            &self.seconds,
+        );
+        let orders = wave_orders(graph, models, &self.dependences, &self.options, plan);
         report.add_waves(&orders);
         report.add_reservations(graph, &self.reserved);
         let inputs: Vec<PathBuf> = build

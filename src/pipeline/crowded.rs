@@ -24,7 +24,12 @@ pub(super) fn plan_without_turns(analysis: &mut Analysis, image: &FusedImage) ->
         overlays_shared: false,
         ..analysis.options
     };
-    let (plan, missed) = plan_fusion(&analysis.graph, &analysis.models, &analysis.uar, &options);
+    let (plan, missed) = plan_fusion(
+        &analysis.graph,
+        &analysis.models,
+        &analysis.dependences,
+        &options,
+    );
     let made = groups.iter().enumerate();
     let made = made.filter(|(index, _)| !left_out.contains(index));
     if saved(&plan.groups) <= saved(made.map(|(_, group)| group)) {

@@ -6,7 +6,9 @@ use crate::cli::toolchain::ToolchainError;
 use crate::cli::toolkit_folder::ToolkitFolderError;
 use crate::cli::{Build, ToolError};
 use crate::codegen::CodegenError;
-use crate::dependence::{Uar, build_uar, build_uar_without_relations};
+use crate::dependence::{
+    DependenceGraph, build_dependence_graph, build_dependence_graph_without_relations,
+};
 use crate::kernel::KernelModel;
 use crate::launch::{
     HostBlock, HostFunction, HostLoop, HostValue, Launch, LaunchGraph, NodeId, NodeKind,
@@ -229,20 +231,20 @@ pub(super) fn unfused(
 }
 
 /// What makes a program's unified graph.
-pub(super) type Relate = fn(&LaunchGraph, &[KernelModel]) -> Uar;
+pub(super) type Relate = fn(&LaunchGraph, &[KernelModel]) -> DependenceGraph;
 
 /// The graph of a build, whose relations are written where something shows them.
 pub(super) fn relate_for(build: &Build) -> Relate {
     let options = &build.sirius;
     let dumped = options.dump.contains(&Stage::Dependence);
     match options.report.is_some() || options.save_directory.is_some() || dumped {
-        true => build_uar,
-        false => build_uar_without_relations,
+        true => build_dependence_graph,
+        false => build_dependence_graph_without_relations,
     }
 }
 
 /// The edges, and after them the launches and host values that their conditions speak of.
-pub(super) fn dependence_as_json(graph: &LaunchGraph, uar: &Uar) -> String {
+pub(super) fn dependence_as_json(graph: &LaunchGraph, dependences: &DependenceGraph) -> String {
     #[derive(Serialize)]
     struct Operands<'a> {
         launches: Vec<(NodeId, &'a Launch)>,
@@ -262,7 +264,7 @@ pub(super) fn dependence_as_json(graph: &LaunchGraph, uar: &Uar) -> String {
         blocks: &graph.blocks,
         loops: &graph.loops,
     };
-    let edges: Vec<_> = uar.graph.edge_weights().collect();
+    let edges: Vec<_> = dependences.graph.edge_weights().collect();
     format!("{}\n{}", as_json(&edges), as_json(&operands))
 }
 

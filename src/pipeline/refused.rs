@@ -5,18 +5,18 @@
 use super::fallback;
 use super::outcome::{self, Outcome, PipelineError};
 use crate::cli::Build;
-use crate::dependence::Uar;
+use crate::dependence::DependenceGraph;
 use crate::diagnostics::RejectionReason;
 use crate::kernel::KernelModel;
 use crate::launch::LaunchGraph;
 use crate::schedule::{
     FusionGroup, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, kept_apart, plan_fusion,
-    plan_waves, without_homeless,
+    plan_waves, without_unbacked,
 };
 use crate::verify::{Refusal, VerifiedPlan, verify};
 
 /// The graphs and models that plans are made of.
-pub(super) type Found<'a> = (&'a LaunchGraph, &'a [KernelModel], &'a Uar);
+pub(super) type Found<'a> = (&'a LaunchGraph, &'a [KernelModel], &'a DependenceGraph);
 
 /// Judges what was planned. Where the verifier refuses that, a bug of ours, the groups are carried out that
 /// pass without the others, and two lines of warning say so.
@@ -30,7 +30,7 @@ pub(super) fn judge(
     build: &Build,
     outcome: &mut Outcome,
 ) -> Result<(VerifiedPlan, Vec<Missed>), PipelineError> {
-    let (graph, models, uar) = found;
+    let (graph, models, dependences) = found;
     if fallback::is_fault("plan")
         && let Some(group) = plan.groups.first_mut()
     {
@@ -43,7 +43,7 @@ pub(super) fn judge(
         && refusals.iter().all(unshown)
     {
         options.expands_buffers = false;
-        (plan, missed) = plan_fusion(graph, models, uar, options);
+        (plan, missed) = plan_fusion(graph, models, dependences, options);
         verified = verify(graph, models, plan.clone());
     }
     let refusals = match verified {
@@ -85,13 +85,13 @@ pub(super) fn judge(
 
 /// A plan of these groups, issued by waves or not; `None` where the verifier refuses it.
 pub(super) fn plan_of(
-    (graph, models, uar): Found<'_>,
+    (graph, models, dependences): Found<'_>,
     groups: Vec<FusionGroup>,
     options: &ScheduleOptions,
     in_waves: bool,
 ) -> Option<VerifiedPlan> {
     let waves = match in_waves {
-        true => plan_waves(graph, models, uar, &groups, options.expands_buffers).0,
+        true => plan_waves(graph, models, dependences, &groups, options.expands_buffers).0,
         false => Vec::new(),
     };
     let mut plan = FusionPlan {
@@ -99,7 +99,7 @@ pub(super) fn plan_of(
         waves,
         ..FusionPlan::default()
     };
-    plan = without_homeless(graph, models, uar, plan);
+    plan = without_unbacked(graph, models, dependences, plan);
     if options.reserves_memory {
         plan.dead_buffers = find_dead_buffers(graph, models, &plan);
     }

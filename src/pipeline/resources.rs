@@ -163,7 +163,7 @@ fn take_apart(
 ) -> (Vec<FusionGroup>, Vec<Missed>) {
     let (graph, models) = (&analysis.graph, &analysis.models);
     let options = schedule_options(build, bench.toolchain());
-    let mut regrouper = Regrouper::new(graph, models, &analysis.uar, &options);
+    let mut regrouper = Regrouper::new(graph, models, &analysis.dependences, &options);
     let mut parts = Vec::new();
     let mut missed = Vec::new();
     for _ in 0..MOST_ROUNDS {
@@ -294,7 +294,7 @@ impl Analysis {
     /// A plan of these groups, issued by waves where the present one is; `None` where the verifier
     /// refuses it.
     pub(super) fn plan_of(&self, groups: Vec<FusionGroup>) -> Option<VerifiedPlan> {
-        let found = (&self.graph, self.models.as_slice(), &self.uar);
+        let found = (&self.graph, self.models.as_slice(), &self.dependences);
         let in_waves = !self.plan.plan().waves.is_empty();
         plan_of(found, groups, &self.options, in_waves)
     }

@@ -92,7 +92,7 @@ pub(super) fn choose(
         };
         if let (TuneMode::Model, Some(planned)) = (tuning.mode, ranked.first()) {
             let best = ranked.get(1).filter(|best| {
-                best.nanoseconds < planned.nanoseconds * (1.0 - LEAST_RECKONED_GAIN)
+                best.nanoseconds < planned.nanoseconds * (1.0 - LEAST_ESTIMATED_GAIN)
             });
             if let Some(best) = best {
                 let name = subject.space.choice(&best.genome).to_string();
@@ -110,8 +110,8 @@ pub(super) fn choose(
     Ok(analysis)
 }
 
-/// What a model reckons has to be better by this part: it is right about differences of this size.
-const LEAST_RECKONED_GAIN: f64 = 0.1;
+/// What a model estimates has to be better by this part: it is right about differences of this size.
+const LEAST_ESTIMATED_GAIN: f64 = 0.1;
 
 /// Takes what verdicts say of subjects, and says how many there are about none, or of variants that are none.
 fn take_verdicts(
@@ -235,7 +235,7 @@ fn space_of(
     });
     let with_loops = with_loops.count();
     let has_barriers = kernels.iter().any(|model| !model.barriers.is_empty());
-    let in_unison = groups.iter().any(|group| {
+    let interleaved = groups.iter().any(|group| {
         let mut segments = group.segments.iter();
         segments.any(|segment| segment.len() > 1)
     });
@@ -244,7 +244,7 @@ fn space_of(
         (Optimisation::StagedRows, with_loops > 0),
         (Optimisation::StagedBlocks, kernels.len() > 1),
         (Optimisation::BroadcastValues, has_barriers),
-        (Optimisation::CodeMotion, in_unison),
+        (Optimisation::CodeMotion, interleaved),
     ];
     let on = &build.sirius.optimisations;
     let switches = switches.iter();
@@ -302,7 +302,7 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     let figures = Figures::of(build.device, architectures.max().unwrap_or(80));
     let (graph, models) = (&analysis.graph, &analysis.models);
     let model = Model::new(graph, models, figures);
-    let regrouper = Regrouper::new(graph, models, &analysis.uar, &analysis.options);
+    let regrouper = Regrouper::new(graph, models, &analysis.dependences, &analysis.options);
     let groups = &analysis.plan.plan().groups;
     let groups: Vec<&FusionGroup> = subject.groups.iter().map(|at| &groups[*at]).collect();
     let mut placed: BTreeMap<String, Option<Vec<FusionGroup>>> = BTreeMap::new();
@@ -334,9 +334,9 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     };
     let mut evaluate = |genome: Genome| {
         let changes = genome[1..].iter().filter(|value| **value != 0).count();
-        let reckoned = time(&subject.space.choice(&genome));
+        let estimated = time(&subject.space.choice(&genome));
         Evaluated {
-            nanoseconds: reckoned * (1.0 + CHANGE * changes as f64),
+            nanoseconds: estimated * (1.0 + CHANGE * changes as f64),
             genome,
         }
     };
@@ -359,7 +359,7 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     all
 }
 
-/// So many variants are reckoned where there are more.
+/// So many variants are estimated where there are more.
 const MOST_EVALUATED: usize = 64;
 const GENERATIONS: usize = 4;
 const GENERATION: usize = 16;
@@ -387,7 +387,7 @@ fn apply(
     let mut rearranged = false;
     {
         let (graph, models) = (&analysis.graph, &analysis.models);
-        let regrouper = Regrouper::new(graph, models, &analysis.uar, &analysis.options);
+        let regrouper = Regrouper::new(graph, models, &analysis.dependences, &analysis.options);
         for tunable in tunables {
             let subject = &tunable.subject;
             let Some(name) = choices.get(&subject.key) else {
@@ -463,7 +463,7 @@ fn apply(
     }
 }
 
-const APART: &str = "by what was measured or reckoned, they are faster apart";
+const APART: &str = "by what was measured or estimated, they are faster apart";
 
 /// What an earlier measurement says of a subject, on the device that is most like the one at hand.
 fn kept_verdict(key: &str, build: &Build) -> Option<Verdict> {

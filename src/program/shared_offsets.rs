@@ -2,7 +2,7 @@
 //!
 //! Hardware addresses shared memory with 32 bits, so that `tile[~i]` and `tile[i - 1u]` with an `unsigned` `i` lead
 //! to the elements before `tile` once the compiler knows that `tile` is shared, though C says that the subscript is
-//! a large number. Programs rely on it. Here addresses have 64 bits, and so do those that analyses reckon with: the
+//! a large number. Programs rely on it. Here addresses have 64 bits, and so do those that analyses use: the
 //! subscript is made the signed number that leads to the same place.
 
 use super::builder::Builder;

@@ -28,7 +28,9 @@ pub use waves::{
 };
 
 use crate::cli::ReportFormat;
-use crate::dependence::{DependenceKind, IterationDistance, Uar, Width, Witness, WitnessEnd};
+use crate::dependence::{
+    DependenceGraph, DependenceKind, IterationDistance, Width, Witness, WitnessEnd,
+};
 use crate::diagnostics::source_name;
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
@@ -244,7 +246,7 @@ pub struct ReportFusion {
     /// The orientation that was asked for, where these launches do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orientation_not_there: Option<String>,
-    /// The variant that was chosen by measuring or reckoning, where one was; see [`crate::tune::Choice`].
+    /// The variant that was chosen by measuring or estimating, where one was; see [`crate::tune::Choice`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<String>,
     /// How the blocks and threads of each member are those of the fused launch.
@@ -329,13 +331,13 @@ pub struct ReportStage {
 pub fn build_report(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
-    uar: &Uar,
+    dependences: &DependenceGraph,
     plan: &FusionPlan,
     missed: &[Missed],
     stages: &[(Stage, f64)],
 ) -> Report {
     let names = LaunchNames::new(graph, kernels);
-    let edges = uar.graph.edge_weights().map(|edge| ReportEdge {
+    let edges = dependences.graph.edge_weights().map(|edge| ReportEdge {
         src: edge.source.0,
         dst: edge.sink.0,
         buffer: edge.buffer.clone(),

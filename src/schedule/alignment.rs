@@ -11,14 +11,14 @@ use super::ThreadOrder;
 use super::domains::Domains;
 use super::group::Judge;
 use super::obstacle::Candidate;
-use super::orientation::{Alignment, Layouts, Orientation, Strands};
+use super::orientation::{Alignment, BlockPartitions, Layouts, Orientation};
 use crate::expression::Expression;
 use crate::launch::ValueId;
 
 /// Where the members of a group run.
 pub(super) struct Placed {
     pub(super) domains: Domains,
-    pub(super) strands: Strands,
+    pub(super) partitions: BlockPartitions,
     /// The name of that.
     pub(super) orientation: String,
     /// All names that the group has, the most vertical first.
@@ -42,7 +42,7 @@ impl<'a> Judge<'a> {
         };
         let mut orientations = layouts.names();
         let mut taken = None;
-        // Where all stay where they are in one strand, they have the blocks of the largest.
+        // Where all stay where they are in one block partition, they have the blocks of the largest.
         let is_largest = usual.all_kept() && orientations[0] == "v";
         let others = Alignment::ALL.into_iter();
         for to in others.filter(|to| !(is_largest && *to == Alignment::Largest)) {
@@ -62,15 +62,15 @@ impl<'a> Judge<'a> {
         match taken {
             Some((domains, to)) => Placed {
                 domains,
-                strands: vec![(0..members.len()).collect()],
+                partitions: vec![(0..members.len()).collect()],
                 orientation: to.name().to_owned(),
                 orientations,
             },
             None => {
-                let (orientation, strands) = layouts.take(orientation);
+                let (orientation, partitions) = layouts.take(orientation);
                 Placed {
                     domains: usual,
-                    strands,
+                    partitions,
                     orientation,
                     orientations,
                 }

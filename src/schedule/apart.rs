@@ -69,8 +69,8 @@ pub(super) fn why_apart<'a>(
         if earlier.last().map(|member| member.node) > later.last().map(|member| member.node) {
             std::mem::swap(&mut earlier, &mut later);
         }
-        let strand = |member: &Candidate| groups.strand(member.node);
-        if let Err(found) = judge.may_stand_beside(earlier, later, strand) {
+        let partition = |member: &Candidate| groups.partition(member.node);
+        if let Err(found) = judge.may_stand_beside(earlier, later, partition) {
             return told(found);
         }
         let limit = judge.options.max_fusions;

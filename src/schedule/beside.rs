@@ -1,12 +1,12 @@
-//! Strands side by side in one kernel: which may be, and what their plan says.
+//! Block partitions side by side in one kernel: which may be, and what their plan says.
 //!
-//! Invariant: strands do not depend on each other at all, whatever their shapes; each keeps the grid
+//! Invariant: block partitions do not depend on each other at all, whatever their shapes; each keeps the grid
 //! that its members were launched with, as a range of the blocks of the fused grid, and the threads,
 //! barriers and whole warps of their blocks.
 
 use super::group::{Judge, orders};
 use super::obstacle::{Candidate, rejection};
-use super::orientation::{Layouts, Members, Orientation, Strands};
+use super::orientation::{BlockPartitions, Layouts, Members, Orientation};
 use super::sharing::{Loaded, loaded};
 use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 impl<'a> Judge<'a> {
     /// Whether two groups may run side by side at the place of the later one. `planned` are the
-    /// strands of both.
+    /// block partitions of both.
     ///
     /// # Errors
     /// The first obstacle.
@@ -63,10 +63,10 @@ impl<'a> Judge<'a> {
         }
         self.streams_allow(&members)?;
         self.nothing_passed(&[earlier, rest], &members, *last)?;
-        let strands = by_strand(&members, &planned);
-        self.space(&members, &strands)?;
-        for strand in &strands {
-            let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
+        let partitions = by_partition(&members, &planned);
+        self.space(&members, &partitions)?;
+        for partition in &partitions {
+            let own: Vec<Candidate> = partition.iter().map(|member| members[*member]).collect();
             if !self.domains(&own).all_kept() {
                 let name = &own[0].model.display_name;
                 let message = format!(
@@ -77,13 +77,13 @@ impl<'a> Judge<'a> {
                 return Err(rejection(RejectionReason::Shape, message, location));
             }
         }
-        self.threads(&members, &strands)?;
+        self.threads(&members, &partitions)?;
         match self.options.orientation {
-            Orientation::Vertical => self.may_be_one_strand(&members),
+            Orientation::Vertical => self.may_be_one_partition(&members),
             // Asked for, whatever it costs.
             Orientation::Horizontal => Ok(()),
             Orientation::Auto | Orientation::Aligned(_) | Orientation::Mixed { .. } => {
-                self.is_worth_it([earlier, later], |group| by_strand(group, &planned))
+                self.is_worth_it([earlier, later], |group| by_partition(group, &planned))
             }
         }
     }
@@ -92,7 +92,7 @@ impl<'a> Judge<'a> {
     ///
     /// # Errors
     /// Why they can only stand side by side.
-    fn may_be_one_strand(&self, members: &[Candidate<'a>]) -> Result<(), Rejection> {
+    fn may_be_one_partition(&self, members: &[Candidate<'a>]) -> Result<(), Rejection> {
         let one = vec![(0..members.len()).collect()];
         let group = self.group(members, |_| 0);
         let unlike = (1..members.len()).find(|member| !group.alike(0, *member));
@@ -135,17 +135,17 @@ impl<'a> Judge<'a> {
     pub(super) fn ranges(
         &self,
         members: &[Candidate<'a>],
-        strands: &Strands,
+        partitions: &BlockPartitions,
     ) -> Vec<Option<ThreadMap>> {
         let mut maps = vec![None; members.len()];
-        let Ok(threads) = self.threads(members, strands) else {
+        let Ok(threads) = self.threads(members, partitions) else {
             return maps;
         };
-        if strands.len() > 1 {
+        if partitions.len() > 1 {
             let mut first = Expression::Constant(0);
-            for (strand, threads) in strands.iter().zip(threads) {
-                let count = self.blocks(&members[strand[0]]);
-                for member in strand {
+            for (partition, threads) in partitions.iter().zip(threads) {
+                let count = self.blocks(&members[partition[0]]);
+                for member in partition {
                     maps[*member] = Some(ThreadMap::Blocks {
                         first: first.clone(),
                         count: count.clone(),
@@ -158,34 +158,38 @@ impl<'a> Judge<'a> {
         maps
     }
 
-    /// What a group of several strands tests for that: the fused grid is not too long.
-    pub(super) fn grid_guard(&self, members: &[Candidate<'a>], strands: &Strands) -> Option<Guard> {
-        let blocks = strands
+    /// What a group of several block partitions tests for that: the fused grid is not too long.
+    pub(super) fn grid_guard(
+        &self,
+        members: &[Candidate<'a>],
+        partitions: &BlockPartitions,
+    ) -> Option<Guard> {
+        let blocks = partitions
             .iter()
-            .map(|strand| self.blocks(&members[strand[0]]));
+            .map(|partition| self.blocks(&members[partition[0]]));
         let blocks = blocks.reduce(Expression::add)?;
-        (strands.len() > 1).then(|| Guard::Holds {
+        (partitions.len() > 1).then(|| Guard::Holds {
             class: String::from("grid"),
             condition: Condition::LessEqual(blocks, Expression::Constant(MOST_BLOCKS)),
         })
     }
 
-    /// How the threads of each strand become threads of the fused block.
+    /// How the threads of each block partition become threads of the fused block.
     ///
     /// # Errors
     /// When some cannot keep what their members rely on.
     fn threads(
         &self,
         members: &[Candidate<'a>],
-        strands: &Strands,
+        partitions: &BlockPartitions,
     ) -> Result<Vec<BlockThreads>, Rejection> {
-        let [first, rest @ ..] = strands.as_slice() else {
+        let [first, rest @ ..] = partitions.as_slice() else {
             return Ok(Vec::new());
         };
         let same_block = |member: &Candidate, other: &Candidate| {
             (3..6).all(|axis| self.extent(member, axis) == self.extent(other, axis))
         };
-        for pair in strands.iter().flat_map(|strand| strand.windows(2)) {
+        for pair in partitions.iter().flat_map(|partition| partition.windows(2)) {
             let [one, other] = [pair[0], pair[1]].map(|member| &members[member]);
             if (0..3).any(|axis| self.extent(one, axis) != self.extent(other, axis)) {
                 let message = format!(
@@ -200,17 +204,17 @@ impl<'a> Judge<'a> {
         let first = &members[first[0]];
         if rest
             .iter()
-            .all(|strand| same_block(first, &members[strand[0]]))
+            .all(|partition| same_block(first, &members[partition[0]]))
         {
             for pair in members.windows(2) {
                 self.threads_in_step(&pair[0], &pair[1])?;
             }
-            return Ok(vec![BlockThreads::Same; strands.len()]);
+            return Ok(vec![BlockThreads::Same; partitions.len()]);
         }
-        let counts: Vec<Option<i64>> = strands
+        let counts: Vec<Option<i64>> = partitions
             .iter()
-            .map(|strand| {
-                let member = &members[strand[0]];
+            .map(|partition| {
+                let member = &members[partition[0]];
                 let mut extents = (3..6).map(|axis| self.extent(member, axis).as_constant());
                 extents.try_fold(1_i64, |threads, extent| threads.checked_mul(extent?))
             })
@@ -220,13 +224,13 @@ impl<'a> Judge<'a> {
             false => None,
         };
         let mut threads = Vec::new();
-        for (strand, count) in strands.iter().zip(counts) {
+        for (partition, count) in partitions.iter().zip(counts) {
             let fills_block = largest.is_some() && count == largest;
             let whole_warps = count.is_some_and(|count| count % WARP_THREADS == 0);
-            for member in strand.iter().map(|member| &members[*member]) {
+            for member in partition.iter().map(|member| &members[*member]) {
                 let name = &member.model.display_name;
                 let location = &self.graph.nodes[member.node.0].location;
-                let waits = strand.len() > 1
+                let waits = partition.len() > 1
                     || !member.model.barriers.is_empty()
                     || member.model.warp_operations;
                 if waits && !fills_block && !whole_warps {
@@ -263,14 +267,18 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What strands of several blocks test for their threads to be told apart.
-    pub(super) fn single_guards(&self, members: &[Candidate<'a>], strands: &Strands) -> Vec<Guard> {
-        let in_rows = self.threads(members, strands).is_ok_and(|threads| {
+    /// What block partitions of several blocks test for their threads to be told apart.
+    pub(super) fn single_guards(
+        &self,
+        members: &[Candidate<'a>],
+        partitions: &BlockPartitions,
+    ) -> Vec<Guard> {
+        let in_rows = self.threads(members, partitions).is_ok_and(|threads| {
             let mut threads = threads.iter();
             threads.any(|threads| matches!(threads, BlockThreads::Row { .. }))
         });
-        let strands = strands.iter().filter(|_| in_rows).flatten();
-        let axes = strands.flat_map(|member| [1, 2].map(|axis| (&members[*member], axis)));
+        let partitions = partitions.iter().filter(|_| in_rows).flatten();
+        let axes = partitions.flat_map(|member| [1, 2].map(|axis| (&members[*member], axis)));
         axes.filter(|(member, axis)| !member.model.distinguishes_threads[*axis])
             .map(|(member, axis)| Guard::Holds {
                 class: String::from("shape"),
@@ -286,21 +294,24 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The strands that members have by the numbers of theirs.
-pub(super) fn by_strand(members: &[Candidate], planned: impl Fn(&Candidate) -> usize) -> Strands {
+/// The block partitions that members have by the numbers of theirs.
+pub(super) fn by_partition(
+    members: &[Candidate],
+    planned: impl Fn(&Candidate) -> usize,
+) -> BlockPartitions {
     let mut numbers: Vec<usize> = Vec::new();
-    let mut strands = Strands::new();
+    let mut partitions = BlockPartitions::new();
     for (position, member) in members.iter().enumerate() {
         let number = planned(member);
         match numbers.iter().position(|known| *known == number) {
-            Some(known) => strands[known].push(position),
+            Some(known) => partitions[known].push(position),
             None => {
                 numbers.push(number);
-                strands.push(vec![position]);
+                partitions.push(vec![position]);
             }
         }
     }
-    strands
+    partitions
 }
 
 /// A group, for its layouts.
@@ -342,10 +353,10 @@ impl Members for Group<'_, '_> {
         self.loads[one].intersection(&self.loads[other]).count()
     }
 
-    fn is_legal(&self, strands: &Strands) -> bool {
-        let bytes = self.judge.least_static_shared(self.members, strands);
+    fn is_legal(&self, partitions: &BlockPartitions) -> bool {
+        let bytes = self.judge.least_static_shared(self.members, partitions);
         bytes <= MOST_STATIC_SHARED_BYTES
-            && (strands.len() == 1 || self.judge.threads(self.members, strands).is_ok())
+            && (partitions.len() == 1 || self.judge.threads(self.members, partitions).is_ok())
     }
 }
 

@@ -1,22 +1,22 @@
-//! Whether strands of different code are worth running side by side.
+//! Whether block partitions of different code are worth running side by side.
 //!
 //! Invariant: a verdict is made of what is known when the program is compiled and of fixed figures, so that it is
 //! always the same; and it only ever keeps launches apart, which is right whatever the figures are.
 //!
 //! # The model
 //! A multiprocessor holds as many blocks of a kernel at once as its threads and its shared memory allow
-//! ([`Capability`]), of a strand as many as of the largest block and the most shared memory of any strand. A launch
-//! of strands with n₁, n₂, … blocks that take t₁, t₂, … each, of which r are held on each of
+//! ([`Capability`]), of a block partition as many as of the largest block and the most shared memory of any block partition. A launch
+//! of block partitions with n₁, n₂, … blocks that take t₁, t₂, … each, of which r are held on each of
 //! [`MULTIPROCESSORS`], takes
 //!
 //! * [`LAUNCH_NANOSECONDS`] to begin,
-//! * the time of its longest block, or Σ nᵢ·tᵢ / (r · multiprocessors), where that is more; a launch of one strand
+//! * the time of its longest block, or Σ nᵢ·tᵢ / (r · multiprocessors), where that is more; a launch of one block partition
 //!   whole rounds of blocks,
-//! * in each block [`DISPATCH_NANOSECONDS`] for each strand that it passes by,
-//! * and where the code of all strands is larger than the cache for instructions and that of each is
+//! * in each block [`DISPATCH_NANOSECONDS`] for each block partition that it passes by,
+//! * and where the code of all block partitions is larger than the cache for instructions and that of each is
 //!   not, [`FETCH_NANOSECONDS`] a round for each instruction beyond it.
 //!
-//! Strands stand side by side when the one launch takes no longer than the launches apart. So small grids
+//! Block partitions stand side by side when the one launch takes no longer than the launches apart. So small grids
 //! always do, which fill a device together; and large ones do, unless one of them costs the other too many of
 //! its blocks at once. Registers are not known yet: what ptxas says of them decides later (`resources`).
 //!
@@ -28,30 +28,30 @@
 use super::group::Judge;
 use super::obstacle::{Candidate, rejection};
 use super::occupancy::{Capability, KernelUsage};
-use super::orientation::Strands;
+use super::orientation::BlockPartitions;
 use super::resources::ASSUMED_THREADS;
 use super::space::{MOST_STATIC_SHARED_BYTES, static_shared};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::{Access, AccessKind, KernelModel, Target};
 
 impl<'a> Judge<'a> {
-    /// Whether one launch of the strands of both groups takes no longer than a launch of each.
+    /// Whether one launch of the block partitions of both groups takes no longer than a launch of each.
     ///
     /// # Errors
     /// What it would cost.
     pub(super) fn is_worth_it(
         &self,
         groups: [&[Candidate<'a>]; 2],
-        strands: impl Fn(&[Candidate<'a>]) -> Strands,
+        partitions: impl Fn(&[Candidate<'a>]) -> BlockPartitions,
     ) -> Result<(), Rejection> {
         let [earlier, later] = groups;
         let code = |group: &[Candidate<'a>]| -> Vec<_> {
             group.iter().map(|member| member.model.id).collect()
         };
-        let of = |group: &[Candidate<'a>]| -> Vec<Strand> {
-            let strands = strands(group);
-            let strand = |strand: &Vec<usize>| self.strand(group, strand);
-            strands.iter().map(strand).collect()
+        let of = |group: &[Candidate<'a>]| -> Vec<BlockPartition> {
+            let partitions = partitions(group);
+            let partition = |partition: &Vec<usize>| self.partition(group, partition);
+            partitions.iter().map(partition).collect()
         };
         let (Some(device), false) = (Capability::of(DEVICE), code(earlier) == code(later)) else {
             return Ok(());
@@ -81,19 +81,19 @@ impl<'a> Judge<'a> {
         Err(rejection(RejectionReason::Resources, message, location))
     }
 
-    /// What is reckoned of members that run one after the other.
-    pub(super) fn strand(&self, members: &[Candidate], strand: &[usize]) -> Strand {
-        let first = &members[strand[0]];
+    /// What is estimated of members that run one after the other.
+    pub(super) fn partition(&self, members: &[Candidate], partition: &[usize]) -> BlockPartition {
+        let first = &members[partition[0]];
         let extents = [3, 4, 5].map(|axis| self.extent(first, axis).as_constant());
         let threads = extents.into_iter().product::<Option<i64>>();
         let blocks = self.blocks(first).as_constant();
-        let own = strand.iter().map(|member| &members[*member]);
+        let own = partition.iter().map(|member| &members[*member]);
         let dynamic = own.clone().filter_map(|member| {
             let bytes = self.graph.values[member.launch.shared_bytes.0].constant;
             u64::try_from(bytes?).ok()
         });
-        let fixed = static_shared(members, strand).min(MOST_STATIC_SHARED_BYTES);
-        Strand {
+        let fixed = static_shared(members, partition).min(MOST_STATIC_SHARED_BYTES);
+        BlockPartition {
             threads: threads
                 .and_then(|threads| u32::try_from(threads).ok())
                 .unwrap_or(ASSUMED_THREADS),
@@ -121,9 +121,9 @@ pub fn blocks_at_once(static_shared_bytes: u32) -> [u32; 32] {
     })
 }
 
-/// What is reckoned of a strand.
+/// What is estimated of a block partition.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Strand {
+pub(super) struct BlockPartition {
     /// Threads of a block.
     threads: u32,
     /// Where they are known.
@@ -143,13 +143,19 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// A launch of strands side by side.
-    pub(super) fn of(device: &Capability, strands: &[Strand]) -> Self {
-        let at_once = |strands: &[Strand]| -> u64 {
-            let threads = strands.iter().map(|strand| strand.threads).max();
+    /// A launch of block partitions side by side.
+    pub(super) fn of(device: &Capability, partitions: &[BlockPartition]) -> Self {
+        let at_once = |partitions: &[BlockPartition]| -> u64 {
+            let threads = partitions.iter().map(|partition| partition.threads).max();
             let threads = threads.unwrap_or(ASSUMED_THREADS);
-            let fixed = strands.iter().map(|strand| strand.static_bytes).max();
-            let dynamic = strands.iter().map(|strand| strand.dynamic_bytes).max();
+            let fixed = partitions
+                .iter()
+                .map(|partition| partition.static_bytes)
+                .max();
+            let dynamic = partitions
+                .iter()
+                .map(|partition| partition.dynamic_bytes)
+                .max();
             let usage = KernelUsage {
                 shared_bytes: fixed.unwrap_or(0),
                 ..KernelUsage::default()
@@ -157,16 +163,16 @@ impl Estimate {
             let warps = device.resident_warps(&usage, threads, dynamic.unwrap_or(0));
             u64::from(warps / threads.div_ceil(32).max(1)).max(1)
         };
-        let blocks = at_once(strands);
+        let blocks = at_once(partitions);
         let slots = blocks * MULTIPROCESSORS;
         let (mut work, mut longest, mut rounds) = (0u64, 0u64, 0u64);
-        for (number, strand) in strands.iter().enumerate() {
-            let own_slots = at_once(&[*strand]) * MULTIPROCESSORS;
-            let count = strand.blocks.unwrap_or(own_slots);
-            let passed_by = (strands.len() - 1).min(number + 1) as u64;
-            let each = strand.nanoseconds + passed_by * DISPATCH_NANOSECONDS;
+        for (number, partition) in partitions.iter().enumerate() {
+            let own_slots = at_once(&[*partition]) * MULTIPROCESSORS;
+            let count = partition.blocks.unwrap_or(own_slots);
+            let passed_by = (partitions.len() - 1).min(number + 1) as u64;
+            let each = partition.nanoseconds + passed_by * DISPATCH_NANOSECONDS;
             // A round of one kernel ends before the next one's begins.
-            let count = match strands.len() {
+            let count = match partitions.len() {
                 1 => count.div_ceil(slots).saturating_mul(slots),
                 _ => count,
             };
@@ -174,7 +180,7 @@ impl Estimate {
             longest = longest.max(each);
             rounds = rounds.saturating_add(count.div_ceil(slots));
         }
-        let code = strands.iter().map(|strand| strand.instructions);
+        let code = partitions.iter().map(|partition| partition.instructions);
         let alone = code.clone().max().unwrap_or(0).max(CACHED_INSTRUCTIONS);
         let beyond = code.sum::<u64>().saturating_sub(alone);
         let fetched = rounds.saturating_mul(beyond * FETCH_NANOSECONDS);
@@ -228,7 +234,7 @@ pub(super) const DEVICE: u32 = 80;
 const MULTIPROCESSORS: u64 = 108;
 /// From the end of a kernel to the begin of the next one that is already waiting in its stream.
 const LAUNCH_NANOSECONDS: u64 = 2_000;
-/// A compare, a branch and the strand's own block number, which other warps mostly hide.
+/// A compare, a branch and the block partition's own block number, which other warps mostly hide.
 const DISPATCH_NANOSECONDS: u64 = 2;
 /// A load from global memory, some of which are under way at once.
 const GLOBAL_NANOSECONDS: u64 = 200;
@@ -247,8 +253,8 @@ const DEEPEST: u32 = 4;
 mod tests {
     use super::*;
 
-    fn strand(threads: u32, blocks: Option<u64>, static_bytes: u32) -> Strand {
-        Strand {
+    fn partition(threads: u32, blocks: Option<u64>, static_bytes: u32) -> BlockPartition {
+        BlockPartition {
             threads,
             blocks,
             static_bytes,
@@ -258,27 +264,33 @@ mod tests {
         }
     }
 
-    fn pays(one: Strand, other: Strand) -> bool {
+    fn pays(one: BlockPartition, other: BlockPartition) -> bool {
         let device = Capability::of(DEVICE).unwrap();
-        let time = |strands: &[Strand]| Estimate::of(&device, strands).nanoseconds;
+        let time = |partitions: &[BlockPartition]| Estimate::of(&device, partitions).nanoseconds;
         time(&[one, other]) <= time(&[one]) + time(&[other])
     }
 
     #[test]
     fn what_costs_blocks_at_once_has_to_save_as_much() {
-        let small = strand(256, Some(40), 0);
+        let small = partition(256, Some(40), 0);
         assert!(pays(small, small));
-        assert!(pays(small, strand(1024, Some(7), 48 << 10)), "few blocks");
+        assert!(
+            pays(small, partition(1024, Some(7), 48 << 10)),
+            "few blocks"
+        );
         // Eight of the one are at once, and two of the other.
-        let (large, wide) = (strand(256, Some(100_000), 0), strand(1024, Some(100), 0));
+        let (large, wide) = (
+            partition(256, Some(100_000), 0),
+            partition(1024, Some(100), 0),
+        );
         assert!(pays(large, large) && !pays(large, wide) && !pays(wide, large));
         assert!(
-            pays(strand(256, Some(500), 0), wide),
+            pays(partition(256, Some(500), 0), wide),
             "the launch is dearer"
         );
         // Shared memory of one costs the other its blocks.
-        assert!(!pays(large, strand(256, Some(100), 40 << 10)));
-        assert!(pays(large, strand(256, Some(100), 4 << 10)));
+        assert!(!pays(large, partition(256, Some(100), 40 << 10)));
+        assert!(pays(large, partition(256, Some(100), 4 << 10)));
     }
 
     #[test]
@@ -294,17 +306,17 @@ mod tests {
 
     #[test]
     fn unknown_grids_fill_the_device_once() {
-        let large = strand(256, None, 0);
+        let large = partition(256, None, 0);
         assert!(pays(large, large));
-        assert!(pays(large, strand(512, None, 0)));
-        assert!(!pays(large, strand(1024, None, 0)));
+        assert!(pays(large, partition(512, None, 0)));
+        assert!(!pays(large, partition(1024, None, 0)));
     }
 
     #[test]
     fn code_beyond_the_cache_is_fetched_again() {
-        let long = |instructions| Strand {
+        let long = |instructions| BlockPartition {
             instructions,
-            ..strand(256, Some(20_000), 0)
+            ..partition(256, Some(20_000), 0)
         };
         assert!(pays(long(4_000), long(4_000)));
         assert!(!pays(long(8_000), long(8_000)));
@@ -315,11 +327,11 @@ mod tests {
     }
 
     #[test]
-    fn each_strand_before_is_a_branch() {
+    fn each_partition_before_is_a_branch() {
         let device = Capability::of(DEVICE).unwrap();
-        let short = Strand {
+        let short = BlockPartition {
             nanoseconds: 20,
-            ..strand(256, Some(864_000), 0)
+            ..partition(256, Some(864_000), 0)
         };
         let time = |count| Estimate::of(&device, &vec![short; count]).nanoseconds;
         // A thousand rounds each.

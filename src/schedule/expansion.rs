@@ -11,19 +11,19 @@
 //! must replace what the edge is about.
 
 use super::{FusionGroup, FusionPlan, WaveStatement};
-use crate::dependence::{DependenceKind, Edge, Uar, WholeWrite, WholeWrites, Width};
+use crate::dependence::{DependenceGraph, DependenceKind, Edge, WholeWrite, WholeWrites, Width};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A plan without the groups that are only right where they wait, and do not.
-pub fn without_homeless(
+pub fn without_unbacked(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
-    uar: &Uar,
+    dependences: &DependenceGraph,
     mut plan: FusionPlan,
 ) -> FusionPlan {
-    let expansion = Expansion::new(graph, kernels, uar);
+    let expansion = Expansion::new(graph, kernels, dependences);
     let at_home = placed(&plan);
     plan.groups.retain(|group| {
         let last = group.members.last().map(|member| member.launch);
@@ -48,8 +48,15 @@ pub(super) struct Expansion<'a> {
 
 impl<'a> Expansion<'a> {
     /// What the graph has of them.
-    pub(super) fn new(graph: &'a LaunchGraph, kernels: &[KernelModel], uar: &'a Uar) -> Self {
-        let within = uar.graph.edge_weights().filter(|edge| !edge.carried);
+    pub(super) fn new(
+        graph: &'a LaunchGraph,
+        kernels: &[KernelModel],
+        dependences: &'a DependenceGraph,
+    ) -> Self {
+        let within = dependences
+            .graph
+            .edge_weights()
+            .filter(|edge| !edge.carried);
         let mut expansion = Self {
             all: within
                 .map(|edge| (edge.source, edge.sink, edge.buffer.as_str()))
@@ -65,7 +72,11 @@ impl<'a> Expansion<'a> {
             }
         }
         let mut whole = WholeWrites::new(graph, kernels);
-        for edge in uar.graph.edge_weights().filter(|edge| is_of_place(edge)) {
+        for edge in dependences
+            .graph
+            .edge_weights()
+            .filter(|edge| is_of_place(edge))
+        {
             if !expansion.replaced.contains_key(&edge.sink) {
                 let buffers = expansion.replaced_by(kernels, edge.sink, &mut whole);
                 expansion.replaced.insert(edge.sink, buffers);
@@ -104,8 +115,8 @@ impl<'a> Expansion<'a> {
     }
 
     /// The graph for launches that wait: what is replaced is new.
-    pub(super) fn renewed(&self, uar: &Uar) -> Uar {
-        let mut renewed = uar.clone();
+    pub(super) fn renewed(&self, dependences: &DependenceGraph) -> DependenceGraph {
+        let mut renewed = dependences.clone();
         renewed
             .graph
             .retain_edges(|graph, edge| !self.is_renewed(&graph[edge]));
@@ -114,11 +125,11 @@ impl<'a> Expansion<'a> {
 
     /// The graph without the edges that keep launches apart for the sake of a place; `None` when that is
     /// the same graph.
-    pub(super) fn freed(&self, uar: &Uar) -> Option<Uar> {
+    pub(super) fn freed(&self, dependences: &DependenceGraph) -> Option<DependenceGraph> {
         if self.apart.is_empty() {
             return None;
         }
-        let mut freed = uar.clone();
+        let mut freed = dependences.clone();
         freed
             .graph
             .retain_edges(|graph, edge| !self.is_freed(&graph[edge]));
@@ -190,17 +201,17 @@ impl<'a> Expansion<'a> {
     }
 
     /// The launches that replace something in groups which are only right where they wait, and do not.
-    pub(super) fn homeless(&self, plan: &FusionPlan) -> BTreeSet<NodeId> {
+    pub(super) fn unbacked(&self, plan: &FusionPlan) -> BTreeSet<NodeId> {
         let at_home = placed(plan);
-        let mut homeless = BTreeSet::new();
+        let mut unbacked = BTreeSet::new();
         for group in &plan.groups {
             let last = group.members.last().map(|member| member.launch);
             if last.is_none_or(|last| !at_home.contains(&last)) {
                 let members = self.nodes(group);
-                homeless.extend(self.within(&members).map(|(_, sink, _)| *sink));
+                unbacked.extend(self.within(&members).map(|(_, sink, _)| *sink));
             }
         }
-        homeless
+        unbacked
     }
 }
 

@@ -5,7 +5,7 @@
 //! members are in step; and no member moves below an operation that it may conflict with.
 
 use super::alignment::Placed;
-use super::beside::by_strand;
+use super::beside::by_partition;
 use super::host_order::HostOrder;
 use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
@@ -13,7 +13,8 @@ use super::orientation::Orientation;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{
-    DependenceKind, Edge, Guard, PointerRange, SharedMemory, Uar, Width, guards_contradict,
+    DependenceGraph, DependenceKind, Edge, Guard, PointerRange, SharedMemory, Width,
+    guards_contradict,
 };
 use crate::diagnostics::{Location, Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
@@ -43,11 +44,11 @@ impl<'a> Judge<'a> {
     pub(super) fn new(
         graph: &'a LaunchGraph,
         kernels: &'a [KernelModel],
-        uar: &'a Uar,
+        dependences: &'a DependenceGraph,
         options: &'a ScheduleOptions,
     ) -> Self {
         let mut edges: HashMap<_, Vec<&Edge>> = HashMap::new();
-        for edge in uar.graph.edge_references() {
+        for edge in dependences.graph.edge_references() {
             let edge = edge.weight();
             if !edge.carried {
                 edges
@@ -75,7 +76,7 @@ impl<'a> Judge<'a> {
             observers: WaitObservers::new(graph),
             readers: Readers::new(graph, kernels),
             among_dealt: HashSet::new(),
-            cut_short: uar.cut_short,
+            cut_short: dependences.cut_short,
         }
     }
 
@@ -99,9 +100,13 @@ impl<'a> Judge<'a> {
 
     /// The sources of edges into a node that a fused launch could hold, latest first, and whether it could
     /// with all threads where they are.
-    pub(super) fn local_sources(&self, uar: &Uar, sink: NodeId) -> Vec<(NodeId, bool)> {
+    pub(super) fn local_sources(
+        &self,
+        dependences: &DependenceGraph,
+        sink: NodeId,
+    ) -> Vec<(NodeId, bool)> {
         let index = petgraph::graph::NodeIndex::new(sink.0);
-        let mut sources: Vec<(NodeId, bool)> = uar
+        let mut sources: Vec<(NodeId, bool)> = dependences
             .graph
             .edges_directed(index, petgraph::Direction::Incoming)
             .map(|edge| edge.weight())
@@ -266,21 +271,24 @@ impl<'a> Judge<'a> {
     ) -> FusionGroup {
         let Placed {
             domains,
-            strands,
+            partitions,
             orientation,
             orientations,
         } = self.place(members, &planned, orientation);
-        let mut strand_of = vec![0; members.len()];
-        for (number, strand) in strands.iter().enumerate() {
-            strand.iter().for_each(|member| strand_of[*member] = number);
+        let mut partition_of = vec![0; members.len()];
+        for (number, partition) in partitions.iter().enumerate() {
+            partition
+                .iter()
+                .for_each(|member| partition_of[*member] = number);
         }
-        let mut guards: BTreeSet<Guard> = self.grid_guard(members, &strands).into_iter().collect();
-        guards.extend(self.single_guards(members, &strands));
-        // What was planned to be one strand has blocks of one shape, which strands side by side may then
+        let mut guards: BTreeSet<Guard> =
+            self.grid_guard(members, &partitions).into_iter().collect();
+        guards.extend(self.single_guards(members, &partitions));
+        // What was planned to be one block partition has blocks of one shape, which block partitions side by side may then
         // keep.
         let kept = domains.kept(members);
-        for strand in by_strand(&kept, &planned) {
-            for pair in strand.windows(2) {
+        for partition in by_partition(&kept, &planned) {
+            for pair in partition.windows(2) {
                 for index in 3..6 {
                     let [a, b] = [pair[0], pair[1]].map(|at| self.extent(&kept[at], index));
                     guards.insert(Guard::Holds {
@@ -305,7 +313,7 @@ impl<'a> Judge<'a> {
                 let edges = self.edges(source.node, sink.node);
                 for edge in edges.iter().filter(|edge| orders(edge)) {
                     // Side by side there is no dependence, and nothing that its width relies on.
-                    let in_turn = strand_of[position] == strand_of[later];
+                    let in_turn = partition_of[position] == partition_of[later];
                     if in_turn {
                         guards.extend(edge.conditions.iter().cloned());
                     }
@@ -335,10 +343,10 @@ impl<'a> Judge<'a> {
             .into_iter()
             .map(|guard| told_by_first(members, guard))
             .collect();
-        let (segments, barriers) = self.order_of_strands(members, &strands, &domains);
+        let (segments, barriers) = self.order_of_partitions(members, &partitions, &domains);
         let planned = members
             .iter()
-            .zip(self.ranges(members, &strands))
+            .zip(self.ranges(members, &partitions))
             .zip(barriers)
             .map(|((member, map), barrier_before)| Member {
                 launch: member.launch.id,

@@ -14,8 +14,8 @@ pub(super) struct Groups<'a> {
     /// Where a group went that was joined to another.
     moved: Vec<usize>,
     of: HashMap<NodeId, usize>,
-    /// The group that each launch was in when strands were settled.
-    strands: HashMap<NodeId, usize>,
+    /// The group that each launch was in when block partitions were settled.
+    partitions: HashMap<NodeId, usize>,
 }
 
 impl<'a> Groups<'a> {
@@ -49,15 +49,15 @@ impl<'a> Groups<'a> {
     }
 
     /// What is one group now runs in the same blocks; what joins later runs beside it.
-    pub(super) fn settle_strands(&mut self) {
+    pub(super) fn settle_partitions(&mut self) {
         let found = self.of.iter();
-        self.strands = found
+        self.partitions = found
             .map(|(node, group)| (*node, self.find(*group)))
             .collect();
     }
 
-    pub(super) fn strand(&self, launch: NodeId) -> usize {
-        self.strands.get(&launch).copied().unwrap_or(usize::MAX)
+    pub(super) fn partition(&self, launch: NodeId) -> usize {
+        self.partitions.get(&launch).copied().unwrap_or(usize::MAX)
     }
 
     pub(super) fn group_of(&self, launch: NodeId) -> &[Candidate<'a>] {

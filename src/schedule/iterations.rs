@@ -6,7 +6,7 @@ use super::group::{Judge, launches, orders};
 use super::obstacle::{Candidate, rejection};
 use super::{Missed, WaveRegion};
 use crate::cli::Fusion;
-use crate::dependence::{DependenceKind, Edge, Uar, Width};
+use crate::dependence::{DependenceGraph, DependenceKind, Edge, Width};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use std::collections::{BTreeSet, HashMap};
@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 /// of the next, and why. Of loops around each other that have the same two, the innermost is named.
 pub(super) fn between_iterations<'a>(
     judge: &Judge<'a>,
-    uar: &Uar,
+    dependences: &DependenceGraph,
     candidates: &HashMap<NodeId, Result<Candidate<'a>, Rejection>>,
     waves: &[WaveRegion],
 ) -> Vec<Missed> {
@@ -52,7 +52,7 @@ pub(super) fn between_iterations<'a>(
                 .iter()
                 .any(|region| holds(graph, region, inside) && region.outside_loops < depth(index)),
         };
-        if let Some(rejection) = why(judge, uar, candidates, &this) {
+        if let Some(rejection) = why(judge, dependences, candidates, &this) {
             missed.push(Missed {
                 source: *last,
                 sink: *first,
@@ -85,7 +85,7 @@ fn holds(graph: &LaunchGraph, region: &WaveRegion, launches: &[NodeId]) -> bool 
 
 fn why<'a>(
     judge: &Judge<'a>,
-    uar: &Uar,
+    dependences: &DependenceGraph,
     candidates: &HashMap<NodeId, Result<Candidate<'a>, Rejection>>,
     this: &Loop<'_>,
 ) -> Option<Rejection> {
@@ -116,7 +116,7 @@ fn why<'a>(
             // What is only overwritten gets other memory where launches wait.
             && (edge.kind == DependenceKind::Flow || !this.in_region)
     };
-    let mut edges: Vec<&Edge> = uar.graph.edge_weights().filter(carried).collect();
+    let mut edges: Vec<&Edge> = dependences.graph.edge_weights().filter(carried).collect();
     // Values that are handed on say more than memory that is used again, and what crosses blocks more than what does not.
     edges.sort_by_key(|edge| {
         (

@@ -18,7 +18,7 @@ use super::units::Units;
 use super::waves::plan_waves;
 use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
-use crate::dependence::Uar;
+use crate::dependence::DependenceGraph;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, NodeId, NodeKind};
@@ -29,7 +29,7 @@ use std::collections::HashMap;
 pub fn plan_fusion(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
-    uar: &Uar,
+    dependences: &DependenceGraph,
     options: &ScheduleOptions,
 ) -> (FusionPlan, Vec<Missed>) {
     // Where edges are missing, nothing follows from there being none.
@@ -37,27 +37,31 @@ pub fn plan_fusion(
         fusion: Fusion::Off,
         ..*options
     };
-    let options = if uar.cut_short { &nothing } else { options };
-    let (plan, missed, launches) = plan_by(graph, kernels, uar, (uar, options));
+    let options = if dependences.cut_short {
+        &nothing
+    } else {
+        options
+    };
+    let (plan, missed, launches) = plan_by(graph, kernels, dependences, (dependences, options));
     let waits = options.waves && options.fusion == Fusion::All;
     if !waits || !options.expands_buffers {
         return (plan, missed);
     }
-    let mut expansion = Expansion::new(graph, kernels, uar);
+    let mut expansion = Expansion::new(graph, kernels, dependences);
     // What cannot wait has to stay as it is.
     for _ in 0..MOST_ATTEMPTS {
-        let Some(freed) = expansion.freed(uar) else {
+        let Some(freed) = expansion.freed(dependences) else {
             break;
         };
-        let (expanded, missed, fewer) = plan_by(graph, kernels, &freed, (uar, options));
+        let (expanded, missed, fewer) = plan_by(graph, kernels, &freed, (dependences, options));
         if fewer >= launches {
             break;
         }
-        let homeless = expansion.homeless(&expanded);
-        if homeless.is_empty() {
+        let unbacked = expansion.unbacked(&expanded);
+        if unbacked.is_empty() {
             return (expanded, missed);
         }
-        expansion.keep(&homeless);
+        expansion.keep(&unbacked);
     }
     (plan, missed)
 }
@@ -69,24 +73,24 @@ const MOST_ATTEMPTS: usize = 4;
 fn plan_by(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
-    uar: &Uar,
-    (whole, options): (&Uar, &ScheduleOptions),
+    dependences: &DependenceGraph,
+    (whole, options): (&DependenceGraph, &ScheduleOptions),
 ) -> (FusionPlan, Vec<Missed>, usize) {
     let mut left = 0;
     let nodes: Vec<NodeId> = launches(graph).collect();
-    let mut judge = Judge::new(graph, kernels, uar, options);
+    let mut judge = Judge::new(graph, kernels, dependences, options);
     let candidates: HashMap<NodeId, Result<Candidate, Rejection>> = nodes
         .iter()
         .map(|node| (*node, candidate(graph, kernels, *node)))
         .collect();
-    let mut grouping = group(&mut judge, uar, &nodes, &candidates, None);
+    let mut grouping = group(&mut judge, dependences, &nodes, &candidates, None);
     let mut plan = grouping.plan(&judge);
     if options.waves && options.fusion == Fusion::All {
         let expands = options.expands_buffers;
         (plan.waves, left) = plan_waves(graph, kernels, whole, &plan.groups, expands);
         // Equal groups a unit each may need fewer launches by waves.
         if let Some(units) = Units::find(graph) {
-            let within = group(&mut judge, uar, &nodes, &candidates, Some(&units));
+            let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
             let (waves, fewer) = plan_waves(graph, kernels, whole, &in_units.groups, expands);
             in_units.waves = waves;
@@ -158,11 +162,11 @@ impl Grouping<'_> {
             .filter(|members| members.len() > 1)
             .collect();
         finished.sort_by_key(|members| members[0].node);
-        let strand = |member: &Candidate| self.groups.strand(member.node);
+        let partition = |member: &Candidate| self.groups.partition(member.node);
         FusionPlan {
             groups: finished
                 .into_iter()
-                .map(|members| judge.finish(members, strand))
+                .map(|members| judge.finish(members, partition))
                 .collect(),
             ..FusionPlan::default()
         }
@@ -172,7 +176,7 @@ impl Grouping<'_> {
 /// Joins launches, those of one unit only where units are given.
 fn group<'a>(
     judge: &mut Judge<'a>,
-    uar: &Uar,
+    dependences: &DependenceGraph,
     nodes: &[NodeId],
     candidates: &HashMap<NodeId, Result<Candidate<'a>, Rejection>>,
     units: Option<&Units>,
@@ -189,7 +193,7 @@ fn group<'a>(
         let mut sources: Vec<usize> = Vec::new();
         // Those whose threads need not be dealt.
         let mut in_place: Vec<usize> = Vec::new();
-        for (source, stays) in judge.local_sources(uar, *node) {
+        for (source, stays) in judge.local_sources(dependences, *node) {
             if !may_meet(units, source, *node) {
                 continue;
             }
@@ -285,7 +289,7 @@ fn group<'a>(
     if options.fusion != Fusion::Off {
         join_sharers(&mut groups, judge, units);
     }
-    groups.settle_strands();
+    groups.settle_partitions();
     if stand_beside(options) {
         join_independent(&mut groups, judge, units);
     }
@@ -374,8 +378,8 @@ fn join_independent<'a>(groups: &mut Groups<'a>, judge: &mut Judge<'a>, units: O
                 break;
             }
             let (earlier, later) = (earlier.clone(), later.clone());
-            let strand = |member: &Candidate| groups.strand(member.node);
-            if judge.may_stand_beside(&earlier, &later, strand).is_ok() {
+            let partition = |member: &Candidate| groups.partition(member.node);
+            if judge.may_stand_beside(&earlier, &later, partition).is_ok() {
                 groups.join(&[source], home);
                 before.retain(|group| *group != source);
             }

@@ -1,4 +1,4 @@
-//! [`crate::dependence::Uar`] -> [`FusionPlan`]: which launches become one (paper §4).
+//! [`crate::dependence::DependenceGraph`] -> [`FusionPlan`]: which launches become one (paper §4).
 //!
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
@@ -38,7 +38,7 @@ mod work;
 
 pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
-pub use expansion::without_homeless;
+pub use expansion::without_unbacked;
 pub use local::plan_fusion;
 pub use orientation::{Alignment, Orientation};
 pub use regroup::Regrouper;
@@ -112,8 +112,8 @@ pub enum ThreadMap {
         threads: Arrangement,
     },
     /// The member's blocks in linear order (x fastest) are the blocks from `first` on of a grid of
-    /// one dimension, `count` of them. Members with one range are a *strand*: they run one after the
-    /// other in the same blocks. The ranges of a group's strands follow each other without a gap.
+    /// one dimension, `count` of them. Members with one range are a *block partition*: they run one after the
+    /// other in the same blocks. The ranges of a group's block partitions follow each other without a gap.
     Blocks {
         /// The first block of the range.
         first: Expression<ValueId>,
@@ -147,7 +147,7 @@ pub enum Arrangement {
     Renumbered,
 }
 
-/// How the threads of a block of a strand become threads of the fused kernel; the same variant for all
+/// How the threads of a block of a block partition become threads of the fused kernel; the same variant for all
 /// members of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlockThreads {
@@ -156,8 +156,8 @@ pub enum BlockThreads {
     /// The fused block has one dimension and as many threads as the largest member. A member's
     /// threads in linear order (x fastest) are the first of them; the others leave at once.
     Row {
-        /// The strand has as many threads as the fused block, so that its barriers stay those of
-        /// the block. Else they wait for the strand's threads alone, by their number, which must be
+        /// The block partition has as many threads as the fused block, so that its barriers stay those of
+        /// the block. Else they wait for the block partition's threads alone, by their number, which must be
         /// whole warps.
         fills_block: bool,
     },
@@ -194,7 +194,7 @@ pub struct FusionGroup {
     #[serde(default)]
     pub unread_afterwards: Vec<BufferId>,
     /// The segments of the fused kernel in order, as positions in `members`. Members of one segment
-    /// do not depend on each other and run in unison: loops and barriers of theirs that match are
+    /// do not depend on each other and run interleaved: loops and barriers of theirs that match are
     /// one. Empty: each member is a segment, in host order.
     #[serde(default)]
     pub segments: Vec<Vec<usize>>,
@@ -262,10 +262,10 @@ impl FusionGroup {
         }
     }
 
-    /// The strands, each as positions in `members` in ascending order, by their first members.
-    /// Members that have no block range are one strand.
-    pub fn strands(&self) -> Vec<Vec<usize>> {
-        let mut strands: Vec<Vec<usize>> = Vec::new();
+    /// The block partitions, each as positions in `members` in ascending order, by their first members.
+    /// Members that have no block range are one block partition.
+    pub fn partitions(&self) -> Vec<Vec<usize>> {
+        let mut partitions: Vec<Vec<usize>> = Vec::new();
         let first = |member: usize| match &self.members[member].map {
             ThreadMap::Blocks { first, .. } => Some(first),
             ThreadMap::Identity
@@ -276,13 +276,13 @@ impl FusionGroup {
             | ThreadMap::Rearranged { .. } => None,
         };
         for member in 0..self.members.len() {
-            let mut known = strands.iter_mut();
-            match known.find(|strand| first(strand[0]) == first(member)) {
-                Some(strand) => strand.push(member),
-                None => strands.push(vec![member]),
+            let mut known = partitions.iter_mut();
+            match known.find(|partition| first(partition[0]) == first(member)) {
+                Some(partition) => partition.push(member),
+                None => partitions.push(vec![member]),
             }
         }
-        strands
+        partitions
     }
 }
 

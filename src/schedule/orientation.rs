@@ -2,27 +2,27 @@
 //! blocks, or side by side in blocks of their own.
 //!
 //! # Names
-//! A group is a list of *strands* side by side; the members of a strand run one after the other. One
-//! strand is `v` (vertical), strands of one member each are `h` (horizontal), and what lies between is
-//! told by its longest strand and the number of strands: `v2h3` has three strands, of which the longest
-//! has two members. Of several of which that is true the one whose strands load most in common has the name
+//! A group is a list of *block partitions* side by side; the members of a block partition run one after the other. One
+//! block partition is `v` (vertical), block partitions of one member each are `h` (horizontal), and what lies between is
+//! told by its longest block partition and the number of block partitions: `v2h3` has three block partitions, of which the longest
+//! has two members. Of several of which that is true the one whose block partitions load most in common has the name
 //! alone, and the others follow with a number: `v2h3.2`, `v2h3.3`.
 //!
-//! Where the members' domains differ, a group may also have `vmax` or `vmin`: one strand over the threads of its
+//! Where the members' domains differ, a group may also have `vmax` or `vmin`: one block partition over the threads of its
 //! largest member, whose others run where an `if` lets them, or over those of its smallest, in which the
 //! others run in a `for`. The one that `v` is already has no name of its own.
 //!
 //! # Which there are
-//! Members that depend on each other stay in one strand, so the finest layout has a strand for each
-//! connected part of the group. Parts may be in one strand when the planner brought them together, for data that
+//! Members that depend on each other stay in one block partition, so the finest layout has a block partition for each
+//! connected part of the group. Parts may be in one block partition when the planner brought them together, for data that
 //! flows or that both load, or when they have equal shapes. A layout is every split of the parts into such
-//! strands that fits the device, up to [`MOST_PARTS`] parts; of layouts in which only equal launches change
-//! places one stands for all. Groups of more parts have one sequence of layouts: two strands at a time become
+//! block partitions that fits the device, up to [`MOST_PARTS`] parts; of layouts in which only equal launches change
+//! places one stands for all. Groups of more parts have one sequence of layouts: two block partitions at a time become
 //! one, first those that the planner brought together, then those of equal shape that load most in common,
 //! until no two are left that may. No group lists more than [`MOST_LAYOUTS`].
 //!
 //! # Which is taken
-//! By default the layout in which strands are what the planner brought together: vertical where data
+//! By default the layout in which block partitions are what the planner brought together: vertical where data
 //! flows from one to the other or both load the same, which then stays in registers and caches of one
 //! block; horizontal for independent launches that share nothing, or that differ in shape (P3 of the
 //! paper), where it only fills the device better and saves the launch; and horizontal, too, for
@@ -38,25 +38,25 @@ pub enum Orientation {
     /// What the cost model says.
     #[default]
     Auto,
-    /// One strand. Launches that could only stand side by side stay apart.
+    /// One block partition. Launches that could only stand side by side stay apart.
     Vertical,
-    /// The most strands.
+    /// The most block partitions.
     Horizontal,
-    /// One strand over the threads of the largest or the smallest member in groups that have that, what the
+    /// One block partition over the threads of the largest or the smallest member in groups that have that, what the
     /// cost model says in others.
     Aligned(Alignment),
     /// The layout of this name in groups that have it, what the cost model says in others.
     Mixed {
-        /// Members of the longest strand.
+        /// Members of the longest block partition.
         longest: usize,
-        /// Number of strands.
-        strands: usize,
+        /// Number of block partitions.
+        partitions: usize,
         /// Which of several such layouts, from 1 on.
         number: usize,
     },
 }
 
-/// Over whose threads the members of a strand run.
+/// Over whose threads the members of a block partition run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Alignment {
     /// Those of the largest: threads that another member does not have leave it out.
@@ -86,10 +86,10 @@ impl Orientation {
                 Some((shape, number)) => (shape, number.parse().ok().filter(|number| *number > 1)?),
                 None => (name, 1),
             };
-            let (longest, strands) = shape.strip_prefix('v')?.split_once('h')?;
+            let (longest, partitions) = shape.strip_prefix('v')?.split_once('h')?;
             Some(Self::Mixed {
                 longest: longest.parse().ok()?,
-                strands: strands.parse().ok()?,
+                partitions: partitions.parse().ok()?,
                 number,
             })
         };
@@ -114,13 +114,13 @@ impl Orientation {
     }
 }
 
-/// Strands, each as ascending positions of members, by their first ones.
-pub(super) type Strands = Vec<Vec<usize>>;
+/// BlockPartitions, each as ascending positions of members, by their first ones.
+pub(super) type BlockPartitions = Vec<Vec<usize>>;
 
 /// The name of a layout, the `number`th of its kind.
-pub(super) fn name(strands: &Strands, number: usize) -> String {
-    let longest = strands.iter().map(Vec::len).max().unwrap_or(0);
-    match (strands.len(), longest, number) {
+pub(super) fn name(partitions: &BlockPartitions, number: usize) -> String {
+    let longest = partitions.iter().map(Vec::len).max().unwrap_or(0);
+    match (partitions.len(), longest, number) {
         (1, ..) => String::from("v"),
         (_, 1, _) => String::from("h"),
         (count, longest, 1) => format!("v{longest}h{count}"),
@@ -138,7 +138,7 @@ pub(super) struct Layouts {
 /// One of them.
 struct Layout {
     name: String,
-    strands: Strands,
+    partitions: BlockPartitions,
 }
 
 /// What is known of the members of a group.
@@ -147,7 +147,7 @@ pub(super) trait Members {
     fn count(&self) -> usize;
     /// Whether one depends on the other.
     fn tied(&self, one: usize, other: usize) -> bool;
-    /// The strand in which the planner brought a member together with others.
+    /// The block partition in which the planner brought a member together with others.
     fn planned(&self, member: usize) -> usize;
     /// Whether two have one shape.
     fn alike(&self, one: usize, other: usize) -> bool;
@@ -156,7 +156,7 @@ pub(super) trait Members {
     /// How much memory both load.
     fn shared(&self, one: usize, other: usize) -> usize;
     /// Whether a layout can be carried out.
-    fn is_legal(&self, strands: &Strands) -> bool;
+    fn is_legal(&self, partitions: &BlockPartitions) -> bool;
 }
 
 /// Groups of more connected parts have one sequence of layouts instead of every split; seven parts have 877.
@@ -185,30 +185,30 @@ impl Layouts {
         }
         let mut seen = BTreeSet::new();
         splits.retain(|split| seen.insert(parts.up_to_equals(split)));
-        let mut ranked: Vec<(Rank, Split, Strands)> = splits
+        let mut ranked: Vec<(Rank, Split, BlockPartitions)> = splits
             .into_iter()
-            .map(|split| (parts.rank(&split), parts.strands(&split), split))
-            .filter(|(_, strands, split)| *split == wanted || members.is_legal(strands))
-            .map(|(rank, strands, split)| (rank, split, strands))
+            .map(|split| (parts.rank(&split), parts.partitions(&split), split))
+            .filter(|(_, partitions, split)| *split == wanted || members.is_legal(partitions))
+            .map(|(rank, partitions, split)| (rank, split, partitions))
             .collect();
         ranked.sort();
         let last = ranked.len() - 1;
         let mut numbers: BTreeMap<(usize, Reverse<usize>), usize> = BTreeMap::new();
         let mut numbered = Vec::new();
-        for (place, (rank, split, strands)) in ranked.into_iter().enumerate() {
-            let number = numbers.entry((rank.strands, rank.longest)).or_default();
+        for (place, (rank, split, partitions)) in ranked.into_iter().enumerate() {
+            let number = numbers.entry((rank.partitions, rank.longest)).or_default();
             *number += 1;
-            let name = name(&strands, *number);
+            let name = name(&partitions, *number);
             // The first of each kind before the second of any.
             let optional = split != wanted && place != 0 && place != last;
-            numbered.push(((optional, *number, place), Layout { name, strands }));
+            numbered.push(((optional, *number, place), Layout { name, partitions }));
         }
         numbered.sort_by_key(|(worth, _)| *worth);
         numbered.truncate(MOST_LAYOUTS);
         numbered.sort_by_key(|((.., place), _)| *place);
         let all: Vec<Layout> = numbered.into_iter().map(|(_, layout)| layout).collect();
-        let wanted = parts.strands(&wanted);
-        let planned = all.iter().position(|layout| layout.strands == wanted);
+        let wanted = parts.partitions(&wanted);
+        let planned = all.iter().position(|layout| layout.partitions == wanted);
         Self {
             planned: planned.unwrap_or(0),
             all,
@@ -217,23 +217,23 @@ impl Layouts {
 
     /// The one layout of members that have no other.
     pub(super) fn single(members: usize) -> Self {
-        let strands = vec![(0..members).collect()];
-        let name = name(&strands, 1);
+        let partitions = vec![(0..members).collect()];
+        let name = name(&partitions, 1);
         Self {
-            all: vec![Layout { name, strands }],
+            all: vec![Layout { name, partitions }],
             planned: 0,
         }
     }
 
-    /// Where each layout stands, and its strands.
-    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &Strands)> {
+    /// Where each layout stands, and its block partitions.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &BlockPartitions)> {
         let layouts = self.all.iter().enumerate();
-        layouts.map(|(place, layout)| (place, &layout.strands))
+        layouts.map(|(place, layout)| (place, &layout.partitions))
     }
 
     /// The layout that the cost model takes.
-    pub(super) fn planned(&self) -> &Strands {
-        &self.all[self.planned].strands
+    pub(super) fn planned(&self) -> &BlockPartitions {
+        &self.all[self.planned].partitions
     }
 
     /// Makes the layout at a place the one that the cost model takes.
@@ -247,7 +247,7 @@ impl Layouts {
     }
 
     /// The layout of an orientation, and its name.
-    pub(super) fn take(mut self, orientation: Orientation) -> (String, Strands) {
+    pub(super) fn take(mut self, orientation: Orientation) -> (String, BlockPartitions) {
         let taken = match orientation {
             Orientation::Auto | Orientation::Aligned(_) => None,
             Orientation::Vertical => Some(0),
@@ -257,19 +257,19 @@ impl Layouts {
                 self.all.iter().position(named)
             }
         };
-        let Layout { name, strands } = self.all.swap_remove(taken.unwrap_or(self.planned));
-        (name, strands)
+        let Layout { name, partitions } = self.all.swap_remove(taken.unwrap_or(self.planned));
+        (name, partitions)
     }
 }
 
-/// Strands as ascending numbers of parts, by their first ones.
+/// Block partitions as ascending numbers of parts, by their first ones.
 type Split = Vec<Vec<usize>>;
 
-/// The order of layouts: the most vertical first, and of several of one kind the one whose strands load
+/// The order of layouts: the most vertical first, and of several of one kind the one whose block partitions load
 /// most in common.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    strands: usize,
+    partitions: usize,
     longest: Reverse<usize>,
     shared: Reverse<usize>,
 }
@@ -278,7 +278,7 @@ struct Rank {
 struct Parts {
     /// Positions of members, ascending.
     members: Vec<Vec<usize>>,
-    /// By part, the strand in which the planner brought it together with others.
+    /// By part, the block partition in which the planner brought it together with others.
     planned: Vec<usize>,
     /// By part, the first one that does the same.
     kinds: Vec<usize>,
@@ -333,62 +333,67 @@ impl Parts {
         }
     }
 
-    fn strands(&self, split: &Split) -> Strands {
-        let members = |strand: &Vec<usize>| {
+    fn partitions(&self, split: &Split) -> BlockPartitions {
+        let members = |partition: &Vec<usize>| {
             let mut members: Vec<usize> = Vec::new();
-            strand
+            partition
                 .iter()
                 .for_each(|part| members.extend(&self.members[*part]));
             members.sort_unstable();
             members
         };
-        let mut strands: Strands = split.iter().map(members).collect();
-        strands.sort_unstable();
-        strands
+        let mut partitions: BlockPartitions = split.iter().map(members).collect();
+        partitions.sort_unstable();
+        partitions
     }
 
     fn rank(&self, split: &Split) -> Rank {
-        let longest = split.iter().map(|strand| self.length(strand)).max();
+        let longest = split.iter().map(|partition| self.length(partition)).max();
         Rank {
-            strands: split.len(),
+            partitions: split.len(),
             longest: Reverse(longest.unwrap_or(0)),
-            shared: Reverse(split.iter().map(|strand| self.shared_within(strand)).sum()),
+            shared: Reverse(
+                split
+                    .iter()
+                    .map(|partition| self.shared_within(partition))
+                    .sum(),
+            ),
         }
     }
 
-    fn length(&self, strand: &[usize]) -> usize {
-        strand.iter().map(|part| self.members[*part].len()).sum()
+    fn length(&self, partition: &[usize]) -> usize {
+        partition.iter().map(|part| self.members[*part].len()).sum()
     }
 
-    fn shared_within(&self, strand: &[usize]) -> usize {
-        let pairs = strand.iter().enumerate();
-        let pairs =
-            pairs.flat_map(|(place, one)| strand[place + 1..].iter().map(|other| (*one, *other)));
+    fn shared_within(&self, partition: &[usize]) -> usize {
+        let pairs = partition.iter().enumerate();
+        let pairs = pairs
+            .flat_map(|(place, one)| partition[place + 1..].iter().map(|other| (*one, *other)));
         pairs.map(|(one, other)| self.shared[one][other]).sum()
     }
 
     /// What does not change when equal parts change places.
     fn up_to_equals(&self, split: &Split) -> Vec<(Vec<usize>, usize)> {
-        let of_strand = |strand: &Vec<usize>| {
-            let mut kinds: Vec<usize> = strand.iter().map(|part| self.kinds[*part]).collect();
+        let of_partition = |partition: &Vec<usize>| {
+            let mut kinds: Vec<usize> = partition.iter().map(|part| self.kinds[*part]).collect();
             kinds.sort_unstable();
-            (kinds, self.shared_within(strand))
+            (kinds, self.shared_within(partition))
         };
-        let mut all: Vec<_> = split.iter().map(of_strand).collect();
+        let mut all: Vec<_> = split.iter().map(of_partition).collect();
         all.sort_unstable();
         all
     }
 
-    /// Adds every split of the parts into strands.
+    /// Adds every split of the parts into block partitions.
     fn every_split(&self, splits: &mut Vec<Split>) {
         let mut work: Vec<Split> = vec![Vec::new()];
         for part in 0..self.members.len() {
             let mut longer = Vec::new();
             for split in work {
-                for strand in 0..=split.len() {
+                for partition in 0..=split.len() {
                     let mut split = split.clone();
-                    match split.get_mut(strand) {
-                        Some(strand) => strand.push(part),
+                    match split.get_mut(partition) {
+                        Some(partition) => partition.push(part),
                         None => split.push(vec![part]),
                     }
                     longer.push(split);
@@ -396,16 +401,16 @@ impl Parts {
             }
             work = longer;
         }
-        work.retain(|split| split.iter().all(|strand| self.may_be_one(strand)));
+        work.retain(|split| split.iter().all(|partition| self.may_be_one(partition)));
         splits.extend(work);
     }
 
-    /// Whether each part of a strand came to the others for a reason.
-    fn may_be_one(&self, strand: &[usize]) -> bool {
-        let mut found = vec![strand[0]];
+    /// Whether each part of a block partition came to the others for a reason.
+    fn may_be_one(&self, partition: &[usize]) -> bool {
+        let mut found = vec![partition[0]];
         let mut next = 0;
         while let Some(part) = found.get(next).copied() {
-            for other in strand {
+            for other in partition {
                 let together = self.planned[part] == self.planned[*other];
                 if (together || self.alike[part][*other]) && !found.contains(other) {
                     found.push(*other);
@@ -413,10 +418,10 @@ impl Parts {
             }
             next += 1;
         }
-        found.len() == strand.len()
+        found.len() == partition.len()
     }
 
-    /// Makes one strand of the two that share most; of equal ones of the shortest, then of the first.
+    /// Makes one block partition of the two that share most; of equal ones of the shortest, then of the first.
     fn merge(&self, split: &mut Split, may: impl Fn(usize, usize) -> bool) -> bool {
         let mut best: Option<((usize, Reverse<usize>), usize, usize)> = None;
         for (place, one) in split.iter().enumerate() {
@@ -455,7 +460,7 @@ mod tests {
         loads: Vec<usize>,
         shapes: Vec<usize>,
         codes: Vec<usize>,
-        least_strands: usize,
+        least_partitions: usize,
     }
 
     /// Independent launches of one shape.
@@ -467,7 +472,7 @@ mod tests {
             shapes: vec![0; count],
             codes,
             loads,
-            least_strands: 0,
+            least_partitions: 0,
         }
     }
 
@@ -490,8 +495,8 @@ mod tests {
         fn shared(&self, one: usize, other: usize) -> usize {
             usize::from(self.loads[one] == self.loads[other])
         }
-        fn is_legal(&self, strands: &Strands) -> bool {
-            strands.len() > self.least_strands
+        fn is_legal(&self, partitions: &BlockPartitions) -> bool {
+            partitions.len() > self.least_partitions
         }
     }
 
@@ -503,7 +508,7 @@ mod tests {
             loads: vec![7, 8, 7, 7, 9],
             shapes: vec![0; 5],
             codes: (0..5).collect(),
-            least_strands: 0,
+            least_partitions: 0,
         };
         let layouts = Layouts::of(&made);
         // Four parts have fifteen splits.
@@ -513,7 +518,7 @@ mod tests {
         ];
         assert_eq!(layouts.names(), names);
         let planned = &layouts.all[layouts.planned];
-        assert_eq!(planned.strands, [vec![0, 2, 3], vec![1, 4]]);
+        assert_eq!(planned.partitions, [vec![0, 2, 3], vec![1, 4]]);
         let take = |name| Layouts::of(&made).take(Orientation::named(name)).1;
         assert_eq!(take("h"), [vec![0, 2], vec![1], vec![3], vec![4]]);
         // Those that load the same come first.
@@ -521,9 +526,9 @@ mod tests {
         assert_eq!(take("v3h3.2"), [vec![0, 1, 2], vec![3], vec![4]]);
         for (name, layout) in names.iter().zip(&layouts.all) {
             let found = Layouts::of(&made).take(Orientation::named(name));
-            assert_eq!(found, (name.to_string(), layout.strands.clone()));
+            assert_eq!(found, (name.to_string(), layout.partitions.clone()));
         }
-        assert_eq!(take("v2h7"), planned.strands, "not there");
+        assert_eq!(take("v2h7"), planned.partitions, "not there");
     }
 
     #[test]
@@ -561,7 +566,7 @@ mod tests {
     fn what_does_not_fit_is_no_layout() {
         let mut three = independent(vec![0, 1, 2], vec![0; 3]);
         three.planned = vec![0, 1, 2];
-        three.least_strands = 1;
+        three.least_partitions = 1;
         assert_eq!(names_of(&three), ["v2h2", "v2h2.2", "v2h2.3", "h"]);
         let vertical = Layouts::of(&three).take(Orientation::Vertical);
         assert_eq!(vertical.1, [vec![0], vec![1, 2]]);
@@ -572,14 +577,14 @@ mod tests {
     }
 
     #[test]
-    fn strands_of_unequal_shapes_stay_side_by_side() {
+    fn partitions_of_unequal_shapes_stay_side_by_side() {
         let made = Made {
             chains: vec![0, 1, 2],
             planned: vec![0, 1, 2],
             loads: vec![0, 0, 0],
             shapes: vec![0, 1, 0],
             codes: vec![0; 3],
-            least_strands: 0,
+            least_partitions: 0,
         };
         let layouts = Layouts::of(&made);
         assert_eq!(layouts.names(), ["v2h2", "h"]);
@@ -593,9 +598,9 @@ mod tests {
     #[test]
     fn names_are_read_back() {
         assert_eq!(Orientation::named("auto"), Orientation::Auto);
-        let mixed = |longest, strands, number| Orientation::Mixed {
+        let mixed = |longest, partitions, number| Orientation::Mixed {
             longest,
-            strands,
+            partitions,
             number,
         };
         assert_eq!(Orientation::named("v12h3"), mixed(12, 3, 1));

@@ -3,7 +3,7 @@
 use super::group::Judge;
 use super::obstacle::{Candidate, candidate};
 use super::{FusionGroup, Missed, Orientation, ScheduleOptions, ThreadMap};
-use crate::dependence::Uar;
+use crate::dependence::DependenceGraph;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
@@ -22,7 +22,7 @@ impl<'a> Regrouper<'a> {
     pub fn new(
         graph: &'a LaunchGraph,
         kernels: &'a [KernelModel],
-        uar: &'a Uar,
+        dependences: &'a DependenceGraph,
         options: &'a ScheduleOptions,
     ) -> Self {
         let nodes = graph.nodes.iter().filter_map(|node| match &node.kind {
@@ -30,7 +30,7 @@ impl<'a> Regrouper<'a> {
             _ => None,
         });
         Self {
-            judge: Judge::new(graph, kernels, uar, options),
+            judge: Judge::new(graph, kernels, dependences, options),
             graph,
             kernels,
             nodes: nodes.collect(),
@@ -79,12 +79,12 @@ impl<'a> Regrouper<'a> {
             candidate(self.graph, self.kernels, node).ok()
         });
         let members: Vec<Candidate<'a>> = members.collect::<Option<_>>()?;
-        let strands = group.strands();
+        let partitions = group.partitions();
         let planned = |member: &Candidate| {
             let is_own = |at: &usize| group.members[*at].launch == member.launch.id;
-            strands
+            partitions
                 .iter()
-                .position(|strand| strand.iter().any(is_own))
+                .position(|partition| partition.iter().any(is_own))
                 .unwrap_or(0)
         };
         let orientation = Orientation::named(name);

@@ -39,7 +39,7 @@ pub struct GroupUsage {
 pub struct GroupOccupancy {
     /// `80` for `sm_80`.
     pub architecture: u32,
-    /// Threads a block that were reckoned with.
+    /// Threads a block that are assumed.
     pub threads_per_block: u32,
     /// Whether these are known; else they are [`ASSUMED_THREADS`] or the launch bound.
     pub threads_known: bool,
@@ -90,7 +90,7 @@ impl GroupOccupancy {
         let own = threads.iter().zip(&group.members);
         let own = own.filter(|(_, member)| !member.map.places_anew());
         let known = own.filter_map(|(threads, _)| *threads).max();
-        let reckoned = known.unwrap_or(ASSUMED_THREADS.min(bound.unwrap_or(ASSUMED_THREADS)));
+        let estimated = known.unwrap_or(ASSUMED_THREADS.min(bound.unwrap_or(ASSUMED_THREADS)));
         let dynamic: Vec<u64> = launches
             .iter()
             .map(|launch| constant(launch.shared_bytes))
@@ -106,16 +106,16 @@ impl GroupOccupancy {
         let least = of_members
             .filter_map(|((usage, threads), dynamic)| {
                 let usage = usage.as_ref()?;
-                Some(capability.resident_warps(usage, threads.unwrap_or(reckoned), *dynamic))
+                Some(capability.resident_warps(usage, threads.unwrap_or(estimated), *dynamic))
             })
             .min();
         Some(Self {
             architecture: usage.architecture,
-            threads_per_block: reckoned,
+            threads_per_block: estimated,
             threads_known: known.is_some(),
             fused: usage.fused,
             dynamic_shared_bytes: most_dynamic,
-            warps: capability.resident_warps(&usage.fused, reckoned, most_dynamic),
+            warps: capability.resident_warps(&usage.fused, estimated, most_dynamic),
             most_warps: capability.warps(),
             least_member_warps: least,
             member_spill_bytes: usage

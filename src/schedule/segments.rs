@@ -1,43 +1,43 @@
 //! Members of a group -> the segments of its kernel.
 //!
 //! Members between which there is no path of edges, but of such as the group's tests find absent, may run in
-//! any order. So the strands of a group, its connected parts, are laid side by side: as many members as
+//! any order. So the block partitions of a group, its connected parts, are laid side by side: as many members as
 //! possible stand between two barriers, and where members that are next have barriers at the same places inside, they become one segment
-//! and run in unison, so that they wait once for all of them. Next are, of a strand, too, all members
+//! and run interleaved, so that they wait once for all of them. Next are, of a block partition, too, all members
 //! that depend on nothing that has not run. Invariant: a member runs after all that it depends on.
 
 use super::domains::Domains;
 use super::group::{Judge, orders};
 use super::obstacle::Candidate;
-use super::orientation::Strands;
+use super::orientation::BlockPartitions;
 use super::space::static_shared;
 use crate::dependence::{Edge, Guard, Width};
 use crate::kernel::KernelModel;
 use std::collections::BTreeSet;
 
 impl<'a> Judge<'a> {
-    /// [`Judge::order`] of each strand, written out where one of them is not in host order.
-    pub(super) fn order_of_strands(
+    /// [`Judge::order`] of each block partition, written out where one of them is not in host order.
+    pub(super) fn order_of_partitions(
         &self,
         members: &[Candidate<'a>],
-        strands: &Strands,
+        partitions: &BlockPartitions,
         domains: &Domains,
     ) -> (Vec<Vec<usize>>, Vec<bool>) {
         let mut barriers = vec![false; members.len()];
         let mut written_out = Vec::new();
         let mut in_host_order = true;
-        for strand in strands {
-            let own: Vec<Candidate> = strand.iter().map(|member| members[*member]).collect();
-            let room = self.shared_room(members, strand);
+        for partition in partitions {
+            let own: Vec<Candidate> = partition.iter().map(|member| members[*member]).collect();
+            let room = self.shared_room(members, partition);
             let (order, before) = self.order(&own, domains, room);
-            for (member, before) in strand.iter().zip(before) {
+            for (member, before) in partition.iter().zip(before) {
                 barriers[*member] = before;
             }
             in_host_order &= order.is_empty();
             match order.is_empty() {
-                true => written_out.extend(strand.iter().map(|member| vec![*member])),
+                true => written_out.extend(partition.iter().map(|member| vec![*member])),
                 false => written_out.extend(order.iter().map(|segment| {
-                    let members = segment.iter().map(|at| strand[*at]);
+                    let members = segment.iter().map(|at| partition[*at]);
                     members.collect::<Vec<_>>()
                 })),
             }
@@ -148,8 +148,8 @@ fn segments(
     same_grid: impl Fn(&Candidate<'_>, &Candidate<'_>) -> bool,
 ) -> Vec<Vec<usize>> {
     let before = dependences(members, depends);
-    // Strand after strand, each in host order.
-    let mut pending: Vec<usize> = strands(&before).into_iter().flatten().collect();
+    // Block partition after block partition, each in host order.
+    let mut pending: Vec<usize> = partitions(&before).into_iter().flatten().collect();
     let mut found: Vec<Vec<usize>> = Vec::new();
     // What has run since the last barrier between segments.
     let mut since: Vec<usize> = Vec::new();
@@ -208,20 +208,20 @@ fn dependences(
 }
 
 /// The connected parts, each in host order.
-fn strands(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut strands: Vec<Vec<usize>> = Vec::new();
+fn partitions(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut partitions: Vec<Vec<usize>> = Vec::new();
     for (position, earlier) in before.iter().enumerate() {
-        let (own, others): (Vec<_>, Vec<_>) = strands
+        let (own, others): (Vec<_>, Vec<_>) = partitions
             .into_iter()
-            .partition(|strand| strand.iter().any(|member| earlier.contains(member)));
-        strands = others;
-        let mut strand: Vec<usize> = own.into_iter().flatten().collect();
-        strand.push(position);
-        strand.sort_unstable();
-        strands.push(strand);
+            .partition(|partition| partition.iter().any(|member| earlier.contains(member)));
+        partitions = others;
+        let mut partition: Vec<usize> = own.into_iter().flatten().collect();
+        partition.push(position);
+        partition.sort_unstable();
+        partitions.push(partition);
     }
-    strands.sort_unstable_by_key(|strand| strand.first().copied());
-    strands
+    partitions.sort_unstable_by_key(|partition| partition.first().copied());
+    partitions
 }
 
 /// The largest set of members among the `next` that have barriers at the same places; of equal ones that

@@ -1,14 +1,14 @@
 //! What a fused kernel needs of each block's shared memory and of its parameters.
 //!
 //! Static shared variables of members of which one comes after the other share storage where a barrier
-//! stands between (`shared-overlay`). So the members of a strand need as much as the hungriest of
+//! stands between (`shared-overlay`). So the members of a block partition need as much as the hungriest of
 //! them, at the price of a barrier each, and barriers are put there where otherwise there would be too little;
-//! strands side by side, of which each block runs one, as much as the hungriest of them. Dynamic shared memory
-//! is one piece, as large as the largest that a member asks for, in whatever strand.
+//! block partitions side by side, of which each block runs one, as much as the hungriest of them. Dynamic shared memory
+//! is one piece, as large as the largest that a member asks for, in whatever block partition.
 
 use super::group::Judge;
 use super::obstacle::Candidate;
-use super::orientation::Strands;
+use super::orientation::BlockPartitions;
 use crate::dependence::LARGEST_GROUP;
 use crate::diagnostics::Rejection;
 use crate::kernel::Target;
@@ -20,9 +20,13 @@ impl<'a> Judge<'a> {
     ///
     /// # Errors
     /// What there is too much of.
-    pub(super) fn space(&self, members: &[Candidate], strands: &Strands) -> Result<(), Rejection> {
+    pub(super) fn space(
+        &self,
+        members: &[Candidate],
+        partitions: &BlockPartitions,
+    ) -> Result<(), Rejection> {
         let constant = |value: ValueId| self.graph.values[value.0].constant;
-        let fixed = self.least_static_shared(members, strands);
+        let fixed = self.least_static_shared(members, partitions);
         let dynamic = members
             .iter()
             .filter_map(|member| constant(member.launch.shared_bytes))
@@ -66,20 +70,26 @@ impl<'a> Judge<'a> {
     }
 
     /// The static shared memory that members need at least, in bytes.
-    pub(super) fn least_static_shared(&self, members: &[Candidate], strands: &Strands) -> u64 {
-        let strands = strands.iter();
+    pub(super) fn least_static_shared(
+        &self,
+        members: &[Candidate],
+        partitions: &BlockPartitions,
+    ) -> u64 {
+        let partitions = partitions.iter();
         match self.options.overlays_shared {
-            true => strands
-                .map(|strand| hungriest(members, strand))
+            true => partitions
+                .map(|partition| hungriest(members, partition))
                 .max()
                 .unwrap_or(0),
-            false => strands.map(|strand| static_shared(members, strand)).sum(),
+            false => partitions
+                .map(|partition| static_shared(members, partition))
+                .sum(),
         }
     }
 
-    /// How much of it the members of one of the strands may have between two barriers.
-    pub(super) fn shared_room(&self, members: &[Candidate], strand: &[usize]) -> u64 {
-        let fits = static_shared(members, strand) <= MOST_STATIC_SHARED_BYTES;
+    /// How much of it the members of one of the block partitions may have between two barriers.
+    pub(super) fn shared_room(&self, members: &[Candidate], partition: &[usize]) -> u64 {
+        let fits = static_shared(members, partition) <= MOST_STATIC_SHARED_BYTES;
         match fits || !self.options.overlays_shared {
             true => u64::MAX,
             false => MOST_STATIC_SHARED_BYTES,
@@ -105,7 +115,7 @@ fn hungriest(members: &[Candidate], some: &[usize]) -> u64 {
 
 /// Static shared memory of a block.
 pub(super) const MOST_STATIC_SHARED_BYTES: u64 = 48 * 1024;
-/// What a member needs to find its place: six extents, and the first of a strand's blocks, or how many
+/// What a member needs to find its place: six extents, and the first of a block partition's blocks, or how many
 /// threads it has and how many of them a block runs.
 const PLACE_PARAMETER_BYTES: u64 = 4 * (6 + 2);
 /// The extents of a grid among the parameters, each at its worst place.

@@ -13,7 +13,7 @@ use super::local::plan_fusion;
 use super::waves::{Candidate, candidates, issued};
 use super::{FusionGroup, FusionPlan, ScheduleOptions, WaveRegion};
 use crate::dependence::{
-    DependenceKind, Edge, KnownSpan, Uar, WholeWrite, WholeWrites, known_spans,
+    DependenceGraph, DependenceKind, Edge, KnownSpan, WholeWrite, WholeWrites, known_spans,
 };
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId};
@@ -98,7 +98,7 @@ pub struct OverwrittenBuffers {
 pub fn wave_orders(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
-    uar: &Uar,
+    dependences: &DependenceGraph,
     options: &ScheduleOptions,
     plan: &FusionPlan,
 ) -> Vec<WaveOrder> {
@@ -129,9 +129,9 @@ pub fn wave_orders(
                 replaced.entry(*node).or_default().extend(writes);
             }
         }
-        let uar = &match replaced.is_empty() {
-            true => Cow::Borrowed(uar),
-            false => Cow::Owned(without_places(uar, &replaced)),
+        let dependences = &match replaced.is_empty() {
+            true => Cow::Borrowed(dependences),
+            false => Cow::Owned(without_places(dependences, &replaced)),
         };
         let names = replaced.values().flatten();
         let expanded: BTreeSet<String> = names.map(|write| write.buffer.clone()).collect();
@@ -144,7 +144,7 @@ pub fn wave_orders(
             outside_loops: region.outside_loops,
             replaced,
         };
-        let (count, facts) = program.count(uar, &plan.groups, &BTreeSet::new());
+        let (count, facts) = program.count(dependences, &plan.groups, &BTreeSet::new());
         let depth = |node: &NodeId| graph.loops_around(graph.nodes[node.0].block).len();
         let deepest = program.nodes.iter().map(depth).max().unwrap_or_default();
         orders.push(WaveOrder {
@@ -162,17 +162,20 @@ pub fn wave_orders(
             outside_loops: region.outside_loops,
             inside_loops: deepest.saturating_sub(region.outside_loops),
             count,
-            ordered_by: program.ordering(uar, |_| true),
+            ordered_by: program.ordering(dependences, |_| true),
             expanded: expanded.into_iter().collect(),
-            overwritten: program.overwritten(uar, options, count),
+            overwritten: program.overwritten(dependences, options, count),
         });
     }
     orders
 }
 
 /// The edges that are left where launches replace what they do in other memory.
-fn without_places(uar: &Uar, replaced: &BTreeMap<NodeId, Vec<WholeWrite>>) -> Uar {
-    let mut left = uar.clone();
+fn without_places(
+    dependences: &DependenceGraph,
+    replaced: &BTreeMap<NodeId, Vec<WholeWrite>>,
+) -> DependenceGraph {
+    let mut left = dependences.clone();
     left.graph.retain_edges(|graph, edge| {
         let edge = &graph[edge];
         let of_place = matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
@@ -225,7 +228,7 @@ impl Program<'_> {
     /// write; and what is known of each statement, by its last member.
     fn count(
         &self,
-        uar: &Uar,
+        dependences: &DependenceGraph,
         groups: &[FusionGroup],
         renamed: &BTreeSet<&str>,
     ) -> (WaveCount, BTreeMap<NodeId, Fact>) {
@@ -234,7 +237,7 @@ impl Program<'_> {
             .iter()
             .filter(|candidate| self.nodes.contains(&candidate.node))
             .collect();
-        let issued = issued(self.graph, uar, self.outside_loops, &own);
+        let issued = issued(self.graph, dependences, self.outside_loops, &own);
         // Groups of other maps do not wait; each is a launch by itself.
         let waiting: BTreeSet<NodeId> =
             own.iter().flat_map(|each| &each.members).copied().collect();
@@ -374,9 +377,13 @@ impl Program<'_> {
 
     /// The edges between launches of the region that order them and that are wanted, one of several
     /// that say the same.
-    fn ordering(&self, uar: &Uar, wanted: impl Fn(&Edge) -> bool) -> Vec<OrderingEdge> {
+    fn ordering(
+        &self,
+        dependences: &DependenceGraph,
+        wanted: impl Fn(&Edge) -> bool,
+    ) -> Vec<OrderingEdge> {
         let mut found = BTreeMap::new();
-        for edge in self.edges(uar).filter(|edge| wanted(edge)) {
+        for edge in self.edges(dependences).filter(|edge| wanted(edge)) {
             let maybe = !edge.exact || !edge.absent_if.is_empty();
             let kind = match edge.kind {
                 DependenceKind::Flow => 0,
@@ -398,17 +405,17 @@ impl Program<'_> {
         found.into_values().collect()
     }
 
-    fn edges<'b>(&'b self, uar: &'b Uar) -> impl Iterator<Item = &'b Edge> {
+    fn edges<'b>(&'b self, dependences: &'b DependenceGraph) -> impl Iterator<Item = &'b Edge> {
         let inside =
             |edge: &&Edge| self.nodes.contains(&edge.source) && self.nodes.contains(&edge.sink);
-        uar.graph.edge_weights().filter(inside)
+        dependences.graph.edge_weights().filter(inside)
     }
 
     /// Which buffers would save launches if they were not overwritten: each that does so by itself, else
     /// all of them together.
     fn overwritten(
         &self,
-        uar: &Uar,
+        dependences: &DependenceGraph,
         options: &ScheduleOptions,
         count: WaveCount,
     ) -> Vec<OverwrittenBuffers> {
@@ -418,18 +425,18 @@ impl Program<'_> {
         let reuses =
             |edge: &&Edge| matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
         let names: BTreeSet<&str> = self
-            .edges(uar)
+            .edges(dependences)
             .filter(reuses)
             .map(|edge| edge.buffer.as_str())
             .collect();
         let try_without = |names: &BTreeSet<&str>| {
-            let without = self.without(uar, options, names);
+            let without = self.without(dependences, options, names);
             let better = (without.launches, without.serial, without.waves)
                 < (count.launches, count.serial, count.waves);
             better.then(|| OverwrittenBuffers {
-                whole: self.written_whole(uar, names),
+                whole: self.written_whole(dependences, names),
                 buffers: names.iter().map(|name| (*name).to_owned()).collect(),
-                edges: self.ordering(uar, |edge| {
+                edges: self.ordering(dependences, |edge| {
                     reuses(&edge) && names.contains(edge.buffer.as_str())
                 }),
                 without,
@@ -452,12 +459,12 @@ impl Program<'_> {
     }
 
     /// Whether the sinks of all anti and output edges on some buffers write whole ranges of them.
-    fn written_whole(&self, uar: &Uar, names: &BTreeSet<&str>) -> bool {
+    fn written_whole(&self, dependences: &DependenceGraph, names: &BTreeSet<&str>) -> bool {
         let of_names = |edge: &&Edge| {
             let reuses = matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
             reuses && names.contains(edge.buffer.as_str())
         };
-        let sinks = self.edges(uar).filter(of_names);
+        let sinks = self.edges(dependences).filter(of_names);
         let sinks: BTreeSet<(NodeId, &str)> = sinks
             .map(|edge| (edge.sink, edge.buffer.as_str()))
             .collect();
@@ -470,8 +477,13 @@ impl Program<'_> {
     }
 
     /// What comes of the region when some buffers are never overwritten.
-    fn without(&self, uar: &Uar, options: &ScheduleOptions, names: &BTreeSet<&str>) -> WaveCount {
-        let mut freed = uar.clone();
+    fn without(
+        &self,
+        dependences: &DependenceGraph,
+        options: &ScheduleOptions,
+        names: &BTreeSet<&str>,
+    ) -> WaveCount {
+        let mut freed = dependences.clone();
         freed.graph.retain_edges(|graph, edge| {
             let edge = &graph[edge];
             let inside = self.nodes.contains(&edge.source) && self.nodes.contains(&edge.sink);

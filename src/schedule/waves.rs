@@ -13,7 +13,8 @@
 use super::expansion::Expansion;
 use super::{FusionGroup, ThreadMap, WaveRegion, WaveStatement};
 use crate::dependence::{
-    Edge, Guard, RangeTouch, Uar, WholeWrite, WholeWrites, launch_conditions, launch_ranges,
+    DependenceGraph, Edge, Guard, RangeTouch, WholeWrite, WholeWrites, launch_conditions,
+    launch_ranges,
 };
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
@@ -28,14 +29,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub fn plan_waves(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
-    uar: &Uar,
+    dependences: &DependenceGraph,
     groups: &[FusionGroup],
     expands_buffers: bool,
 ) -> (Vec<WaveRegion>, usize) {
     let candidates = candidates(graph, kernels, groups, expands_buffers);
-    let expansion = expands_buffers.then(|| Expansion::new(graph, kernels, uar));
-    let renewed = expansion.as_ref().map(|expansion| expansion.renewed(uar));
-    let planned_by = renewed.as_ref().unwrap_or(uar);
+    let expansion = expands_buffers.then(|| Expansion::new(graph, kernels, dependences));
+    let renewed = expansion
+        .as_ref()
+        .map(|expansion| expansion.renewed(dependences));
+    let planned_by = renewed.as_ref().unwrap_or(dependences);
     let mut regions = Vec::new();
     for function in 0..graph.functions.len() {
         let members: Vec<&Candidate> = candidates
@@ -358,7 +361,7 @@ pub(super) struct Issued {
 /// As far as the dependences that always exist tell.
 pub(super) fn issued(
     graph: &LaunchGraph,
-    uar: &Uar,
+    dependences: &DependenceGraph,
     outside: usize,
     members: &[&Candidate],
 ) -> Issued {
@@ -374,7 +377,7 @@ pub(super) fn issued(
     for (sink, member) in members.iter().enumerate() {
         let mut wave = 0;
         for node in &member.members {
-            let edges = uar
+            let edges = dependences
                 .graph
                 .edges_directed(NodeIndex::new(node.0), petgraph::Direction::Incoming);
             for edge in edges {

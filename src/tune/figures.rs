@@ -2,7 +2,7 @@
 
 use crate::cli::Device;
 
-/// Figures of a device that a cost model reckons with. They rank variants, and say nothing of how long a
+/// Figures of a device that a cost model uses. They rank variants, and say nothing of how long a
 /// program takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {

@@ -1,4 +1,4 @@
-//! f(P): what launches are reckoned to take.
+//! f(P): what launches are estimated to take.
 //!
 //! # The model
 //! A launch begins after [`Figures::launch_nanoseconds`], and then takes the longest of
@@ -9,13 +9,13 @@
 //! * what its blocks take one after the other, where only so many are held at once: as many rounds as it
 //!   takes, and in each a block's loads that wait for each other and its barriers.
 //!
-//! Members of a strand run in the same blocks. What an earlier one of them loads or stores a later one does
-//! not load again; what only they read need not be stored. Strands side by side share the launch, but
+//! Members of a block partition run in the same blocks. What an earlier one of them loads or stores a later one does
+//! not load again; what only they read need not be stored. Block partitions side by side share the launch, but
 //! every block takes the threads and the shared memory of the largest. Where threads are dealt over those of other
 //! members, each does its part of all.
 //!
 //! An innermost loop whose body stands n times in the code counts once in n iterations; as planned it is taken to
-//! stand there [`USUAL_UNROLLING`] times. How many loads are under way then is not reckoned, since registers
+//! stand there [`USUAL_UNROLLING`] times. How many loads are under way then is not estimated, since registers
 //! decide that: so unrolling ranks variants that are measured, and is seldom worth the change by itself.
 //!
 //! Grids, blocks and loops that are not known are taken to fill the device once, to have
@@ -55,11 +55,11 @@ impl<'a> Model<'a> {
 
     /// Nanoseconds of the group as one launch.
     pub fn together(&self, group: &FusionGroup) -> f64 {
-        let strands = group.strands();
-        let strands = strands.iter().map(|strand| {
-            let members = strand.iter().map(|at| &group.members[*at]);
+        let partitions = group.partitions();
+        let partitions = partitions.iter().map(|partition| {
+            let members = partition.iter().map(|at| &group.members[*at]);
             let members: Vec<Placed> = members.map(|each| (each.launch, Some(&each.map))).collect();
-            let barriers = strand
+            let barriers = partition
                 .iter()
                 .filter(|at| group.members[**at].barrier_before);
             let times = match (group.variant.unrolled, group.variant.compact) {
@@ -71,7 +71,7 @@ impl<'a> Model<'a> {
             work.barriers += barriers.count() as f64;
             work
         });
-        self.launch(&strands.collect::<Vec<_>>())
+        self.launch(&partitions.collect::<Vec<_>>())
     }
 
     /// Nanoseconds of the group's members as launches of their own.
@@ -82,10 +82,10 @@ impl<'a> Model<'a> {
             .sum()
     }
 
-    /// What strands side by side take.
-    fn launch(&self, strands: &[Work]) -> f64 {
+    /// What block partitions side by side take.
+    fn launch(&self, partitions: &[Work]) -> f64 {
         let figures = self.figures;
-        let largest = |of: fn(&Work) -> u64| strands.iter().map(of).max().unwrap_or(0);
+        let largest = |of: fn(&Work) -> u64| partitions.iter().map(of).max().unwrap_or(0);
         let threads = u32::try_from(largest(|work| work.threads_of_block)).unwrap_or(u32::MAX);
         let usage = KernelUsage {
             shared_bytes: u32::try_from(largest(|work| work.static_bytes)).unwrap_or(u32::MAX),
@@ -101,22 +101,22 @@ impl<'a> Model<'a> {
         };
         let warps_of_block = u64::from(threads.div_ceil(32).max(1));
         let at_once = (u64::from(held) / warps_of_block).max(1) * figures.multiprocessors;
-        let blocks: u64 = strands.iter().map(|work| work.blocks(at_once)).sum();
+        let blocks: u64 = partitions.iter().map(|work| work.blocks(at_once)).sum();
         let busy = (blocks.min(at_once) * warps_of_block) as f64;
         let room = f64::from(most) * figures.multiprocessors as f64;
         let share = (busy / room / ENOUGH_WARPS).clamp(LEAST_SHARE, 1.0);
         let total = |of: fn(&Work) -> f64| -> f64 {
-            let each = strands.iter();
+            let each = partitions.iter();
             each.map(|work| of(work) * work.blocks(at_once) as f64)
                 .sum()
         };
-        let bytes: f64 = strands.iter().map(|work| work.bytes(at_once)).sum();
+        let bytes: f64 = partitions.iter().map(|work| work.bytes(at_once)).sum();
         let instructions = total(|work| work.instructions * work.threads_of_block as f64);
         let of_memory = (bytes + figures.half_rate_bytes) / figures.bytes_per_nanosecond;
         let of_memory = if bytes > 0.0 { of_memory / share } else { 0.0 };
         let of_cores = instructions / figures.instructions_per_nanosecond / share;
         let rounds = blocks.div_ceil(at_once).max(1) as f64;
-        let waits = strands.iter().map(|work| {
+        let waits = partitions.iter().map(|work| {
             work.loads * figures.load_nanoseconds + work.barriers * figures.barrier_nanoseconds
         });
         let of_block = waits.fold(0.0, f64::max) * rounds;
@@ -268,7 +268,7 @@ type Placed<'a> = (LaunchId, Option<&'a ThreadMap>);
 /// Memory, and whether it is loaded.
 type Place = (Memory, bool);
 
-/// What a strand does.
+/// What a block partition does.
 #[derive(Clone, Debug, Default)]
 struct Work {
     threads_of_block: u64,
@@ -349,7 +349,7 @@ mod tests {
     use super::*;
     use crate::cli::Device;
 
-    fn strand(blocks: u64, bytes: f64) -> Work {
+    fn partition(blocks: u64, bytes: f64) -> Work {
         Work {
             threads_of_block: 256,
             known_blocks: Some(blocks),
@@ -368,8 +368,8 @@ mod tests {
     #[test]
     fn small_launches_cost_what_a_launch_costs() {
         times(|model| {
-            let one = model.launch(&[strand(40, 8.0)]);
-            let two = model.launch(&[strand(40, 8.0), strand(40, 8.0)]);
+            let one = model.launch(&[partition(40, 8.0)]);
+            let two = model.launch(&[partition(40, 8.0), partition(40, 8.0)]);
             assert!(two < 1.2 * one, "{two} {one}");
             two
         });
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn large_launches_cost_their_bytes() {
         times(|model| {
-            let (one, double) = (strand(400_000, 8.0), strand(400_000, 16.0));
+            let (one, double) = (partition(400_000, 8.0), partition(400_000, 16.0));
             let [one, double] = [one, double].map(|work| model.launch(&[work]));
             assert!((1.9..2.1).contains(&(double / one)), "{double} {one}");
             one
@@ -390,9 +390,9 @@ mod tests {
         times(|model| {
             let crowded = Work {
                 static_bytes: 48 << 10,
-                ..strand(100, 8.0)
+                ..partition(100, 8.0)
             };
-            let large = strand(400_000, 8.0);
+            let large = partition(400_000, 8.0);
             let alone = |work: &Work| model.launch(std::slice::from_ref(work));
             let apart = alone(&large) + alone(&crowded);
             let together = model.launch(&[large, crowded]);
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn known_memory_is_touched_once() {
-        let mut work = strand(1_000, 64.0);
+        let mut work = partition(1_000, 64.0);
         assert_eq!(work.bytes(1), 64.0 * 256.0 * 1_000.0);
         work.traffic[0].2 = Some(4_096.0);
         assert_eq!(work.bytes(1), 4_096.0);

@@ -18,7 +18,7 @@ pub type Genome = Vec<usize>;
 pub struct Evaluated {
     /// The genome.
     pub genome: Genome,
-    /// Nanoseconds, measured or reckoned.
+    /// Nanoseconds, measured or estimated.
     pub nanoseconds: f64,
 }
 

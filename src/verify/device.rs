@@ -3,15 +3,15 @@
 use super::conflict::{Answers, Apart, Places};
 use super::dealt::{Dealing, Numbers, is_dealt};
 use super::expansion::Moved;
+use super::fixed::fixed;
 use super::formula::{Assumptions, Formula};
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
-use super::pinned::pinned;
+use super::partitions::BlockPartitions;
 use super::place::{Overlap, Place, Values};
 use super::polynomial::{Atom, Polynomial, normal_form};
 use super::rearranged::{Rearranging, is_rearranged};
 use super::reduction::in_any_order;
 use super::segments::{Kept, SegmentOrder};
-use super::strands::Strands;
 use super::uniform_barriers::reached_by_all;
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
@@ -57,12 +57,12 @@ pub(super) fn refusals(
         .map(|member| answers.number(member))
         .collect();
     let assumed = answers.assumption_number(&assumptions);
-    let Some(strands) = Strands::of(group) else {
+    let Some(partitions) = BlockPartitions::of(group) else {
         let first = members[0].launch.id;
         refusals.push(Refusal::MixedMaps { first });
         return refusals;
     };
-    refusals.extend(strands.refusals(group, &members, &values, &assumptions));
+    refusals.extend(partitions.refusals(group, &members, &values, &assumptions));
     let is_operation = |member: &Member<'_>| graph.operation_of(member.launch.id).is_some();
     let dealing = match Dealing::of(group, &members, is_operation, &assumptions) {
         Ok(dealing) => dealing,
@@ -98,11 +98,11 @@ pub(super) fn refusals(
         values: &values,
         assumptions: &assumptions,
         members: &members,
-        strands: &strands,
+        partitions: &partitions,
     };
     refusals.extend(judge.shapes());
     refusals.extend(judge.preconditions());
-    let Some(order) = SegmentOrder::of(group, &strands) else {
+    let Some(order) = SegmentOrder::of(group, &partitions) else {
         let first = members[0].launch.id;
         refusals.push(Refusal::Segments { first });
         return refusals;
@@ -113,7 +113,7 @@ pub(super) fn refusals(
         for (distance, sink) in members[position + 1..].iter().enumerate() {
             let pair = [position, position + 1 + distance];
             let segments = pair.map(|member| order.segment[member]);
-            let kept = order.between(&strands, pair);
+            let kept = order.between(&partitions, pair);
             refusals.extend(judge.pair(source, sink, (pair, segments), kept));
         }
     }
@@ -162,7 +162,7 @@ pub(super) fn guarded_values<'a>(
         Guard::Holds { condition, .. } => Some(condition),
         _ => None,
     });
-    for (value, number) in pinned(holds.clone(), &values) {
+    for (value, number) in fixed(holds.clone(), &values) {
         values.unite(
             &Polynomial::atom(Atom::Value(value)),
             &Polynomial::constant(number),
@@ -237,7 +237,7 @@ struct Judge<'a> {
     values: &'a Values<'a>,
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
-    strands: &'a Strands,
+    partitions: &'a BlockPartitions,
     /// Where some members are dealt anew.
     dealing: Option<Dealing>,
     /// Where blocks of some members are rearranged.
@@ -264,12 +264,12 @@ impl Judge<'_> {
             let map = &self.group.members[*member].map;
             is_dealt(map) || is_rearranged(map)
         };
-        let strands = self.strands.members.iter().map(|strand| {
-            let kept = strand.iter().copied().filter(|member| !moved(member));
+        let partitions = self.partitions.members.iter().map(|partition| {
+            let kept = partition.iter().copied().filter(|member| !moved(member));
             kept.collect::<Vec<usize>>()
         });
-        let strands: Vec<Vec<usize>> = strands.collect();
-        for pair in strands.iter().flat_map(|strand| strand.windows(2)) {
+        let partitions: Vec<Vec<usize>> = partitions.collect();
+        for pair in partitions.iter().flat_map(|partition| partition.windows(2)) {
             let pair = [pair[0], pair[1]].map(|member| &self.members[member]);
             for index in 3..6 {
                 let [one, other] = [&pair[0].extents[index], &pair[1].extents[index]];
@@ -278,12 +278,12 @@ impl Judge<'_> {
                 }
             }
         }
-        // Blocks of a strand are counted one by one, so that its members have one grid.
-        for strand in self.strands.members.iter().filter(|strand| {
-            let first = &self.group.members[strand[0]].map;
+        // Blocks of a block partition are counted one by one, so that its members have one grid.
+        for partition in self.partitions.members.iter().filter(|partition| {
+            let first = &self.group.members[partition[0]].map;
             matches!(first, ThreadMap::Blocks { .. })
         }) {
-            for pair in strand.windows(2) {
+            for pair in partition.windows(2) {
                 let pair = [pair[0], pair[1]].map(|member| &self.members[member]);
                 for index in 0..3 {
                     let [one, other] = [&pair[0].extents[index], &pair[1].extents[index]];
@@ -338,7 +338,7 @@ impl Judge<'_> {
             };
             threads != BlockThreads::Same
         };
-        // In a row all threads are told apart, which `strands` asks of each member, and `dealt` where
+        // In a row all threads are told apart, which `partitions` asks of each member, and `dealt` where
         // threads are counted, and `rearranged` where they are arranged anew.
         let rearranged = self
             .rearranging
@@ -390,29 +390,29 @@ impl Judge<'_> {
                 let location = barrier.location.to_string();
                 refusals.push(Refusal::DivergentBarrier { launch, location });
             }
-            // What runs in unison runs in the same blocks.
+            // What runs interleaved runs in the same blocks.
             let mut company_of = (0..self.members.len())
                 .filter(|other| order.segment[*other] == order.segment[position]);
             let map = &self.group.members[position].map;
             let alone = (is_dealt(map) || is_rearranged(map)) && order.has_company(position);
             if alone || company_of.any(|other| !self.in_same_blocks(position, other)) {
-                refusals.push(Refusal::NotInUnison { launch });
+                refusals.push(Refusal::NotInterleaved { launch });
             }
-            // In unison threads may have left what another member does on different ways.
-            let strand = &self.strands.members[self.strands.of_member(position)];
-            let together = order.starts_together(self.group, strand, position);
+            // Interleaved threads may have left what another member does on different ways.
+            let partition = &self.partitions.members[self.partitions.of_member(position)];
+            let together = order.starts_together(self.group, partition, position);
             let company = order.has_company(position);
             if member.model.warp_operations && (!together || company) {
                 refusals.push(Refusal::WarpOperationsDiverged { launch });
             }
             // The waits for copies stand at the end of a segment.
             if company && (member.model.asynchronous_copies || member.model.prints) {
-                refusals.push(Refusal::NotInUnison { launch });
+                refusals.push(Refusal::NotInterleaved { launch });
             }
             for (later, other) in self.members.iter().enumerate().skip(position + 1) {
                 // Static shared memory is each member's own.
                 let overlaid = member.model.dynamic_shared && other.model.dynamic_shared;
-                let kept = order.between(self.strands, [position, later]);
+                let kept = order.between(self.partitions, [position, later]);
                 if overlaid && !matches!(kept, Kept::InBlocks | Kept::Beside) {
                     let (first, second) = (launch, other.launch.id);
                     refusals.push(Refusal::SharedMemoryReused { first, second });
@@ -450,7 +450,7 @@ impl Judge<'_> {
             ));
         }
         // Fused kernels get the addresses of device variables as parameters, grids of members, and where
-        // strands begin.
+        // block partitions begin.
         bytes += (8 + 7) * variables.len() as u64;
         let clipped = |member: &&crate::schedule::Member| member.map == ThreadMap::Clipped;
         bytes += GRID_BYTES * self.group.members.iter().filter(clipped).count() as u64;
@@ -471,22 +471,22 @@ impl Judge<'_> {
         refusals
     }
 
-    /// What is used between two barriers of a strand has storage of its own, what a barrier separates may
-    /// share it, and strands beside each other may, since a block runs one of them. That the kernel as it was made needs no more than
+    /// What is used between two barriers of a block partition has storage of its own, what a barrier separates may
+    /// share it, and block partitions beside each other may, since a block runs one of them. That the kernel as it was made needs no more than
     /// there is, is known when it is made.
     fn least_static_shared(&self, order: &SegmentOrder) -> u64 {
         let mut between: BTreeMap<(usize, usize), u64> = BTreeMap::new();
         for (position, member) in self.members.iter().enumerate() {
-            let strand = self.strands.of_member(position);
+            let partition = self.partitions.of_member(position);
             let barriers = order.barriers[order.segment[position]];
-            *between.entry((strand, barriers)).or_default() += member.model.static_shared_bytes;
+            *between.entry((partition, barriers)).or_default() += member.model.static_shared_bytes;
         }
-        let mut of_strands: BTreeMap<usize, u64> = BTreeMap::new();
-        for ((strand, _), bytes) in between {
-            let most = of_strands.entry(strand).or_default();
+        let mut of_partitions: BTreeMap<usize, u64> = BTreeMap::new();
+        for ((partition, _), bytes) in between {
+            let most = of_partitions.entry(partition).or_default();
             *most = bytes.max(*most);
         }
-        of_strands.into_values().max().unwrap_or(0)
+        of_partitions.into_values().max().unwrap_or(0)
     }
 
     /// Every pair of conflicting accesses of two members keeps its order.
@@ -623,7 +623,7 @@ impl Judge<'_> {
             });
         }
         if kept == Kept::Beside {
-            return meet(Apart::Anyhow).then(|| Refusal::DependentStrands {
+            return meet(Apart::Anyhow).then(|| Refusal::DependentPartitions {
                 first: one,
                 second: two,
                 what: what(),
@@ -764,7 +764,7 @@ const MAXIMUM_STATIC_SHARED_BYTES: u64 = 48 * 1024;
 const MAXIMUM_SHARED_BYTES: u64 = 227 * 1024;
 /// Of any device; ptxas knows what the one that is built for has.
 const MAXIMUM_PARAMETER_BYTES: u64 = 32_764;
-/// Six extents, and the first block of a strand, or the number of a member's threads and how many a block
+/// Six extents, and the first block of a block partition, or the number of a member's threads and how many a block
 /// runs of them.
 const PLACE_PARAMETER_BYTES: u64 = 8 * 4;
 /// Three extents, each at its worst place.

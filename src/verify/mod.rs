@@ -24,7 +24,7 @@
 //! axis the largest of any member's: a member with the identity must be known to fill it, a clipped
 //! one runs in those blocks only that its own grid has, so that either way each of its instances runs
 //! once, and blocks run it as a whole or not at all. Members of one segment run
-//! in unison: each keeps the order of its own statements and all of its barriers, and nothing is
+//! interleaved: each keeps the order of its own statements and all of its barriers, and nothing is
 //! known of the order between them, as between members that the plan puts the other way round: of
 //! these no two instances may conflict, in one thread either. Of other pairs the order of two conflicting instances is kept when they
 //! are in one thread, or in one block with a barrier between their segments; whatever else is lost.
@@ -48,8 +48,8 @@
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
-//! Strands stand side by side (`strands`): each has blocks of its own, so that of members of two
-//! strands no order is kept at all, and *no* two instances may conflict, in whatever blocks and
+//! Block partitions stand side by side (`partitions`): each has blocks of its own, so that of members of two
+//! block partitions no order is kept at all, and *no* two instances may conflict, in whatever blocks and
 //! threads. That each member sees the blocks and threads of its own launch is asked first.
 //!
 //! *Afterwards*, an allocation that a plan calls unread is touched by nobody who would read what the
@@ -75,7 +75,7 @@
 //! replaces may be given other memory there (`expansion`).
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
-//! Static shared memory is each member's own, or another's after a barrier or in another strand, which code generation sees to; dynamic shared memory, which members overlay, and warp
+//! Static shared memory is each member's own, or another's after a barrier or in another block partition, which code generation sees to; dynamic shared memory, which members overlay, and warp
 //! operations need a barrier before. Anything unknown refuses.
 //!
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
@@ -103,7 +103,7 @@ mod one_thread;
 mod operations;
 mod overlay;
 
-mod pinned;
+mod fixed;
 mod place;
 mod polynomial;
 mod rearranged;
@@ -112,7 +112,7 @@ mod refusal;
 mod runs;
 mod segments;
 mod staging;
-mod strands;
+mod partitions;
 mod streams;
 mod tables;
 mod targets;

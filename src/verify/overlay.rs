@@ -8,7 +8,7 @@
 //! and where the block can come from the intervals of the one to those of the other, but not back, all
 //! of the one come first.
 //!
-//! Or no block uses both, as no block runs two strands that stand side by side: each use of the one stands on
+//! Or no block uses both, as no block runs two block partitions that stand side by side: each use of the one stands on
 //! another side of a branch, which sends whole blocks one way, than each use of the other.
 
 use crate::kernel::{Alone, KernelModel, Span, Target};

@@ -104,8 +104,8 @@ pub enum Refusal {
     },
     #[error("the segments of the group of launch {} do not hold each member once, with one barrier for each", first.0)]
     Segments { first: LaunchId },
-    #[error("launch {} prints, copies asynchronously or has a grid of its own, and would run in unison with another", launch.0)]
-    NotInUnison { launch: LaunchId },
+    #[error("launch {} prints, copies asynchronously or has a grid of its own, and would run interleaved with another", launch.0)]
+    NotInterleaved { launch: LaunchId },
     #[error("launch {} is a set or a copy {what}", launch.0)]
     Operation { launch: LaunchId, what: String },
     #[error("launch {} has {what}", launch.0)]
@@ -127,7 +127,7 @@ pub enum Refusal {
     #[error("nothing tests that the grid of the group of launch {} is one that CUDA accepts", first.0)]
     GridTooLong { first: LaunchId },
     #[error("launches {} and {} run side by side and may touch a common byte ({what})", first.0, second.0)]
-    DependentStrands {
+    DependentPartitions {
         first: LaunchId,
         second: LaunchId,
         what: String,

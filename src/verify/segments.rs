@@ -1,8 +1,8 @@
 //! The order in which the members of a group run in the fused kernel, and what it keeps.
 //!
-//! A strand runs its own segments only, and meets its own barriers only, in the plan's order.
+//! A block partition runs its own segments only, and meets its own barriers only, in the plan's order.
 
-use super::strands::Strands;
+use super::partitions::BlockPartitions;
 use crate::schedule::FusionGroup;
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) enum Kept {
     InBlocks,
     /// In every thread.
     InThreads,
-    /// Not at all: in unison, or the other way round.
+    /// Not at all: interleaved, or the other way round.
     Lost,
     /// Not at all, and blocks and threads of one are not those of the other.
     Beside,
@@ -24,27 +24,27 @@ pub(super) enum Kept {
 pub(super) struct SegmentOrder {
     /// By member, the number of its segment.
     pub(super) segment: Vec<usize>,
-    /// By segment, how many barriers of its strand stand before it or before one before it.
+    /// By segment, how many barriers of its block partition stand before it or before one before it.
     pub(super) barriers: Vec<usize>,
 }
 
 impl SegmentOrder {
     /// `None` when the segments are not the members, each once, or when members of one segment do
-    /// not agree on a barrier before it or are of several strands.
-    pub(super) fn of(group: &FusionGroup, strands: &Strands) -> Option<Self> {
+    /// not agree on a barrier before it or are of several block partitions.
+    pub(super) fn of(group: &FusionGroup, partitions: &BlockPartitions) -> Option<Self> {
         let mut segment = vec![None; group.members.len()];
         let mut barriers = Vec::new();
-        // By strand: the blocks of one do not meet the barriers of another.
+        // By block partition: the blocks of one do not meet the barriers of another.
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         for (number, members) in group.segments_in_order().iter().enumerate() {
             let first = *members.first()?;
             let before = group.members.get(first)?.barrier_before;
-            // What stands before the first segment of a strand would hold nobody back.
-            let strand = strands.of_member(first);
-            if before && !counts.contains_key(&strand) {
+            // What stands before the first segment of a block partition would hold nobody back.
+            let partition = partitions.of_member(first);
+            if before && !counts.contains_key(&partition) {
                 return None;
             }
-            let count = counts.entry(strand).or_default();
+            let count = counts.entry(partition).or_default();
             *count += usize::from(before);
             barriers.push(*count);
             for member in members {
@@ -53,7 +53,7 @@ impl SegmentOrder {
                     return None;
                 }
                 if group.members[*member].barrier_before != before
-                    || !strands.together(*member, first)
+                    || !partitions.together(*member, first)
                 {
                     return None;
                 }
@@ -65,8 +65,8 @@ impl SegmentOrder {
         })
     }
 
-    pub(super) fn between(&self, strands: &Strands, members: [usize; 2]) -> Kept {
-        if !strands.together(members[0], members[1]) {
+    pub(super) fn between(&self, partitions: &BlockPartitions, members: [usize; 2]) -> Kept {
+        if !partitions.together(members[0], members[1]) {
             return Kept::Beside;
         }
         let [first, second] = members.map(|member| self.segment[member]);
@@ -83,14 +83,14 @@ impl SegmentOrder {
     pub(super) fn starts_together(
         &self,
         group: &FusionGroup,
-        strand: &[usize],
+        partition: &[usize],
         member: usize,
     ) -> bool {
-        let first = strand.iter().map(|member| self.segment[*member]).min();
+        let first = partition.iter().map(|member| self.segment[*member]).min();
         Some(self.segment[member]) == first || group.members[member].barrier_before
     }
 
-    /// Whether a member runs in unison with another.
+    /// Whether a member runs interleaved with another.
     pub(super) fn has_company(&self, member: usize) -> bool {
         let mine = self.segment[member];
         self.segment.iter().filter(|other| **other == mine).count() > 1

@@ -2,7 +2,7 @@
 
 use crate::builder::{World, actuals, line, pointwise, rows, shape};
 use sirius_rs::cli::Fusion;
-use sirius_rs::dependence::build_uar;
+use sirius_rs::dependence::build_dependence_graph;
 use sirius_rs::diagnostics::RejectionReason;
 use sirius_rs::kernel::{Barrier, KernelModel};
 use sirius_rs::schedule::{FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
@@ -31,8 +31,8 @@ fn two(blocks: [i64; 2], equal_code: bool, orientation: Orientation) -> (FusionP
         orientation,
         ..crate::planning::ALL
     };
-    let uar = build_uar(&world.graph, &world.kernels);
-    let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &uar, &options);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &dependences, &options);
     verify(&world.graph, &world.kernels, plan.clone()).expect("a plan of ours");
     (plan, missed)
 }
@@ -90,12 +90,12 @@ fn three_that_load_the_same(blocks: Option<i64>, change: fn(&mut KernelModel)) -
         let (grid, block) = (shape(&mut world, blocks), shape(&mut world, threads));
         world.launch(kernel, grid, block, actuals(&from, &to, n));
     }
-    let uar = build_uar(&world.graph, &world.kernels);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
     let options = ScheduleOptions {
         fusion: Fusion::All,
         ..crate::planning::ALL
     };
-    let (plan, _) = plan_fusion(&world.graph, &world.kernels, &uar, &options);
+    let (plan, _) = plan_fusion(&world.graph, &world.kernels, &dependences, &options);
     verify(&world.graph, &world.kernels, plan.clone()).expect("a plan of ours");
     let [group] = &plan.groups[..] else {
         panic!("{} groups", plan.groups.len());
@@ -110,8 +110,13 @@ fn what_waits_by_itself_fills_the_device_side_by_side() {
     assert_eq!(orientation(Some(72), |_| ()), "h", "a third of the device");
     assert_eq!(orientation(Some(100_000), |_| ()), "v", "it is full anyway");
     assert_eq!(orientation(None, |_| ()), "v", "nobody knows");
-    let in_unison: fn(&mut KernelModel) = |kernel: &mut KernelModel| kernel.warp_operations = false;
-    assert_eq!(orientation(Some(72), in_unison), "v", "they wait together");
+    let interleaved: fn(&mut KernelModel) =
+        |kernel: &mut KernelModel| kernel.warp_operations = false;
+    assert_eq!(
+        orientation(Some(72), interleaved),
+        "v",
+        "they wait together"
+    );
     let without_barriers: fn(&mut KernelModel) = |kernel: &mut KernelModel| kernel.barriers.clear();
     assert_eq!(orientation(Some(72), without_barriers), "v", "loops join");
 }

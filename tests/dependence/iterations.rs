@@ -3,7 +3,7 @@
 use crate::builder::{Kernel, World, X, actuals, int_argument, shape, sum};
 use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{
-    DependenceKind, Edge, Guard, IterationDistance, Uar, Width, build_uar,
+    DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Width, build_dependence_graph,
 };
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, KernelModel};
@@ -17,8 +17,9 @@ const ALL_KINDS: [DependenceKind; 3] = [
     DependenceKind::Output,
 ];
 
-fn carried(uar: &Uar, source: NodeId, sink: NodeId) -> Vec<&Edge> {
-    uar.graph
+fn carried(dependences: &DependenceGraph, source: NodeId, sink: NodeId) -> Vec<&Edge> {
+    dependences
+        .graph
         .edge_weights()
         .filter(|edge| edge.source == source && edge.sink == sink && edge.carried)
         .collect()
@@ -57,7 +58,7 @@ fn leaf(value: ValueId) -> Expression<ValueId> {
 }
 
 /// A loop of 20 iterations over one launch that reads the row before; with the row told or not.
-fn sweep(told: bool) -> (Uar, NodeId) {
+fn sweep(told: bool) -> (DependenceGraph, NodeId) {
     let mut world = World::new();
     let x = world.buffer("x");
     let (grid, block) = (world.extent(), world.extent());
@@ -69,13 +70,13 @@ fn sweep(told: bool) -> (Uar, NodeId) {
         false => world.value(None, Some(0)),
     };
     let launch = world.launch(kernel, grid, block, actuals(&x, &x, row));
-    (build_uar(&world.graph, &world.kernels), launch)
+    (build_dependence_graph(&world.graph, &world.kernels), launch)
 }
 
 #[test]
 fn rows_that_move_with_a_counter_meet_only_where_they_are_equal() {
-    let (uar, launch) = sweep(true);
-    let edges = carried(&uar, launch, launch);
+    let (dependences, launch) = sweep(true);
+    let edges = carried(&dependences, launch, launch);
     assert_eq!(kinds(&edges), [(DependenceKind::Flow, Width::Thread)]);
     // The next iteration reads what this one writes, and no other does.
     let relation = &edges[0].relation;
@@ -90,8 +91,8 @@ fn rows_that_move_with_a_counter_meet_only_where_they_are_equal() {
 
 #[test]
 fn rows_of_unknown_course_may_be_the_same() {
-    let (uar, launch) = sweep(false);
-    let edges = carried(&uar, launch, launch);
+    let (dependences, launch) = sweep(false);
+    let edges = carried(&dependences, launch, launch);
     assert_eq!(kinds(&edges), ALL_KINDS.map(|kind| (kind, Width::Thread)));
 }
 
@@ -106,8 +107,8 @@ fn each_loop_of_a_nest_has_edges_of_its_own() {
     let counter = world.count_to(Expression::Constant(20));
     let row = world.function_of(counter, leaf(counter).add(Expression::Constant(1)));
     let launch = world.launch(kernel, grid, block, actuals(&x, &x, row));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&uar, launch, launch)
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&dependences, launch, launch)
         .into_iter()
         .partition(|edge| edge.distances[1].least == Some(1));
     assert_eq!(kinds(&inner), [(DependenceKind::Flow, Width::Thread)]);
@@ -127,7 +128,7 @@ fn each_loop_of_a_nest_has_edges_of_its_own() {
 
 /// A launch on `buffer + 4 * size * counter`, of which it touches `touched` elements; sizes that are
 /// not told are one unknown number.
-fn moving_pointer(size: Option<i64>, touched: Option<i64>) -> (Uar, NodeId) {
+fn moving_pointer(size: Option<i64>, touched: Option<i64>) -> (DependenceGraph, NodeId) {
     let mut world = World::new();
     let unknown = world.unknown();
     let (x, y) = (world.buffer("x"), world.buffer("y"));
@@ -159,20 +160,20 @@ fn moving_pointer(size: Option<i64>, touched: Option<i64>) -> (Uar, NodeId) {
     };
     let launch = world.launch(kernel, grid, block, actuals(&x, &pointer, n));
     world.set_argument_value(launch, 1, moving);
-    (build_uar(&world.graph, &world.kernels), launch)
+    (build_dependence_graph(&world.graph, &world.kernels), launch)
 }
 
 #[test]
 fn parts_that_a_pointer_moves_over_do_not_meet() {
-    let (uar, launch) = moving_pointer(Some(ROW), Some(ROW));
-    let always = carried(&uar, launch, launch);
+    let (dependences, launch) = moving_pointer(Some(ROW), Some(ROW));
+    let always = carried(&dependences, launch, launch);
     let always: Vec<_> = always
         .iter()
         .filter(|edge| edge.absent_if.is_empty())
         .collect();
     assert!(always.is_empty(), "{always:#?}");
-    let (uar, launch) = moving_pointer(Some(ROW), Some(ROW + 1));
-    let edges = carried(&uar, launch, launch);
+    let (dependences, launch) = moving_pointer(Some(ROW), Some(ROW + 1));
+    let edges = carried(&dependences, launch, launch);
     assert_eq!(kinds(&edges), [(DependenceKind::Output, Width::Global)]);
     let witness = edges[0].witness.as_ref().unwrap();
     let place = "`y[1000]` is written by block 3, thread 232 (app.cu:11) and written by block 0, \
@@ -182,14 +183,14 @@ fn parts_that_a_pointer_moves_over_do_not_meet() {
 
 #[test]
 fn parts_of_a_size_that_only_the_run_knows_do_not_meet() {
-    let (uar, launch) = moving_pointer(None, None);
-    let edges = carried(&uar, launch, launch);
+    let (dependences, launch) = moving_pointer(None, None);
+    let edges = carried(&dependences, launch, launch);
     assert!(
         edges.iter().all(|edge| !edge.absent_if.is_empty()),
         "{edges:#?}"
     );
-    let (uar, launch) = moving_pointer(None, Some(ROW));
-    let edges = carried(&uar, launch, launch);
+    let (dependences, launch) = moving_pointer(None, Some(ROW));
+    let edges = carried(&dependences, launch, launch);
     assert_eq!(kinds(&edges), [(DependenceKind::Output, Width::Global)]);
 }
 
@@ -221,13 +222,13 @@ fn columns_that_move_with_a_counter_do_not_meet() {
     let mut arguments = actuals(&matrix, &other, size);
     arguments.push(crate::builder::Actual::Int(t));
     let launch = world.launch(column, grid, block, arguments);
-    let uar = build_uar(&world.graph, &world.kernels);
-    let edges = carried(&uar, launch, launch);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let edges = carried(&dependences, launch, launch);
     assert!(edges.is_empty(), "{edges:#?}");
 }
 
 /// A launch on row 30, then a loop over rows 0 to `last`.
-fn before_a_loop(last: i64) -> (Uar, NodeId, NodeId) {
+fn before_a_loop(last: i64) -> (DependenceGraph, NodeId, NodeId) {
     let mut world = World::new();
     let x = world.buffer("x");
     let (grid, block) = (world.extent(), world.extent());
@@ -238,18 +239,22 @@ fn before_a_loop(last: i64) -> (Uar, NodeId, NodeId) {
     let counter = world.count_to(Expression::Constant(last + 1));
     let row = world.function_of(counter, leaf(counter));
     let inside = world.launch(kernel, grid, block, actuals(&x, &x, row));
-    (build_uar(&world.graph, &world.kernels), first, inside)
+    (
+        build_dependence_graph(&world.graph, &world.kernels),
+        first,
+        inside,
+    )
 }
 
 #[test]
 fn the_domain_of_a_loop_keeps_its_rows_from_others() {
-    let forward = |uar: &Uar, source, sink| -> Vec<Edge> {
-        let edges = uar.graph.edge_weights();
+    let forward = |dependences: &DependenceGraph, source, sink| -> Vec<Edge> {
+        let edges = dependences.graph.edge_weights();
         let of_pair = |edge: &&Edge| (edge.source, edge.sink) == (source, sink);
         edges.filter(of_pair).cloned().collect()
     };
-    let (uar, first, inside) = before_a_loop(29);
-    let edges = forward(&uar, first, inside);
+    let (dependences, first, inside) = before_a_loop(29);
+    let edges = forward(&dependences, first, inside);
     assert_eq!(edges.len(), 3);
     for edge in &edges {
         let domain =
@@ -257,8 +262,8 @@ fn the_domain_of_a_loop_keeps_its_rows_from_others() {
         assert!(edge.absent_if.iter().any(domain), "{edge:#?}");
         assert!(!edge.conditions.iter().any(domain), "{edge:#?}");
     }
-    let (uar, first, inside) = before_a_loop(30);
-    let edges = forward(&uar, first, inside);
+    let (dependences, first, inside) = before_a_loop(30);
+    let edges = forward(&dependences, first, inside);
     assert!(
         edges.iter().all(|edge| edge.absent_if.is_empty()),
         "{edges:#?}"
@@ -280,8 +285,8 @@ fn one_allocation_of_an_outer_iteration_is_one_in_the_inner_loop() {
     world.node(sirius_rs::launch::NodeKind::Allocation { buffer });
     world.count_to(Expression::Constant(20));
     let launch = world.launch(kernel, grid, block, actuals(&x, &y, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&uar, launch, launch)
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&dependences, launch, launch)
         .into_iter()
         .partition(|edge| edge.distances[1].least == Some(1));
     assert_eq!(kinds(&inner), [(DependenceKind::Output, Width::Thread)]);

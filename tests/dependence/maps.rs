@@ -3,7 +3,7 @@
 
 use crate::builder::{Actual, Kernel, World, X, Y, actuals, pointwise, shape, sum};
 use sirius_rs::affine::{Affine, Variable};
-use sirius_rs::dependence::{Edge, MappedWidth, PlaceSymbol, Width, build_uar};
+use sirius_rs::dependence::{Edge, MappedWidth, PlaceSymbol, Width, build_dependence_graph};
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, KernelModel};
 use sirius_rs::launch::ValueId;
@@ -42,8 +42,8 @@ fn edge(writer: (&[Affine], Extents), reader: (&[Affine], Extents)) -> Edge {
             vec![Actual::Pointer(buffer.clone())],
         ));
     }
-    let uar = build_uar(&world.graph, &world.kernels);
-    let found: Vec<_> = uar.graph.edge_weights().cloned().collect();
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let found: Vec<_> = dependences.graph.edge_weights().cloned().collect();
     assert_eq!(found.len(), 1, "{found:#?}");
     check(&found[0], writer, reader);
     found[0].clone()
@@ -288,8 +288,8 @@ fn maps_are_parametric() {
     turned.products[0].factor = Affine::variable(BY);
     let turned = world.kernel(turned);
     let last = world.launch(turned, [one, rows, one], first_block, actuals(&y, &z, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let found = uar
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let found = dependences
         .graph
         .edge_weights()
         .find(|edge| edge.source == first && edge.sink == last)

@@ -3,7 +3,7 @@
 use crate::builder::{Kernel, World, X, actuals, pointwise, row_sum, rows, shape, sum};
 use sirius_rs::affine::Variable;
 use sirius_rs::cli::Fusion;
-use sirius_rs::dependence::{DependenceKind, Guard, build_uar};
+use sirius_rs::dependence::{DependenceKind, Guard, build_dependence_graph};
 use sirius_rs::diagnostics::RejectionReason;
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};
@@ -32,8 +32,8 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
 
 /// The plan, which the judge accepts.
 fn plan(world: &World, options: &ScheduleOptions) -> (FusionPlan, Vec<Missed>) {
-    let uar = build_uar(&world.graph, &world.kernels);
-    let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &uar, options);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &dependences, options);
     if let Err(refusals) = verify(&world.graph, &world.kernels, plan.clone()) {
         panic!("refused: {refusals:#?}\n{plan:#?}");
     }
@@ -197,7 +197,7 @@ fn branches_that_load_the_same_become_one_group() {
 }
 
 #[test]
-fn branches_that_wait_alike_run_in_unison() {
+fn branches_that_wait_alike_run_interleaved() {
     let (plan, _) = branches(&["x", "x", "x"], true);
     let segments = [&[0, 1, 2][..], &[3], &[6], &[4], &[7], &[5], &[8]];
     assert_eq!(plan.groups[0].segments, segments);
@@ -264,9 +264,9 @@ fn groups_that_meet_become_one() {
     assert!(missed.is_empty());
 }
 
-/// Two products that wait inside, and what adds them up: one strand, of which the first two are next at once.
+/// Two products that wait inside, and what adds them up: one block partition, of which the first two are next at once.
 #[test]
-fn members_that_one_needs_run_in_unison() {
+fn members_that_one_needs_run_interleaved() {
     let mut this = Uniform::new();
     let mut product = pointwise("product", 0);
     product.barriers.push(Barrier {
@@ -619,8 +619,12 @@ fn two_updates(first: ReductionOperator, second: ReductionOperator) -> Option<Mi
         let total = this.world.kernel(total.model);
         this.launch(total, &x, &y);
     }
-    let uar = build_uar(&this.world.graph, &this.world.kernels);
-    let kinds: Vec<_> = uar.graph.edge_weights().map(|edge| edge.kind).collect();
+    let dependences = build_dependence_graph(&this.world.graph, &this.world.kernels);
+    let kinds: Vec<_> = dependences
+        .graph
+        .edge_weights()
+        .map(|edge| edge.kind)
+        .collect();
     let (plan, missed) = plan(&this.world, &ALL);
     if plan.groups.is_empty() {
         use DependenceKind::{Anti, Flow, Output};
@@ -696,8 +700,8 @@ fn thousands_of_launches_take_seconds() {
         from = to;
     }
     let before = std::time::Instant::now();
-    let uar = build_uar(&this.world.graph, &this.world.kernels);
-    let (plan, missed) = plan_fusion(&this.world.graph, &this.world.kernels, &uar, &ALL);
+    let dependences = build_dependence_graph(&this.world.graph, &this.world.kernels);
+    let (plan, missed) = plan_fusion(&this.world.graph, &this.world.kernels, &dependences, &ALL);
     let seconds = before.elapsed().as_secs_f64();
     assert_eq!(plan.groups.len(), 250);
     assert_eq!(missed.len(), 250);

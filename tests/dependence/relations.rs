@@ -4,27 +4,30 @@ use crate::builder::{
     Kernel, World, X, Y, actuals, int_argument, pointwise, row_sum, rows, shape, sum,
 };
 use sirius_rs::affine::{Affine, Constraint, Variable};
-use sirius_rs::dependence::{DependenceKind, Edge, Guard, Uar, Width, build_uar};
+use sirius_rs::dependence::{
+    DependenceGraph, DependenceKind, Edge, Guard, Width, build_dependence_graph,
+};
 use sirius_rs::expression::Expression;
 use sirius_rs::isl::Map;
 use sirius_rs::kernel::{AccessId, AccessKind, KernelSymbol};
 use sirius_rs::launch::NodeId;
 
-fn edges(uar: &Uar, source: NodeId, sink: NodeId) -> Vec<&Edge> {
-    uar.graph
+fn edges(dependences: &DependenceGraph, source: NodeId, sink: NodeId) -> Vec<&Edge> {
+    dependences
+        .graph
         .edge_weights()
         .filter(|edge| edge.source == source && edge.sink == sink && !edge.carried)
         .collect()
 }
 
-fn only_edge(uar: &Uar, source: NodeId, sink: NodeId) -> &Edge {
-    let found = edges(uar, source, sink);
+fn only_edge(dependences: &DependenceGraph, source: NodeId, sink: NodeId) -> &Edge {
+    let found = edges(dependences, source, sink);
     assert_eq!(found.len(), 1, "{found:#?}");
     found[0]
 }
 
 /// Two pointwise kernels with a read shifted by `shift` in the second, unknown n, grid and block.
-fn chain(shift: i64) -> (Uar, NodeId, NodeId) {
+fn chain(shift: i64) -> (DependenceGraph, NodeId, NodeId) {
     let mut world = World::new();
     let (x, y, z) = (world.buffer("x"), world.buffer("y"), world.buffer("z"));
     let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
@@ -33,13 +36,17 @@ fn chain(shift: i64) -> (Uar, NodeId, NodeId) {
     let second = world.kernel(pointwise("second", shift));
     let first = world.launch(scale, grid, block, actuals(&x, &y, n));
     let last = world.launch(second, grid, block, actuals(&y, &z, n));
-    (build_uar(&world.graph, &world.kernels), first, last)
+    (
+        build_dependence_graph(&world.graph, &world.kernels),
+        first,
+        last,
+    )
 }
 
 #[test]
 fn pointwise_chain_of_unknown_size_is_thread_wide() {
-    let (uar, first, last) = chain(0);
-    let edge = only_edge(&uar, first, last);
+    let (dependences, first, last) = chain(0);
+    let edge = only_edge(&dependences, first, last);
     assert_eq!(edge.width, Width::Thread, "{}", edge.because);
     assert_eq!(edge.kind, DependenceKind::Flow);
     assert_eq!(edge.buffer, "y");
@@ -54,8 +61,8 @@ fn pointwise_chain_of_unknown_size_is_thread_wide() {
 #[test]
 fn neighbour_across_the_block_border_is_global() {
     for shift in [-1, 1] {
-        let (uar, first, last) = chain(shift);
-        let edge = only_edge(&uar, first, last);
+        let (dependences, first, last) = chain(shift);
+        let edge = only_edge(&dependences, first, last);
         assert_eq!(edge.width, Width::Global);
         assert!(
             edge.because.contains("`second` reads `y["),
@@ -80,8 +87,8 @@ fn row_reduction_is_block_wide() {
     let reduce = world.kernel(row_sum("sum_rows"));
     let first = world.launch(rows, grid, block, actuals(&x, &y, n));
     let last = world.launch(reduce, grid, block, actuals(&y, &sums, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let edge = only_edge(&uar, first, last);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let edge = only_edge(&dependences, first, last);
     assert_eq!(
         edge.width,
         Width::Block,
@@ -125,14 +132,14 @@ fn transposed_read_is_global() {
     let first = world.launch(straight, grid, block, actuals(&x, &y, n));
     let middle = world.launch(straight, grid, block, actuals(&y, &x, n));
     let last = world.launch(turned, grid, block, actuals(&y, &z, n));
-    let uar = build_uar(&world.graph, &world.kernels);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
     // One thread a block: what stays in the block stays in the thread.
-    let flow = edges(&uar, first, middle)
+    let flow = edges(&dependences, first, middle)
         .into_iter()
         .find(|edge| edge.buffer == "y")
         .unwrap();
     assert_eq!(flow.width, Width::Thread, "{}", flow.because);
-    assert_eq!(only_edge(&uar, first, last).width, Width::Global);
+    assert_eq!(only_edge(&dependences, first, last).width, Width::Global);
 }
 
 #[test]
@@ -152,9 +159,9 @@ fn disjoint_parts_of_one_buffer_do_not_depend() {
     let mut touching = whole.clone();
     touching.offset_bytes = Some(Expression::Constant(3996));
     let third = world.launch(scale, grid, block, actuals(&touching, &w, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    assert!(edges(&uar, first, second).is_empty());
-    assert_eq!(only_edge(&uar, first, third).width, Width::Global);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    assert!(edges(&dependences, first, second).is_empty());
+    assert_eq!(only_edge(&dependences, first, third).width, Width::Global);
 }
 
 #[test]
@@ -167,8 +174,8 @@ fn unknown_offset_is_guarded_by_ranges() {
     let scale = world.kernel(pointwise("scale", 0));
     let first = world.launch(scale, grid, block, actuals(&c, &a, n));
     let last = world.launch(scale, grid, block, actuals(&b, &d, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let aliases = edges(&uar, first, last);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let aliases = edges(&dependences, first, last);
     // a against b, a against d, b against nothing written but a, c against d: known apart.
     assert_eq!(aliases.len(), 2, "{aliases:#?}");
     for edge in aliases {
@@ -197,13 +204,13 @@ fn a_possible_overlap_has_an_edge_of_each_kind() {
     let accumulate = world.kernel(accumulate);
     let first = world.launch(accumulate, grid, block, actuals(&c, &a, n));
     let last = world.launch(accumulate, grid, block, actuals(&d, &b, n));
-    let uar = build_uar(&world.graph, &world.kernels);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
     for kind in [
         DependenceKind::Flow,
         DependenceKind::Anti,
         DependenceKind::Output,
     ] {
-        let of_kind = edges(&uar, first, last)
+        let of_kind = edges(&dependences, first, last)
             .into_iter()
             .filter(|edge| edge.kind == kind && edge.width == Width::Global);
         assert!(of_kind.count() > 0, "no {kind:?}");
@@ -221,8 +228,8 @@ fn different_shapes_are_compared_as_they_are() {
     let scale = world.kernel(pointwise("scale", 0));
     let first = world.launch(scale, grid, narrow, actuals(&x, &y, n));
     let last = world.launch(scale, grid, wide, actuals(&y, &z, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let edge = only_edge(&uar, first, last);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let edge = only_edge(&dependences, first, last);
     assert_eq!(edge.width, Width::Global);
     assert!(
         edge.because.contains("different grids or blocks"),
@@ -248,8 +255,8 @@ fn unknown_blocks_are_equal_under_a_guard_and_grids_need_not_be() {
         let scale = world.kernel(pointwise("scale", 0));
         let first = world.launch(scale, one_grid, one_block, actuals(&x, &y, n));
         let last = world.launch(scale, other_grid, other_block, actuals(&y, &z, n));
-        let uar = build_uar(&world.graph, &world.kernels);
-        let edge = only_edge(&uar, first, last);
+        let dependences = build_dependence_graph(&world.graph, &world.kernels);
+        let edge = only_edge(&dependences, first, last);
         assert_eq!(edge.width, Width::Thread, "{}", edge.because);
         let shapes = edge
             .conditions
@@ -274,8 +281,8 @@ fn unknown_third_axes_must_be_flat() {
     let scale = world.kernel(pointwise("scale", 0));
     let first = world.launch(scale, grid, [block, depth, one], actuals(&x, &y, n));
     let last = world.launch(scale, grid, [block, depth, one], actuals(&y, &z, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let edge = only_edge(&uar, first, last);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let edge = only_edge(&dependences, first, last);
     assert_eq!(edge.width, Width::Thread, "{}", edge.because);
     assert_eq!(edge.conditions.len(), 2, "{:?}", edge.conditions);
 }
@@ -293,10 +300,13 @@ fn copies_are_whole_ranges() {
     let mut beyond = y.clone();
     beyond.offset_bytes = Some(Expression::Constant(4000));
     let apart = world.copy_to_host(&beyond, 4000);
-    let uar = build_uar(&world.graph, &world.kernels);
-    assert_eq!(only_edge(&uar, first, copy).kind, DependenceKind::Flow);
-    assert!(edges(&uar, first, other).is_empty());
-    assert!(edges(&uar, first, apart).is_empty());
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    assert_eq!(
+        only_edge(&dependences, first, copy).kind,
+        DependenceKind::Flow
+    );
+    assert!(edges(&dependences, first, other).is_empty());
+    assert!(edges(&dependences, first, apart).is_empty());
 }
 
 #[test]
@@ -309,8 +319,8 @@ fn a_host_loop_carries_dependences_back() {
     world.enter_loop();
     let first = world.launch(scale, grid, block, actuals(&x, &y, n));
     let last = world.launch(scale, grid, block, actuals(&y, &x, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let carried: Vec<_> = uar
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let carried: Vec<_> = dependences
         .graph
         .edge_weights()
         .filter(|edge| edge.carried)
@@ -327,7 +337,7 @@ fn a_host_loop_carries_dependences_back() {
     );
     assert!(carried.iter().all(|edge| edge.width == Width::Thread));
     assert!(
-        edges(&uar, first, last)
+        edges(&dependences, first, last)
             .iter()
             .all(|edge| edge.width == Width::Thread)
     );
@@ -361,8 +371,8 @@ fn grid_stride_loops_are_thread_wide() {
     let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
     let first = world.launch(stride, grid, block, actuals(&x, &y, n));
     let last = world.launch(stride, grid, block, actuals(&y, &z, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let edge = only_edge(&uar, first, last);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let edge = only_edge(&dependences, first, last);
     assert_eq!(
         edge.width,
         Width::Thread,
@@ -383,8 +393,11 @@ fn what_a_loop_wrote_is_read_after_it() {
     let inside = world.launch(scale, grid, block, actuals(&x, &y, n));
     world.leave_loop();
     let after = world.launch(scale, grid, block, actuals(&y, &z, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    assert_eq!(only_edge(&uar, inside, after).kind, DependenceKind::Flow);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    assert_eq!(
+        only_edge(&dependences, inside, after).kind,
+        DependenceKind::Flow
+    );
 }
 
 #[test]
@@ -398,8 +411,8 @@ fn a_witness_names_two_threads_and_the_element() {
     let before = world.kernel(pointwise("before", -1));
     let first = world.launch(scale, grid, block, actuals(&x, &y, n));
     let last = world.launch(before, grid, block, actuals(&y, &z, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let edge = only_edge(&uar, first, last);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let edge = only_edge(&dependences, first, last);
     let witness = edge.witness.as_ref().unwrap();
     assert!(witness.certain);
     assert_eq!(
@@ -423,8 +436,11 @@ fn a_witness_of_a_block_stays_in_the_block() {
     let reduce = world.kernel(row_sum("sum_rows"));
     let first = world.launch(rows, grid, block, actuals(&x, &y, n));
     let last = world.launch(reduce, grid, block, actuals(&y, &sums, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let witness = only_edge(&uar, first, last).witness.as_ref().unwrap();
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let witness = only_edge(&dependences, first, last)
+        .witness
+        .as_ref()
+        .unwrap();
     let (source, sink) = (witness.source.place.unwrap(), witness.sink.place.unwrap());
     assert_eq!(source.0, sink.0, "{}", witness.text);
     assert_ne!(source.1, sink.1, "{}", witness.text);
@@ -442,8 +458,8 @@ fn halves_of_a_size_that_only_the_run_knows_are_apart_behind_a_guard() {
         part.offset_bytes = Some(Expression::Constant(distance));
         let first = world.launch(scale, grid, block, actuals(&x, &whole, n));
         let last = world.launch(scale, grid, block, actuals(&x, &part, n));
-        let uar = build_uar(&world.graph, &world.kernels);
-        let found = edges(&uar, first, last);
+        let dependences = build_dependence_graph(&world.graph, &world.kernels);
+        let found = edges(&dependences, first, last);
         found.iter().map(|edge| edge.absent_if.clone()).collect()
     };
     let halves = guards(1 << 20);
@@ -464,8 +480,8 @@ fn an_edge_that_may_alias_names_the_accesses() {
     let scale = world.kernel(pointwise("scale", 0));
     let first = world.launch(scale, grid, block, actuals(&x, &y, n));
     let last = world.launch(scale, grid, block, actuals(&stranger, &x, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let found = edges(&uar, first, last);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let found = edges(&dependences, first, last);
     let flow = found.iter().find(|edge| edge.kind == DependenceKind::Flow);
     let witness = flow.unwrap().witness.as_ref().unwrap();
     assert!(!witness.certain);

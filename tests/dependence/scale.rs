@@ -3,7 +3,10 @@
 use crate::builder::{World, actuals, pointwise, shape};
 use crate::planning::ALL;
 use sirius_oracle::paths::{Paths, Step};
-use sirius_rs::dependence::{Effort, Uar, Width, build_uar, build_uar_without_relations};
+use sirius_rs::dependence::{
+    DependenceGraph, Effort, Width, build_dependence_graph,
+    build_dependence_graph_without_relations,
+};
 use sirius_rs::expression::Expression;
 use sirius_rs::launch::{NodeId, NodeKind, Pointer};
 use sirius_rs::schedule::{Missed, plan_fusion};
@@ -11,7 +14,11 @@ use std::collections::BTreeSet;
 
 /// Launches one after the other over two buffers in turn, every `step`th at a distance of one
 /// element, so that it crosses blocks.
-fn chain(launches: usize, step: usize, around: impl Fn(&mut World)) -> (Uar, Vec<NodeId>) {
+fn chain(
+    launches: usize,
+    step: usize,
+    around: impl Fn(&mut World),
+) -> (DependenceGraph, Vec<NodeId>) {
     let mut world = World::new();
     let (x, y) = (world.buffer("x"), world.buffer("y"));
     let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
@@ -25,7 +32,7 @@ fn chain(launches: usize, step: usize, around: impl Fn(&mut World)) -> (Uar, Vec
         world.launch(kernel, grid, block, actuals(from, to, n))
     });
     let nodes = nodes.collect();
-    (build_uar(&world.graph, &world.kernels), nodes)
+    (build_dependence_graph(&world.graph, &world.kernels), nodes)
 }
 
 /// Edges of three chains, each longer than the one before by the same number of launches.
@@ -64,10 +71,10 @@ fn a_path_speaks_for_every_pair_without_an_edge() {
         (10, in_a_loop),
         (10, called_again),
     ] {
-        let (uar, nodes) = chain(36, step, around);
+        let (dependences, nodes) = chain(36, step, around);
         let mut direct = BTreeSet::new();
         let mut steps = Vec::new();
-        for edge in uar.graph.edge_weights() {
+        for edge in dependences.graph.edge_weights() {
             direct.insert((edge.source, edge.sink, edge.carried));
             if edge.absent_if.is_empty() {
                 steps.push(Step {
@@ -96,7 +103,7 @@ fn a_path_speaks_for_every_pair_without_an_edge() {
 
 /// A launch that always runs, and so many in branches of their own, each of which uses what those before
 /// it write.
-fn under_branches(branches: usize) -> (Uar, Vec<NodeId>) {
+fn under_branches(branches: usize) -> (DependenceGraph, Vec<NodeId>) {
     let mut world = World::new();
     let (x, y) = (world.buffer("x"), world.buffer("y"));
     let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
@@ -109,7 +116,7 @@ fn under_branches(branches: usize) -> (Uar, Vec<NodeId>) {
         nodes.push(world.launch(near, grid, block, actuals(from, to, n)));
         world.leave_branch(meeting);
     }
-    (build_uar(&world.graph, &world.kernels), nodes)
+    (build_dependence_graph(&world.graph, &world.kernels), nodes)
 }
 
 #[test]
@@ -123,9 +130,9 @@ fn the_graph_grows_with_the_branches() {
         middle - short
     );
     // What always runs before is never out of sight, and neither are neighbours.
-    let (uar, nodes) = under_branches(40);
+    let (dependences, nodes) = under_branches(40);
     let has = |source: usize, sink: usize| {
-        let mut edges = uar.graph.edge_weights();
+        let mut edges = dependences.graph.edge_weights();
         edges.any(|edge| (edge.source, edge.sink) == (nodes[source], nodes[sink]))
     };
     assert!((1..=40).all(|sink| has(0, sink)));
@@ -143,8 +150,8 @@ fn launches_that_read_one_buffer_have_no_edges() {
         let own = world.buffer(&format!("own{index}"));
         world.launch(scale, grid, block, actuals(&shared, &own, n));
     }
-    let uar = build_uar(&world.graph, &world.kernels);
-    assert_eq!(uar.graph.edge_count(), 0);
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    assert_eq!(dependences.graph.edge_count(), 0);
 }
 
 /// A launch in a loop that reads and writes one place, and its edge to its next iteration.
@@ -157,8 +164,8 @@ fn carried_width(change: impl Fn(&mut World, usize, &mut Pointer)) -> Width {
     let of_loop = world.enter_loop();
     change(&mut world, of_loop, &mut x);
     let node = world.launch(scale, grid, block, actuals(&x, &x, n));
-    let uar = build_uar(&world.graph, &world.kernels);
-    let edges = uar.graph.edge_weights();
+    let dependences = build_dependence_graph(&world.graph, &world.kernels);
+    let edges = dependences.graph.edge_weights();
     edges
         .filter(|edge| edge.carried && edge.source == node && edge.sink == node)
         .map(|edge| edge.width)
@@ -208,7 +215,7 @@ fn many_kernels(kernels: usize, launches: usize) -> Effort {
         let arguments = actuals(&part(index), &part(index + 1), n);
         world.launch(kernel, grid, block, arguments);
     }
-    build_uar(&world.graph, &world.kernels).effort
+    build_dependence_graph(&world.graph, &world.kernels).effort
 }
 
 #[test]
@@ -223,7 +230,7 @@ fn what_isl_is_asked_depends_on_structures_and_not_on_launches() {
 }
 
 /// Launches of which a loop chooses one each time: each pair has its edges.
-fn alternatives(launches: usize) -> (World, Uar) {
+fn alternatives(launches: usize) -> (World, DependenceGraph) {
     let mut world = World::new();
     let (x, y) = (world.buffer("x"), world.buffer("y"));
     let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
@@ -238,18 +245,18 @@ fn alternatives(launches: usize) -> (World, Uar) {
     world.leave_branch(meeting);
     let last = [(); 2].map(|()| world.launch(far, grid, block, actuals(&x, &y, n)));
     assert!(last[0] < last[1]);
-    let uar = build_uar_without_relations(&world.graph, &world.kernels);
-    (world, uar)
+    let dependences = build_dependence_graph_without_relations(&world.graph, &world.kernels);
+    (world, dependences)
 }
 
 #[test]
 fn of_too_many_edges_nothing_follows() {
     for (launches, cut) in [(30, false), (400, true)] {
-        let (world, uar) = alternatives(launches);
-        let edges = uar.graph.edge_count();
-        assert_eq!(uar.cut_short, cut, "{edges} edges");
+        let (world, dependences) = alternatives(launches);
+        let edges = dependences.graph.edge_count();
+        assert_eq!(dependences.cut_short, cut, "{edges} edges");
         assert!(edges < 400_000, "{edges} edges");
-        let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &uar, &ALL);
+        let (plan, missed) = plan_fusion(&world.graph, &world.kernels, &dependences, &ALL);
         assert_eq!(plan.groups.is_empty(), cut);
         let told = |missed: &Missed| missed.rejection.message.contains("not looked into");
         assert_eq!(missed.iter().any(told), cut);

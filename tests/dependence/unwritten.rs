@@ -4,7 +4,9 @@ use crate::builder::{
     Kernel, World, X, actuals, int_argument, pointwise, row_sum, rows, shape, sum,
 };
 use sirius_rs::affine::{Affine, Constraint, Variable};
-use sirius_rs::dependence::{Edge, Uar, Width, build_uar, build_uar_without_relations};
+use sirius_rs::dependence::{
+    DependenceGraph, Edge, Width, build_dependence_graph, build_dependence_graph_without_relations,
+};
 use sirius_rs::kernel::{AccessKind, KernelModel, KernelSymbol};
 
 /// `out[i] = in[i - reach] + … + in[i + reach]`; arguments in, out, n.
@@ -40,8 +42,8 @@ fn chain(first: KernelModel, second: KernelModel) -> World {
     world
 }
 
-fn edges(uar: &Uar) -> Vec<Edge> {
-    uar.graph.edge_weights().cloned().collect()
+fn edges(dependences: &DependenceGraph) -> Vec<Edge> {
+    dependences.graph.edge_weights().cloned().collect()
 }
 
 #[test]
@@ -54,8 +56,11 @@ fn an_edge_is_the_same_but_for_its_relation() {
         (stencil("first", 1), stencil("second", 2)),
     ] {
         let world = chain(first, second);
-        let written = edges(&build_uar(&world.graph, &world.kernels));
-        let unwritten = edges(&build_uar_without_relations(&world.graph, &world.kernels));
+        let written = edges(&build_dependence_graph(&world.graph, &world.kernels));
+        let unwritten = edges(&build_dependence_graph_without_relations(
+            &world.graph,
+            &world.kernels,
+        ));
         assert!(!written.is_empty());
         let text = |edge: &Edge| edge.relation.clone();
         assert_ne!(
@@ -78,10 +83,10 @@ fn an_edge_is_the_same_but_for_its_relation() {
 fn one_proof_of_a_global_width_is_enough() {
     let problems = |reach: i64| {
         let world = chain(pointwise("first", 0), stencil("second", reach));
-        let uar = build_uar_without_relations(&world.graph, &world.kernels);
-        let widths: Vec<_> = edges(&uar).iter().map(|edge| edge.width).collect();
+        let dependences = build_dependence_graph_without_relations(&world.graph, &world.kernels);
+        let widths: Vec<_> = edges(&dependences).iter().map(|edge| edge.width).collect();
         assert_eq!(widths, [Width::Global]);
-        uar.effort.problems
+        dependences.effort.problems
     };
     assert_eq!(problems(1), problems(5));
 }

@@ -1,5 +1,5 @@
 //! Chains of launches over parts of one allocation, of which some are only read: threads read behind barriers in
-//! loops what others of their block write in another part, and pointers to all of them are reckoned from where the
+//! loops what others of their block write in another part, and pointers to all of them are computed from where the
 //! first begins.
 
 use super::Case;

@@ -1,5 +1,5 @@
 // A row of blocks is its own rearrangement: counted along another axis it has the same extents, so that only
-// where a member's threads go tells that it may not wait in unison with another.
+// where a member's threads go tells that it may not wait interleaved with another.
 //
 // expect: 3 launches -> 1
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Two parts of one allocation, of which the first is only read: what is written in the second is reckoned from where the
+// Two parts of one allocation, of which the first is only read: what is written in the second is computed from where the
 // first begins, and other threads of the block read it behind barriers in a loop.
 //
 // expect: 2 launches -> 1

@@ -1,4 +1,4 @@
-// Subscripts that are reckoned in 64 bits and cut to 32, one quotient and one remainder: the conditions that
+// Subscripts that are computed in 64 bits and cut to 32, one quotient and one remainder: the conditions that
 // nothing wraps around stand at the ends of what 64 bits hold, and differences of their sides beyond.
 //
 // expect: 2 launches -> 1

@@ -256,7 +256,7 @@ fn reversed_blocks() {
     }
     assert_passes(&three.scene, &plan);
     plan.groups[0].segments = vec![vec![0], vec![1, 2]];
-    assert_refused!(three.scene, plan, Refusal::NotInUnison { .. });
+    assert_refused!(three.scene, plan, Refusal::NotInterleaved { .. });
 }
 
 #[test]

@@ -93,15 +93,15 @@ fn a_smaller_grid_still_reaches_other_blocks() {
 }
 
 #[test]
-fn what_runs_in_unison_has_one_grid() {
+fn what_runs_interleaved_has_one_grid() {
     let (mut scene, one, two) = segments::sums_of_two();
     let fewer = scene.constant(20);
     scene.launch_mut(two).grid[0] = fewer;
     let both = plan(&[(one, false), (two, false)], Vec::new());
     let both = mapped(both, &CLIPPED);
     assert_passes(&scene, &both);
-    let unison = segments::in_segments(both, &[&[0, 1]]);
-    assert_refused!(scene, unison, Refusal::NotInUnison { .. });
+    let interleaved = segments::in_segments(both, &[&[0, 1]]);
+    assert_refused!(scene, interleaved, Refusal::NotInterleaved { .. });
 }
 
 /// A set of `bytes` of an allocation of 4 · n bytes, then a pointwise launch over it; the plan of both.
@@ -420,9 +420,9 @@ fn dealt_members_keep_to_their_segment_and_order() {
     let plan = mapped(chain.plan(), &maps);
     let backwards = segments::in_segments(plan.clone(), &[&[1], &[0]]);
     assert_refused!(chain.scene, backwards, Refusal::DealtApart { .. });
-    let unison = segments::in_segments(plan, &[&[0, 1]]);
-    let found = refusals(&chain.scene, &unison);
-    let together = |refusal: &Refusal| matches!(refusal, Refusal::NotInUnison { .. });
+    let interleaved = segments::in_segments(plan, &[&[0, 1]]);
+    let found = refusals(&chain.scene, &interleaved);
+    let together = |refusal: &Refusal| matches!(refusal, Refusal::NotInterleaved { .. });
     assert!(found.iter().any(together), "{found:#?}");
 }
 

@@ -1,4 +1,4 @@
-//! Members that run in unison or in another order than they are listed in.
+//! Members that run interleaved or in another order than they are listed in.
 
 use super::*;
 
@@ -27,7 +27,7 @@ pub fn in_segments(mut plan: FusionPlan, segments: &[&[usize]]) -> FusionPlan {
 }
 
 #[test]
-fn passes_unison_and_another_order_of_what_is_independent() {
+fn passes_interleaved_and_another_order_of_what_is_independent() {
     let (scene, one, two) = sums_of_two();
     let both = plan(&[(one, false), (two, false)], Vec::new());
     assert_passes(&scene, &in_segments(both.clone(), &[&[0, 1]]));
@@ -60,7 +60,7 @@ fn refuses_segments_that_are_not_the_members() {
 }
 
 #[test]
-fn refuses_unison_and_another_order_of_what_depends() {
+fn refuses_interleaved_and_another_order_of_what_depends() {
     // What one thread writes and reads again keeps its order in no other way than in order.
     let chain = chain_of(scale, shift);
     assert_passes(&chain.scene, &in_segments(chain.plan(), &[&[0], &[1]]));
@@ -81,7 +81,7 @@ fn refuses_another_order_across_a_barrier() {
 }
 
 #[test]
-fn refuses_unison_of_warp_operations_and_prints() {
+fn refuses_interleaved_of_warp_operations_and_prints() {
     for change in [
         |model: &mut KernelModel| model.warp_operations = true,
         |model: &mut KernelModel| model.asynchronous_copies = true,

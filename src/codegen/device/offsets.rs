@@ -1,7 +1,7 @@
 //! Constants inside indices become offsets of addresses.
 //!
 //! An unrolled loop over rows reads `base[((row | k) << 8 | column)]` for k = 0, 1, 2, …: LLVM writes sums whose
-//! parts have no bit in common as `or`, and does not look for constants below a shift. Each address is then reckoned
+//! parts have no bit in common as `or`, and does not look for constants below a shift. Each address is then computed
 //! by itself. As `base[(row << 8) + column]` and so many elements further, the addresses share all but a number that a
 //! load has room for.
 //!

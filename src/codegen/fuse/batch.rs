@@ -170,7 +170,7 @@ pub(super) struct Body<'a> {
     /// A launch by itself has a kernel of its own.
     pub(super) single: bool,
     /// The kernel is that of a group, and there is never more than one launch of it at once.
-    pub(super) lone: bool,
+    pub(super) never_batched: bool,
     /// The regions in which several launches of it may wait, and how many statements of each are its own.
     pub(super) regions: BTreeMap<usize, usize>,
 }
@@ -204,7 +204,7 @@ pub(super) fn build_batches(
         let kernel = found.kernel;
         let body = function_of(module, kernel)?;
         let name = kernel.name.replacen("sirius_fused_", "sirius_wave_", 1);
-        if found.lone {
+        if found.never_batched {
             let layout = Layout::of(module, body);
             let layout = layout.map(|layout| Layout {
                 capacity: 1,

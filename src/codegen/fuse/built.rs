@@ -14,7 +14,7 @@ pub(super) struct Built {
     pub(super) facts: KernelFacts,
     /// The parameters of the recipe that it has.
     pub(super) kept: Vec<usize>,
-    /// By member and parameter of its body, which of these it is or is reckoned from.
+    /// By member and parameter of its body, which of these it is or is computed from.
     pub(super) places: Vec<Vec<Option<usize>>>,
     /// By member, what these parameters are of its arguments; addresses of variables come after them.
     pub(super) pieces: Vec<Vec<Piece>>,

@@ -8,9 +8,9 @@
 use super::GroupBuilder;
 use super::clipped::constant_extent;
 use super::indices::Index;
+use super::partitions::{Number, coordinates, extent};
 use super::recipe::{Parameter, SiteReader};
 use super::runs::Run;
-use super::strands::{Number, coordinates, extent};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::dependence::Guard;

@@ -7,7 +7,7 @@
 use super::GroupBuilder;
 use super::dealt::{Dealt, DealtPlace, split};
 use super::indices::Index;
-use super::strands::{Number, coordinates};
+use super::partitions::{Number, coordinates};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use inkwell::IntPredicate;

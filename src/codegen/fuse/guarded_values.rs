@@ -119,7 +119,7 @@ impl Place {
         }
     }
 
-    /// How many bytes another place lies behind this one, where both are reckoned from one.
+    /// How many bytes another place lies behind this one, where both are computed from one.
     pub(super) fn distance_bytes(&self, other: &Self) -> Option<Sum> {
         made_alike(self.base, other.base).then(|| other.bytes.minus(&self.bytes))
     }

@@ -79,10 +79,10 @@ fn constant(graph: &LaunchGraph, launch: &Launch, own: Piece, bits: u32) -> Opti
     ))
 }
 
-/// What two sites of a kernel both know of its parameters. Pointers that are reckoned from others in each stay
-/// equally far apart in both, whatever they were reckoned from.
+/// What two sites of a kernel both know of its parameters. Pointers that are computed from others in each stay
+/// equally far apart in both, whatever they were computed from.
 pub(super) fn known_by_both(one: &[Known], other: &[Known]) -> Vec<Known> {
-    // Where a parameter leads in each site: what it is reckoned from, and how far behind that it is.
+    // Where a parameter leads in each site: what it is computed from, and how far behind that it is.
     let place = |known: &[Known], index: usize| match known[index] {
         Known::Nothing => Some((index, 0)),
         Known::Distance { base, bytes } => Some((base, bytes)),
@@ -121,7 +121,7 @@ pub(super) fn known_by_both(one: &[Known], other: &[Known]) -> Vec<Known> {
 }
 
 /// Takes known parameters out of a kernel, which keeps its name. Returns it, and which of its
-/// parameters each old one is now, or is reckoned from; `None` for a constant.
+/// parameters each old one is now, or is computed from; `None` for a constant.
 pub(super) fn specialise(
     module: &Module,
     general: Value,
@@ -173,7 +173,7 @@ pub(super) fn specialise(
 }
 
 /// Which of so many pointers never reach what others reach, by the places that [`specialise`] and
-/// [`tables_as_passed`] gave: a parameter reaches what all those reach that are reckoned from it.
+/// [`tables_as_passed`] gave: a parameter reaches what all those reach that are computed from it.
 pub(super) fn apart_as_passed(
     apart: &[Vec<bool>],
     place: &[Option<usize>],
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_that_two_sites_share_are_known_whatever_they_are_reckoned_from() {
+    fn distances_that_two_sites_share_are_known_whatever_they_are_computed_from() {
         let at = |base, bytes| Known::Distance { base, bytes };
         let one = [
             Known::Nothing,

@@ -17,7 +17,7 @@
 //!   matter for accesses that cannot reach a common byte, as other pointers or the bounds of their distance tell, and for such that go to one place in iterations of
 //!   equal number ([`super::counterparts`]). Between threads nothing was ordered.
 //!
-//! The second's counter is reckoned from the first's then, and where both go to one place in an iteration, the
+//! The second's counter is computed from the first's then, and where both go to one place in an iteration, the
 //! second takes the first's address, by which LLVM knows that they do.
 //!
 //! The verifier judges each pair by itself, by a model of the kernel that is read anew. What `llvm.loop`

@@ -234,7 +234,7 @@ impl Root {
     }
 }
 
-/// What an address is reckoned from, and how many bytes behind that it is where that is a constant.
+/// What an address is computed from, and how many bytes behind that it is where that is a constant.
 pub(super) fn base_of(module: &Module, address: Value) -> (Value, Option<i64>) {
     let (mut at, mut distance_bytes) = (address, Some(0_i64));
     while at.is_instruction() {

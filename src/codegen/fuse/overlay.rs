@@ -9,9 +9,9 @@
 //! to a use of the other and, perhaps by another way, back again. Then, in whatever threads, all uses of the
 //! one come before all of the other. What the other finds before it writes is undefined in its member,
 //! too. What an asynchronous copy writes is in use until the thread has waited for all its copies, which it does
-//! at the end of each segment, or ends. Or no block uses both, as no block runs two strands that stand side by
+//! at the end of each segment, or ends. Or no block uses both, as no block runs two block partitions that stand side by
 //! side: a branch by the block's number, met once, leads to the uses of the one on one side and to those of the
-//! other on the other. Variables of strands are laid out for each strand alone, and the layouts put on
+//! other on the other. Variables of block partitions are laid out for each block partition alone, and the layouts put on
 //! top of each other. A barrier between the two is kept from then on, since both are one variable for whoever asks. The
 //! verifier judges each pair and the layout as a whole, by a model of the kernel that is read anew.
 
@@ -49,10 +49,10 @@ pub(super) fn overlay_shared(module: &Module, kernel: Value) -> u64 {
         lifetimes.one_by_one(one, other)
             && is_confirmed(&model, &[&variables[one], &variables[other]])
     };
-    let of_strands = strands_of(variables.len(), beside)
+    let of_partitions = partitions_of(variables.len(), beside)
         .into_iter()
-        .map(|strand| storages(&variables, strand, apart));
-    let storages = on_top_of_each_other(of_strands.collect());
+        .map(|partition| storages(&variables, partition, apart));
+    let storages = on_top_of_each_other(of_partitions.collect());
     let places: Vec<SharedPlace> = storages
         .iter()
         .enumerate()
@@ -364,19 +364,19 @@ fn is_of_block(value: Value, depth: usize) -> bool {
 const MOST_OPERANDS: usize = 6;
 
 /// Variables that some block may use together, in one list each.
-fn strands_of(variables: usize, beside: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
-    let mut strands: Vec<Vec<usize>> = Vec::new();
+fn partitions_of(variables: usize, beside: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+    let mut partitions: Vec<Vec<usize>> = Vec::new();
     for variable in 0..variables {
-        let (own, others): (Vec<_>, Vec<_>) = strands
+        let (own, others): (Vec<_>, Vec<_>) = partitions
             .into_iter()
-            .partition(|strand| strand.iter().any(|other| !beside(*other, variable)));
-        strands = others;
-        let mut strand = own.concat();
-        strand.push(variable);
-        strand.sort_unstable();
-        strands.push(strand);
+            .partition(|partition| partition.iter().any(|other| !beside(*other, variable)));
+        partitions = others;
+        let mut partition = own.concat();
+        partition.push(variable);
+        partition.sort_unstable();
+        partitions.push(partition);
     }
-    strands
+    partitions
 }
 
 /// Storage that serves for each of several layouts, of which a block uses one. The largest stand on top of each

@@ -6,8 +6,8 @@
 
 use super::GroupBuilder;
 use super::indices::Index;
+use super::partitions::{Number, coordinates, extent};
 use super::recipe::{Parameter, SiteReader};
-use super::strands::{Number, coordinates, extent};
 use crate::affine::Axis;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::schedule::{Arrangement, ThreadMap};

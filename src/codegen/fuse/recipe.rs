@@ -13,9 +13,9 @@ use super::dead_stores;
 use super::dealt::Dealt;
 use super::fields::Piece;
 use super::host_values::{self, Known};
+use super::partitions::{self, PartitionPlace};
 use super::rearranged::Rearranged;
 use super::segment::Segment;
-use super::strands::{self, StrandPlace};
 use crate::cli::Optimisation;
 use crate::codegen::FusedParameter;
 use crate::codegen::ir::Type;
@@ -41,7 +41,7 @@ pub(super) struct Shape {
     pub(super) segments: Vec<Vec<usize>>,
     pub(super) parameters: Vec<ParameterShape>,
     /// Where members stand that have blocks of their own; empty when all keep their grid.
-    pub(super) strands: Vec<StrandPlace>,
+    pub(super) partitions: Vec<PartitionPlace>,
     /// By member, the grid of one that is clipped.
     pub(super) grids: Vec<Option<Grid>>,
     /// By member, how one is dealt.
@@ -81,7 +81,7 @@ pub(super) struct Facts {
     pub(super) extents: Vec<[Option<u32>; 6]>,
     /// By parameter.
     pub(super) known: Vec<Known>,
-    /// By parameter, whether nothing else in the kernel reaches what it points to; those that are reckoned from it are
+    /// By parameter, whether nothing else in the kernel reaches what it points to; those that are computed from it are
     /// others ([`Self::is_alone`]).
     pub(super) alone: Vec<bool>,
     /// By two pointers, those of the parameters and then those of the tables, whether what is reached through the one
@@ -105,12 +105,12 @@ pub(super) struct Facts {
 
 impl Facts {
     /// Whether nothing else in the kernel reaches what is reached through a parameter, or through those that are
-    /// reckoned from it, which LLVM takes for the same pointer.
+    /// computed from it, which LLVM takes for the same pointer.
     pub(super) fn is_alone(&self, parameter: usize) -> bool {
-        let reckoned =
+        let computed =
             |known: &Known| matches!(known, Known::Distance { base, .. } if *base == parameter);
         let mut all = self.alone.iter().zip(&self.known).enumerate();
-        all.all(|(index, (alone, known))| *alone || index != parameter && !reckoned(known))
+        all.all(|(index, (alone, known))| *alone || index != parameter && !computed(known))
     }
 
     /// What both claim, of sites of one shape.
@@ -207,7 +207,7 @@ impl SiteReader<'_, '_> {
         let (mut parameters, places) = self.parameters();
         let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
         let (graph, group) = (self.graph, self.group);
-        let strands = strands::places(self.module, graph, group, &launches, &mut parameters);
+        let partitions = partitions::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
         let dealt = self.dealt(&mut parameters);
         let rearranged = self.rearranged(&mut parameters);
@@ -296,7 +296,7 @@ impl SiteReader<'_, '_> {
                     },
                 })
                 .collect(),
-            strands,
+            partitions,
             grids,
             dealt,
             rearranged,
@@ -525,12 +525,14 @@ impl SiteReader<'_, '_> {
         let all: Vec<usize> = (0..self.members.len())
             .filter(|position| !moved(position))
             .collect();
-        // Strands in rows have blocks of their own size each, the others one in common.
-        let strands = match all.iter().any(in_rows) {
-            true => self.group.strands(),
+        // Block partitions in rows have blocks of their own size each, the others one in common.
+        let partitions = match all.iter().any(in_rows) {
+            true => self.group.partitions(),
             false => vec![all],
         };
-        let most = strands.iter().map(|strand| self.most_threads_of(strand));
+        let most = partitions
+            .iter()
+            .map(|partition| self.most_threads_of(partition));
         most.max().unwrap_or(MOST_THREADS)
     }
 
@@ -572,7 +574,7 @@ pub(super) struct Wanted {
     of_groups: usize,
     /// Kernels of groups by their numbers, and statements of theirs by their sites, which wait but are never
     /// launched several at once: the kernel of the group is all that they need.
-    pub(super) lone: Vec<(usize, Vec<usize>)>,
+    pub(super) never_batched: Vec<(usize, Vec<usize>)>,
 }
 
 impl Wanted {
@@ -582,17 +584,19 @@ impl Wanted {
         let mut made = orders(&(0..groups).filter_map(site).collect::<Vec<_>>(), false);
         let of_groups = made.len();
         let waiting = statements.iter().map(Statement::site);
-        let mut lone = Vec::new();
+        let mut never_batched = Vec::new();
         for order in orders(&waiting.filter_map(site).collect::<Vec<_>>(), true) {
             match single(&made[..of_groups], &order) {
-                Some(number) if !may_meet(statements, &order) => lone.push((number, order.sites)),
+                Some(number) if !may_meet(statements, &order) => {
+                    never_batched.push((number, order.sites))
+                }
                 _ => made.push(order),
             }
         }
         Self {
             orders: made,
             of_groups,
-            lone,
+            never_batched,
         }
     }
 
@@ -692,7 +696,7 @@ mod tests {
             members: Vec::new(),
             segments: Vec::new(),
             parameters: Vec::new(),
-            strands: Vec::new(),
+            partitions: Vec::new(),
             grids: Vec::new(),
             dealt: Vec::new(),
             rearranged: Vec::new(),
@@ -719,7 +723,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_alone_where_all_that_are_reckoned_from_it_are() {
+    fn a_base_is_alone_where_all_that_are_computed_from_it_are() {
         let from = |base| Known::Distance { base, bytes: 64 };
         let mut facts = site(32).recipe.facts;
         facts.known = vec![Known::Nothing, from(0), Known::Nothing, from(2), from(2)];

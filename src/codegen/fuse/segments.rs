@@ -1,8 +1,8 @@
 //! The bodies of all kernels that fused kernels are made from.
 
 use super::indices::{Given, Index};
+use super::interleaved;
 use super::segment::Segment;
-use super::unison;
 use crate::cli::Optimisation;
 use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;
@@ -73,7 +73,7 @@ pub(super) fn by_field(members: usize, optimisations: &BTreeSet<Optimisation>) -
     members > 1 && optimisations.contains(&Optimisation::StructFields)
 }
 
-/// Passes that make bodies alike which shall run in unison.
+/// Passes that make bodies alike which shall run interleaved.
 pub(super) fn form_of(
     position: usize,
     segments: &[Vec<usize>],
@@ -84,7 +84,7 @@ pub(super) fn form_of(
     match optimisations.contains(&Optimisation::CodeMotion)
         && own.is_some_and(|segment| segment.len() > 1)
     {
-        true => unison::CANONICAL_FORM,
+        true => interleaved::CANONICAL_FORM,
         false => "",
     }
 }

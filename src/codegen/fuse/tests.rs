@@ -403,7 +403,7 @@ fn pointers_into_one_allocation_share_a_base() {
         }
     };
     fuse_knowing(nodes.clone(), tell(true), |fused, function| {
-        assert_eq!(fused.parameters.len(), 4, "z is reckoned from x");
+        assert_eq!(fused.parameters.len(), 4, "z is computed from x");
         let text = function
             .instructions()
             .iter()

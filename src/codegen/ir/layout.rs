@@ -43,7 +43,7 @@ impl Type {
 }
 
 impl Value {
-    /// How many bytes behind its base an address is that a `getelementptr` reckons from constants alone.
+    /// How many bytes behind its base an address is that a `getelementptr` computes from constants alone.
     pub(in crate::codegen) fn constant_distance(self, module: &Module) -> Option<i64> {
         let mut shape = self.element_pointer_source_type();
         let mut distance = 0_i64;

@@ -1,4 +1,4 @@
-//! Members that run in unison -> one function that does what they do one after the other, waiting
+//! Members that run interleaved -> one function that does what they do one after the other, waiting
 //! together.
 //!
 //! The plan says that the members do not depend on each other in any way, so that their statements may
@@ -19,17 +19,17 @@ use congruence::{equal_counters, leave_together, short_iterations};
 use inkwell::module::Module;
 use skeleton::{Loops, Part, SingleExitLoop};
 
-/// What puts bodies into the form that [`in_unison`] takes apart.
+/// What puts bodies into the form that [`interleave`] takes apart.
 pub(super) const CANONICAL_FORM: &str = "function(sroa,early-cse<memssa>,\
     instcombine<no-verify-fixpoint>,simplifycfg,mergereturn,loop-simplify)";
 
-/// A function with the parameters of `kernel` that runs the bodies in unison. The n-th body gets the
+/// A function with the parameters of `kernel` that runs the bodies interleaved. The n-th body gets the
 /// parameters that `places[n]` lists. The bodies are used up. `None`, and nothing done, when a body
 /// has parameters in memory or more than one end.
 ///
 /// # Errors
 /// When LLVM refuses the result: our bug.
-pub(super) fn in_unison(
+pub(super) fn interleave(
     module: &Module,
     kernel: Value,
     name: &str,
@@ -54,11 +54,11 @@ pub(super) fn in_unison(
     let entry = Block::append(function, "entry");
     let end = Block::append(function, "end");
     Builder::at_end(module, end).return_void();
-    let mut strands = Vec::new();
+    let mut partitions = Vec::new();
     for (body, places) in bodies {
-        strands.push(take_body(module, *body, places, (function, entry, end))?);
+        partitions.push(take_body(module, *body, places, (function, entry, end))?);
     }
-    let parts = strands.into_iter().reduce(together).unwrap_or_default();
+    let parts = partitions.into_iter().reduce(together).unwrap_or_default();
     entry.branch_to(module, end);
     link(&parts, entry, 0, end);
     remove_unreachable(function, entry);

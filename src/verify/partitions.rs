@@ -1,10 +1,10 @@
-//! Strands side by side: whether the block ranges of a group's members are a partition of the fused
+//! Block partitions side by side: whether the block ranges of a group's members are a partition of the fused
 //! grid in which every member finds its own blocks and threads.
 //!
-//! The ranges must be, in the order of the strands' first members, `0 .. c₁`, `c₁ .. c₁ + c₂`, …, with
-//! each count the number of blocks of every member of its strand, so that each block of a member is
+//! The ranges must be, in the order of the block partitions' first members, `0 .. c₁`, `c₁ .. c₁ + c₂`, …, with
+//! each count the number of blocks of every member of its block partition, so that each block of a member is
 //! exactly one block of the fused grid. Threads are kept or counted through a row, which is one-to-one
-//! for the first `n` of them; that threads of a strand wait for each other and run in step as
+//! for the first `n` of them; that threads of a block partition wait for each other and run in step as
 //! before is asked here, too. Products of extents are compared as polynomials over host values.
 
 use super::Refusal;
@@ -17,21 +17,21 @@ use crate::launch::ValueId;
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 
 /// Which members run in the same blocks.
-pub(super) struct Strands {
-    /// By member, the number of its strand.
+pub(super) struct BlockPartitions {
+    /// By member, the number of its block partition.
     of: Vec<usize>,
-    /// The members of each strand, ascending.
+    /// The members of each block partition, ascending.
     pub(super) members: Vec<Vec<usize>>,
 }
 
-/// The range of a strand, as the plan tells it.
+/// The range of a block partition, as the plan tells it.
 struct Range<'a> {
     first: &'a Expression<ValueId>,
     count: &'a Expression<ValueId>,
     threads: BlockThreads,
 }
 
-impl Strands {
+impl BlockPartitions {
     /// `None` when some members have a range and others not, or ranges that differ in part.
     pub(super) fn of(group: &FusionGroup) -> Option<Self> {
         let mut of = Vec::new();
@@ -43,8 +43,8 @@ impl Strands {
                 return None;
             }
             let mut known = members.iter();
-            let known = known.position(|strand| {
-                !ranged(&member.map) || group.members[strand[0]].map == member.map
+            let known = known.position(|partition| {
+                !ranged(&member.map) || group.members[partition[0]].map == member.map
             });
             let number = known.unwrap_or(members.len());
             match known {
@@ -61,7 +61,7 @@ impl Strands {
         self.of[one] == self.of[other]
     }
 
-    /// The number of a member's strand.
+    /// The number of a member's block partition.
     pub(super) fn of_member(&self, member: usize) -> usize {
         self.of[member]
     }
@@ -77,7 +77,7 @@ impl Strands {
         let ranges = self
             .members
             .iter()
-            .filter_map(|strand| range(group, strand[0]));
+            .filter_map(|partition| range(group, partition[0]));
         let ranges: Vec<Range<'_>> = ranges.collect();
         if ranges.is_empty() {
             return Vec::new();
@@ -88,8 +88,8 @@ impl Strands {
             normal_form(expression, &mut |value| Some(values.resolve(*value)))
         };
         let mut end = Some(Polynomial::constant(0));
-        for (strand, range) in self.members.iter().zip(&ranges) {
-            let launch = members[strand[0]].launch.id;
+        for (partition, range) in self.members.iter().zip(&ranges) {
+            let launch = members[partition[0]].launch.id;
             let wrong = |what: &str| Refusal::BlockRange {
                 launch,
                 what: what.to_string(),
@@ -107,7 +107,7 @@ impl Strands {
                     "a range that does not begin where the one before ends",
                 ));
             }
-            for member in strand {
+            for member in partition {
                 let [x, y, z, ..] = &members[*member].extents;
                 let blocks = x.multiply(y).and_then(|area| area.multiply(z));
                 if blocks.is_none_or(|blocks| !assumptions.equal(&blocks, &count)) {
@@ -140,7 +140,7 @@ impl Strands {
         refusals
     }
 
-    /// Members of a row of threads: each strand has its own block size, told apart in all of its axes.
+    /// Members of a row of threads: each block partition has its own block size, told apart in all of its axes.
     fn rows(
         &self,
         members: &[Member<'_>],
@@ -148,18 +148,18 @@ impl Strands {
         assumptions: &Assumptions,
     ) -> Vec<Refusal> {
         let mut refusals = Vec::new();
-        let threads = |strand: &Vec<usize>| {
-            let extents = members[strand[0]].extents[3..].iter();
+        let threads = |partition: &Vec<usize>| {
+            let extents = members[partition[0]].extents[3..].iter();
             extents
                 .map(Polynomial::as_constant)
                 .product::<Option<i64>>()
         };
         let counts: Vec<Option<i64>> = self.members.iter().map(threads).collect();
-        for (number, (strand, range)) in self.members.iter().zip(ranges).enumerate() {
+        for (number, (partition, range)) in self.members.iter().zip(ranges).enumerate() {
             let BlockThreads::Row { fills_block } = range.threads else {
                 continue;
             };
-            let launch = members[strand[0]].launch.id;
+            let launch = members[partition[0]].launch.id;
             let largest = counts
                 .iter()
                 .all(|other| matches!((other, counts[number]), (Some(a), Some(b)) if *a <= b));
@@ -168,10 +168,10 @@ impl Strands {
                 refusals.push(Refusal::BlockRange { launch, what });
             }
             let whole_warps = counts[number].is_some_and(|count| count % WARP_THREADS == 0);
-            for member in strand.iter().map(|member| &members[*member]) {
+            for member in partition.iter().map(|member| &members[*member]) {
                 let launch = member.launch.id;
-                // Between members of a strand there may be a barrier, too.
-                let waits = strand.len() > 1
+                // Between members of a block partition there may be a barrier, too.
+                let waits = partition.len() > 1
                     || !member.model.barriers.is_empty()
                     || member.model.warp_operations;
                 if waits && !fills_block && !whole_warps {

@@ -73,7 +73,7 @@ fn refuses_ranges_that_overlap_leave_gaps_or_have_other_counts() {
         let plan = ranges(both.clone(), &wrong, BlockThreads::Same);
         assert_refused!(scene, plan, Refusal::BlockRange { .. });
     }
-    // One range for both is one strand, of which the count is right or wrong.
+    // One range for both is one block partition, of which the count is right or wrong.
     let stacked = ranges(both.clone(), &[(0, 40), (0, 40)], BlockThreads::Same);
     assert_passes(&scene, &stacked);
     for map in [ThreadMap::Identity, ThreadMap::Clipped] {
@@ -84,14 +84,14 @@ fn refuses_ranges_that_overlap_leave_gaps_or_have_other_counts() {
 }
 
 #[test]
-fn refuses_strands_that_depend_on_each_other() {
+fn refuses_partitions_that_depend_on_each_other() {
     // What one thread reads of what it wrote itself has no order between other blocks either.
     let chain = chain_of(scale, shift);
     let own = side_by_side(chain.launches[0], chain.launches[1]);
-    assert_refused!(chain.scene, own, Refusal::DependentStrands { .. });
+    assert_refused!(chain.scene, own, Refusal::DependentPartitions { .. });
     let chain = chain_of(scale, |scene| scene.stencil("blur"));
     let others = side_by_side(chain.launches[0], chain.launches[1]);
-    assert_refused!(chain.scene, others, Refusal::DependentStrands { .. });
+    assert_refused!(chain.scene, others, Refusal::DependentPartitions { .. });
 }
 
 /// Two chains side by side, each of a launch and one that reads its neighbours' elements of a block.
@@ -113,7 +113,7 @@ fn two_chains() -> (Scene, [LaunchId; 4]) {
 }
 
 #[test]
-fn barriers_and_storage_are_those_of_a_strand() {
+fn barriers_and_storage_are_those_of_a_partition() {
     let (mut scene, [one, two, three, four]) = two_chains();
     // The sum reads elements of its whole block.
     let read = &mut scene.kernels[1].accesses[0];
@@ -137,7 +137,7 @@ fn barriers_and_storage_are_those_of_a_strand() {
         ranges(plan(&members, Vec::new()), &places, BlockThreads::Same)
     };
     assert_passes(&scene, &chains([true, true]));
-    // In between there is a barrier, which the blocks of the first strand never meet.
+    // In between there is a barrier, which the blocks of the first block partition never meet.
     for plan in [
         chains([false, true]),
         in_segments(chains([false, true]), &[&[0], &[2], &[3], &[1]]),
@@ -146,7 +146,7 @@ fn barriers_and_storage_are_those_of_a_strand() {
     }
     let mixed = in_segments(chains([true, true]), &[&[0], &[2], &[3], &[1]]);
     assert_passes(&scene, &mixed);
-    // Each strand needs as much as one of its members, and both what the hungrier one needs.
+    // Each block partition needs as much as one of its members, and both what the hungrier one needs.
     for (kibibytes, fits) in [
         ([24, 24], true),
         ([48, 48], true),
@@ -168,7 +168,7 @@ fn barriers_and_storage_are_those_of_a_strand() {
 }
 
 #[test]
-fn members_of_one_strand_depend_as_in_any_group() {
+fn members_of_one_partition_depend_as_in_any_group() {
     let chain = chain_of(scale, shift);
     let both = ranges(chain.plan(), &[(0, 40), (0, 40)], BlockThreads::Same);
     assert_passes(&chain.scene, &both);
@@ -294,11 +294,11 @@ fn that_there_is_one_thread_along_an_axis_may_be_tested() {
 }
 
 #[test]
-fn segments_do_not_cross_strands() {
+fn segments_do_not_cross_partitions() {
     let (scene, one, two) = sums_of_two();
     let together = in_segments(side_by_side(one, two), &[&[0, 1]]);
     assert_refused!(scene, together, Refusal::Segments { .. });
-    // Nothing waits before the first member of a strand.
+    // Nothing waits before the first member of a block partition.
     let mut waits = side_by_side(one, two);
     waits.groups[0].members[1].barrier_before = true;
     assert_refused!(scene, waits, Refusal::Segments { .. });

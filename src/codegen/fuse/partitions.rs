@@ -1,9 +1,9 @@
-//! Strands of a group -> functions of their own, which the fused kernel calls by its block index.
+//! Block partitions of a group -> functions of their own, which the fused kernel calls by its block index.
 //!
-//! Invariant: in the function of a strand every read of `blockIdx`, `gridDim`, `threadIdx` and
+//! Invariant: in the function of a block partition every read of `blockIdx`, `gridDim`, `threadIdx` and
 //! `blockDim` gives what the member would have seen in its own launch; reads that the function itself
-//! makes to find that out stand in its first block. Threads beyond a strand's leave before anything
-//! else, and barriers of a strand that is smaller than the block wait for its own threads by number.
+//! makes to find that out stand in its first block. Threads beyond a block partition's leave before anything
+//! else, and barriers of a block partition that is smaller than the block wait for its own threads by number.
 
 use super::elements;
 use super::launch_bounds;
@@ -66,9 +66,9 @@ impl Number {
     }
 }
 
-/// Where a strand stands in the fused grid, and the shape that its members see.
+/// Where a block partition stands in the fused grid, and the shape that its members see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct StrandPlace {
+pub(super) struct PartitionPlace {
     /// Positions of its members in the group.
     pub(super) members: Vec<usize>,
     first: Number,
@@ -79,7 +79,7 @@ pub(super) struct StrandPlace {
     counts_barriers: bool,
 }
 
-/// The places of a group's strands, with parameters for what is known at run time only; none for a
+/// The places of a group's block partitions, with parameters for what is known at run time only; none for a
 /// group that keeps its members' grid.
 pub(super) fn places(
     module: &Module,
@@ -87,9 +87,9 @@ pub(super) fn places(
     group: &FusionGroup,
     launches: &[&Launch],
     parameters: &mut Vec<Parameter>,
-) -> Vec<StrandPlace> {
+) -> Vec<PartitionPlace> {
     let mut places = Vec::new();
-    for members in group.strands() {
+    for members in group.partitions() {
         let ThreadMap::Blocks { first, threads, .. } = &group.members[members[0]].map else {
             return Vec::new();
         };
@@ -99,7 +99,7 @@ pub(super) fn places(
         };
         let grid = numbers(&launch.grid);
         let row = (*threads != BlockThreads::Same).then(|| numbers(&launch.block));
-        places.push(StrandPlace {
+        places.push(PartitionPlace {
             first: Number::of(module, first, parameters),
             grid,
             row,
@@ -118,8 +118,8 @@ pub(in crate::codegen) fn extent(graph: &LaunchGraph, value: ValueId) -> Express
     }
 }
 
-/// The function of a strand while bodies are not yet part of it.
-pub(super) struct StrandFunction {
+/// The function of a block partition while bodies are not yet part of it.
+pub(super) struct PartitionFunction {
     function: Value,
     /// `ctaid`, `nctaid`, `tid` and `ntid` as the members see them, by axis. Threads stay themselves
     /// where they are `None`.
@@ -128,16 +128,16 @@ pub(super) struct StrandFunction {
     barrier_threads: Option<Value>,
 }
 
-/// Makes the functions of all strands and a kernel body that calls the one whose block it is.
-/// `write` puts the segments of a strand where a builder stands, in a function with the kernel's
+/// Makes the functions of all block partitions and a kernel body that calls the one whose block it is.
+/// `write` puts the segments of a block partition where a builder stands, in a function with the kernel's
 /// parameters.
-pub(super) fn write_strands(
+pub(super) fn write_partitions(
     module: &Module,
     kernel: Value,
     scope: Option<&DebugScope>,
-    places: &[StrandPlace],
-    write: impl Fn(&StrandPlace, Value, &Builder) -> Result<(), CodegenError>,
-) -> Result<Vec<StrandFunction>, CodegenError> {
+    places: &[PartitionPlace],
+    write: impl Fn(&PartitionPlace, Value, &Builder) -> Result<(), CodegenError>,
+) -> Result<Vec<PartitionFunction>, CodegenError> {
     let mut functions = Vec::new();
     let mut here = Block::append(kernel, "entry");
     let location = |builder: &Builder, function: Value| {
@@ -149,25 +149,25 @@ pub(super) fn write_strands(
     location(&entry, kernel);
     let block = read_register(module, &entry, "ctaid.x");
     for (number, place) in places.iter().enumerate() {
-        let name = format!("{}_strand{number}", kernel.name());
-        let strand = strand_function(module, kernel, &name, place);
-        let builder = Builder::at_end(module, Block::append(strand, "entry"));
-        location(&builder, strand);
-        let made = place.prologue(module, strand, &builder);
-        let inside = Block::append(strand, "strand");
+        let name = format!("{}_partition{number}", kernel.name());
+        let partition = partition_function(module, kernel, &name, place);
+        let builder = Builder::at_end(module, Block::append(partition, "entry"));
+        location(&builder, partition);
+        let made = place.prologue(module, partition, &builder);
+        let inside = Block::append(partition, "partition");
         match made.outside {
             Some(outside) => {
-                let leave = Block::append(strand, "leave");
+                let leave = Block::append(partition, "leave");
                 Builder::at_end(module, leave).return_void();
                 builder.branch_on(outside, leave, inside);
             }
             None => builder.branch(inside),
         }
         builder.continue_in(inside);
-        write(place, strand, &builder)?;
+        write(place, partition, &builder)?;
         builder.return_void();
-        functions.push(StrandFunction {
-            function: strand,
+        functions.push(PartitionFunction {
+            function: partition,
             registers: made.registers,
             barrier_threads: made.barrier_threads,
         });
@@ -184,14 +184,14 @@ pub(super) fn write_strands(
             None => entry.branch(calls),
         }
         entry.continue_in(calls);
-        entry.call(strand.value_type(), strand, &kernel.parameters());
+        entry.call(partition.value_type(), partition, &kernel.parameters());
         entry.return_void();
     }
     Ok(functions)
 }
 
 /// A function with the kernel's parameters, to be made part of it.
-fn strand_function(module: &Module, kernel: Value, name: &str, place: &StrandPlace) -> Value {
+fn partition_function(module: &Module, kernel: Value, name: &str, place: &PartitionPlace) -> Value {
     let ty = kernel.value_type();
     let ty = Type::function(ty.result(), &ty.parameters());
     let function = Value::add_function(module, name, ty);
@@ -202,21 +202,21 @@ fn strand_function(module: &Module, kernel: Value, name: &str, place: &StrandPla
     function
 }
 
-/// Makes bodies part of the functions of strands, and these part of their kernels. For each kernel
+/// Makes bodies part of the functions of block partitions, and these part of their kernels. For each kernel
 /// whether that could be done: one whose body reads its place in a way that cannot be changed is
 /// deleted.
 pub(super) fn settle(
     module: &Module,
     kernels: &[&str],
-    strands: &[Vec<StrandFunction>],
+    partitions: &[Vec<PartitionFunction>],
 ) -> Result<Vec<bool>, CodegenError> {
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline", &machine)?;
     let mut settled = Vec::new();
-    for (kernel, functions) in kernels.iter().zip(strands) {
+    for (kernel, functions) in kernels.iter().zip(partitions) {
         let all: Vec<bool> = functions
             .iter()
-            .map(|strand| strand.settle(module))
+            .map(|partition| partition.settle(module))
             .collect();
         let whole = !all.contains(&false);
         if !whole && let Some(function) = Value::function(module, kernel) {
@@ -228,15 +228,15 @@ pub(super) fn settle(
     Ok(settled)
 }
 
-/// What stands at the beginning of a strand's function.
+/// What stands at the beginning of a block partition's function.
 struct Prologue {
     registers: [Option<[Value; 3]>; 4],
     barrier_threads: Option<Value>,
-    /// Whether the thread is none of the strand's.
+    /// Whether the thread is none of the block partition's.
     outside: Option<Value>,
 }
 
-impl StrandPlace {
+impl PartitionPlace {
     fn prologue(&self, module: &Module, function: Value, builder: &Builder) -> Prologue {
         let first = self.first.value(module, function);
         let block = read_register(module, builder, "ctaid.x");
@@ -244,7 +244,7 @@ impl StrandPlace {
             Number::Constant(0) => block,
             _ => builder.binary(Opcode::LLVMSub, block, first),
         };
-        // The strand's own blocks follow its first one; what is computed from their numbers is known to be small, then,
+        // The block partition's own blocks follow its first one; what is computed from their numbers is known to be small, then,
         // as it is of registers.
         linear.promise_no_wrap();
         let mut blocks = self.grid.into_iter().map(|number| match number {
@@ -323,9 +323,9 @@ pub(super) fn coordinates(
     }
 }
 
-impl StrandFunction {
+impl PartitionFunction {
     /// Once bodies are part of the function: their reads of registers and their barriers become the
-    /// strand's. False when one of them cannot.
+    /// block partition's. False when one of them cannot.
     fn settle(&self, module: &Module) -> bool {
         let mut blocks = self.function.blocks().into_iter();
         // The first block reads the registers of the fused kernel.
@@ -381,7 +381,7 @@ impl StrandFunction {
         }
     }
 
-    /// Whether inline assembly means the same in the strand.
+    /// Whether inline assembly means the same in the block partition.
     fn allows_assembly(&self, template: &str) -> bool {
         let has = |words: &[&str]| words.iter().any(|word| template.contains(word));
         let place = has(&["ctaid"]) || self.registers[2].is_some() && has(&["%tid", "%ntid"]);
@@ -389,7 +389,7 @@ impl StrandFunction {
         !place && !waits
     }
 
-    /// Lets a barrier wait for the strand's threads only.
+    /// Lets a barrier wait for the block partition's threads only.
     fn count_barrier(&self, module: &Module, barrier: Value, name: &str) -> bool {
         let Some(threads) = self.barrier_threads else {
             return true;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The values of which these conditions, which all hold, leave only one number possible, with that.
 ///
 /// A quotient by such a value (`n / columns` where `n == columns * 16`) is a constant, which no inequality tells.
-pub(super) fn pinned<'a>(
+pub(super) fn fixed<'a>(
     conditions: impl Iterator<Item = &'a Condition<ValueId>>,
     values: &Values<'_>,
 ) -> Vec<(ValueId, i64)> {

@@ -38,7 +38,7 @@ pub(super) fn short_iterations(of: &SingleExitLoop) -> Option<usize> {
 /// So many iterations of a short loop are unrolled.
 const MOST_UNROLLED: usize = 32;
 
-/// Pairs of phis at the beginning of two loops that run in unison which are always equal; each of the
+/// Pairs of phis at the beginning of two loops that run interleaved which are always equal; each of the
 /// second loop is in one pair at most.
 pub(super) fn equal_counters(one: &SingleExitLoop, other: &SingleExitLoop) -> Vec<(Value, Value)> {
     let kept = one.header.phis();
