@@ -28,15 +28,15 @@ MODELS = ["lstm", "seq2seq", "deepspeech2", "resnext", "nasnet", "bert"]
 SMALL = ["-DSMALL"]
 
 # Which launches run as one is decided by the first three; what the fused kernels do by the rest.
-JOINING = ["dealt-threads", "permuted-blocks"]
-WAVES = JOINING + ["waves", "expand-buffers", "mixed-waves"]
+JOINING = ["thread-remapping", "permuted-blocks"]
+WAVES = JOINING + ["launch-batches", "buffer-renaming", "heterogeneous-batches"]
 BARRIERS = WAVES + ["redundant-barriers"]
-MOTION = BARRIERS + ["code-motion", "join-loops"]
-INSTRUCTIONS = MOTION + ["host-constants", "one-base", "alias-scopes"]
+MOTION = BARRIERS + ["code-motion", "loop-fusion"]
+INSTRUCTIONS = MOTION + ["host-constants", "pointer-rebasing", "alias-scopes"]
 STEPS = [
     ("unfused", ["--sirius-fusion=off"]),
     ("fusion", ["--sirius-opt=" + ",".join(JOINING)]),
-    ("waves", ["--sirius-opt=" + ",".join(WAVES)]),
+    ("launch-batches", ["--sirius-opt=" + ",".join(WAVES)]),
     ("fewer barriers", ["--sirius-opt=" + ",".join(BARRIERS)]),
     ("code motion", ["--sirius-opt=" + ",".join(MOTION)]),
     ("constants and bases", ["--sirius-opt=" + ",".join(INSTRUCTIONS)]),

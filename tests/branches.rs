@@ -338,7 +338,7 @@ fn check_common_factors() -> Result<(), Failed> {
 /// the next one begins.
 fn check_sums() -> Result<(), Failed> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/joined_sums.cu");
-    let (_, apart) = counted(&source, &["--sirius-opt=all,-join-loops"], &["96"])?;
+    let (_, apart) = counted(&source, &["--sirius-opt=all,-loop-fusion"], &["96"])?;
     let (_, whole) = counted(&source, &[], &["96"])?;
     assert_eq!((apart.launches, whole.launches), (1, 1));
     // Of five sums three have the same factors, 96 each; one takes others, one begins with a sum.

@@ -390,7 +390,7 @@ fn drawings_have_the_nodes_and_edges_of_the_report() {
 #[test]
 fn waves_and_what_overwriting_costs() {
     let source = "tests/report/in_place.cu";
-    let kept = &["--sirius-opt=all,-expand-buffers"];
+    let kept = &["--sirius-opt=all,-buffer-renaming"];
     let report: Value = serde_json::from_str(&analyse_with(source, "json", kept)).unwrap();
     let [in_loop, straight] = report["waves"].as_array().unwrap().as_slice() else {
         panic!("{}", report["waves"]);

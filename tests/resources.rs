@@ -106,7 +106,7 @@ fn sirius(arguments: &[&str], output: &Path) -> Output {
 const CROWDED: &str = "tests/resources/crowded.cu";
 
 /// Each of its kernels keeps the shared memory that it has alone.
-const APART: &str = "--sirius-opt=all,-shared-overlay";
+const APART: &str = "--sirius-opt=all,-shared-memory-reuse";
 
 /// ptxas runs in a verbose build's commands.
 fn assembler_runs(output: &Output) -> usize {
@@ -435,7 +435,7 @@ fn joined_loops_load_each_element_once() {
         (ran.stdout, launches, sum("global_load_bytes"))
     };
     let (output, launches, joined) = loaded(&[]);
-    let (other, apart_launches, apart) = loaded(&["--sirius-opt=all,-join-loops"]);
+    let (other, apart_launches, apart) = loaded(&["--sirius-opt=all,-loop-fusion"]);
     assert_eq!((launches, apart_launches), (1, 1));
     assert_eq!((joined, apart), (4 * 1000, 4 * 4 * 1000));
     assert_eq!(output, other);

@@ -12,6 +12,7 @@ mod embedded;
 mod help;
 mod host_compiler;
 mod nvcc_options;
+mod optimisation;
 mod options;
 mod parse;
 pub mod shown;
@@ -32,6 +33,7 @@ use times::Times;
 
 pub use command::{Bounded, Listener, Output, ToolError, run_tool, run_tool_heard};
 pub use host_compiler::take_over_wrapper;
+pub use optimisation::Optimisation;
 pub use parse::{Surroundings, UsageError, parse, parse_command_line};
 pub use toolchain::{ToolchainError, find_toolchain};
 pub use values::instead;
@@ -283,140 +285,6 @@ pub enum Fusion {
     Local,
     /// All that is built.
     All,
-}
-
-/// An optimisation of fused kernels, by its name in `--sirius-opt=`. All are on by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Optimisation {
-    /// `forward-values`: what one segment stores and the next loads stays in registers.
-    ForwardValues,
-    /// `dead-stores`: allocations that nobody reads after a group are not written by its kernel.
-    DeadStores,
-    /// `dead-buffers`: allocations that fused kernels have no access to left, and nobody else, take no
-    /// memory before original launches need it.
-    DeadBuffers,
-    /// `code-motion`: members that do not depend on each other wait at common barriers, and loops of
-    /// theirs that run equally often become one.
-    CodeMotion,
-    /// `alias-scopes`: LLVM is told which loads and stores of a fused kernel go to different
-    /// allocations of the host program.
-    AliasScopes,
-    /// `common-tiles`: shared variables of a fused kernel that always hold the same become one.
-    CommonTiles,
-    /// `broadcast-values`: what one thread stores for all others of its block is computed by each.
-    BroadcastValues,
-    /// `redundant-barriers`: barriers that no dependence needs any more are left out.
-    RedundantBarriers,
-    /// `staged-rows`: rows that a block walks over several times stay in shared memory.
-    StagedRows,
-    /// `staged-blocks`: what threads of a block hand to each other through a buffer stays in shared memory.
-    StagedBlocks,
-    /// `shared-overlay`: shared variables that are in use one after the other, or in other blocks, share
-    /// storage.
-    SharedOverlay,
-    /// `join-loops`: loops of segments that follow each other and run equally often become one.
-    JoinLoops,
-    /// `host-constants`: arguments and extents that the host knows are constants of the fused kernel.
-    HostConstants,
-    /// `one-base`: pointers into one allocation at known distances are one parameter.
-    OneBase,
-    /// `struct-fields`: of structs that kernels take by value, fields are passed that are read, each as a
-    /// parameter of its own.
-    StructFields,
-    /// `waves`: launches of loops and long sequences wait until all that can run together is known.
-    Waves,
-    /// `dealt-threads`: kernels of other blocks and grids take over those of their neighbours.
-    DealtThreads,
-    /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
-    PermutedBlocks,
-    /// `expand-buffers`: launches that wait get other memory for what they replace, where others still use what
-    /// was there.
-    ExpandBuffers,
-    /// `mixed-waves`: launches of different code, or with different grids, that meet in a wave are one.
-    MixedWaves,
-}
-
-impl Optimisation {
-    /// All of them.
-    pub const ALL: [Self; 20] = [
-        Self::ForwardValues,
-        Self::DeadStores,
-        Self::DeadBuffers,
-        Self::CodeMotion,
-        Self::AliasScopes,
-        Self::CommonTiles,
-        Self::BroadcastValues,
-        Self::RedundantBarriers,
-        Self::StagedRows,
-        Self::StagedBlocks,
-        Self::SharedOverlay,
-        Self::JoinLoops,
-        Self::HostConstants,
-        Self::OneBase,
-        Self::StructFields,
-        Self::Waves,
-        Self::DealtThreads,
-        Self::PermutedBlocks,
-        Self::ExpandBuffers,
-        Self::MixedWaves,
-    ];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ForwardValues => "forward-values",
-            Self::DeadStores => "dead-stores",
-            Self::DeadBuffers => "dead-buffers",
-            Self::CodeMotion => "code-motion",
-            Self::AliasScopes => "alias-scopes",
-            Self::CommonTiles => "common-tiles",
-            Self::BroadcastValues => "broadcast-values",
-            Self::RedundantBarriers => "redundant-barriers",
-            Self::StagedRows => "staged-rows",
-            Self::StagedBlocks => "staged-blocks",
-            Self::SharedOverlay => "shared-overlay",
-            Self::JoinLoops => "join-loops",
-            Self::HostConstants => "host-constants",
-            Self::OneBase => "one-base",
-            Self::StructFields => "struct-fields",
-            Self::Waves => "waves",
-            Self::DealtThreads => "dealt-threads",
-            Self::PermutedBlocks => "permuted-blocks",
-            Self::ExpandBuffers => "expand-buffers",
-            Self::MixedWaves => "mixed-waves",
-        }
-    }
-
-    /// What it does, for people.
-    fn description(self) -> &'static str {
-        match self {
-            Self::ForwardValues => "what one launch stores and the next loads stays in registers",
-            Self::DeadStores => "memory that nobody reads afterwards is not written",
-            Self::DeadBuffers => "memory that only fused kernels would touch is not allocated",
-            Self::CodeMotion => "independent launches wait at common barriers",
-            Self::AliasScopes => "LLVM is told which accesses go to different allocations",
-            Self::CommonTiles => "shared variables that always hold the same are one",
-            Self::BroadcastValues => "what one thread stores for its block is computed by each",
-            Self::RedundantBarriers => "barriers that nothing needs any more are left out",
-            Self::StagedRows => "rows that a block walks over several times stay in shared memory",
-            Self::StagedBlocks => {
-                "what threads of a block hand to each other stays in shared memory"
-            }
-            Self::SharedOverlay => "shared variables that are in use in turn share storage",
-            Self::JoinLoops => "loops that follow each other and run equally often are one",
-            Self::HostConstants => "arguments and extents that the host knows are constants",
-            Self::OneBase => "pointers into one allocation are one parameter",
-            Self::StructFields => "of structs only the fields that are read are passed",
-            Self::Waves => "launches of loops wait until all that can run together is known",
-            Self::DealtThreads => {
-                "kernels of other blocks and grids take over their neighbours' threads"
-            }
-            Self::PermutedBlocks => "whole blocks take over a neighbour's in another arrangement",
-            Self::ExpandBuffers => "launches that wait get other memory for what they replace",
-            Self::MixedWaves => "launches of different code that can run together are one",
-        }
-    }
 }
 
 /// `--sirius-tune=`.

@@ -63,15 +63,13 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         if !std::mem::replace(&mut draft.optimisations_listed, true) && !value.starts_with('-') {
             chosen.clear();
         }
-        let by_name = |name: &str| {
-            Optimisation::ALL
-                .into_iter()
-                .find(|optimisation| optimisation.name() == name)
-        };
         match value {
             "none" => chosen.clear(),
             "all" => chosen.extend(Optimisation::ALL),
-            _ => match (by_name(value), value.strip_prefix('-').and_then(by_name)) {
+            _ => match (
+                Optimisation::of_name(value),
+                value.strip_prefix('-').and_then(Optimisation::of_name),
+            ) {
                 (Some(on), _) => {
                     chosen.insert(on);
                 }

@@ -162,7 +162,7 @@ pub(super) fn build_kernels<'ctx>(
             kernel.is_whole = settled;
         }
     }
-    if optimisations.contains(&Optimisation::ForwardValues) {
+    if optimisations.contains(&Optimisation::StoreToLoadForwarding) {
         let dealt = built.iter().zip(orders).filter(|(kernel, order)| {
             kernel.is_whole && order.recipe.shape.dealt.iter().any(Option::is_some)
         });
@@ -171,7 +171,7 @@ pub(super) fn build_kernels<'ctx>(
             .collect::<Result<_, _>>()?;
         forward_values(&module, &dealt)?;
     }
-    if optimisations.contains(&Optimisation::JoinLoops) {
+    if optimisations.contains(&Optimisation::LoopFusion) {
         join_loops(&module, &built, optimisations)?;
     }
     let mut versions = Vec::new();
@@ -179,13 +179,13 @@ pub(super) fn build_kernels<'ctx>(
         let function = function_of(&module, kernel)?;
         let facts = &kernel.facts;
         let optimisations = optimisations - &kernel.variant.without;
-        if optimisations.contains(&Optimisation::BroadcastValues) {
+        if optimisations.contains(&Optimisation::UniformRecomputation) {
             broadcasts::broadcast_values(function, facts);
         }
         let mut own = vec![function];
         // Launches of waves bring no memory along.
-        if part == Part::Groups && optimisations.contains(&Optimisation::StagedRows) {
-            let windows = optimisations.contains(&Optimisation::StagedBlocks);
+        if part == Part::Groups && optimisations.contains(&Optimisation::RowPromotion) {
+            let windows = optimisations.contains(&Optimisation::BufferPromotion);
             let spare_bytes = || match windows {
                 true => block_staging::bytes_wanted(&module, function, facts),
                 false => 0,
@@ -201,14 +201,14 @@ pub(super) fn build_kernels<'ctx>(
         optimisations.contains(&optimisation) && !kernel.variant.without.contains(&optimisation)
     };
     let whole = built.iter().filter(|kernel| kernel.is_whole).zip(&versions);
-    let forwarded = whole.filter(|(kernel, _)| does(kernel, Optimisation::ForwardValues));
+    let forwarded = whole.filter(|(kernel, _)| does(kernel, Optimisation::StoreToLoadForwarding));
     forward_guarded(&module, forwarded)?;
     let whole = built.iter_mut().filter(|kernel| kernel.is_whole);
     for (kernel, versions) in whole.zip(&mut versions) {
         for version in versions.iter() {
             elements::take_back_assumptions(*version);
         }
-        if does(kernel, Optimisation::StagedBlocks) {
+        if does(kernel, Optimisation::BufferPromotion) {
             let launched = (kernel.spare_bytes, part == Part::Groups);
             let rows = &mut kernel.staged;
             let (function, facts) = (versions[0], &kernel.facts);
@@ -228,12 +228,12 @@ pub(super) fn build_kernels<'ctx>(
         }
     }
     tidy(&module)?;
-    if optimisations.contains(&Optimisation::CommonTiles) {
+    if optimisations.contains(&Optimisation::TileMerging) {
         tiles::merge_tiles(&module);
     }
     for kernel in built.iter_mut().filter(|kernel| kernel.is_whole) {
         let function = function_of(&module, kernel)?;
-        let overlays = optimisations.contains(&Optimisation::SharedOverlay);
+        let overlays = optimisations.contains(&Optimisation::SharedMemoryReuse);
         // Where there would be too little, barriers stand only for variables that share storage.
         let crowded = overlay::shared_bytes(&module, function) > overlay::MOST_SHARED_BYTES;
         if crowded && overlays {
@@ -300,7 +300,7 @@ pub(super) fn build_kernels<'ctx>(
         }));
     }
     groups.sort_by_key(|kernel| kernel.group);
-    let mixes = optimisations.contains(&Optimisation::MixedWaves);
+    let mixes = optimisations.contains(&Optimisation::HeterogeneousBatches);
     let waves = batch::build_batches(&module, bodies, mixes)?;
     module
         .verify()
@@ -673,7 +673,7 @@ fn join_loops(
     optimisations: &BTreeSet<Optimisation>,
 ) -> Result<(), CodegenError> {
     let mut candidates = Vec::new();
-    let joins = |kernel: &&Built| !kernel.variant.without.contains(&Optimisation::JoinLoops);
+    let joins = |kernel: &&Built| !kernel.variant.without.contains(&Optimisation::LoopFusion);
     for kernel in built.iter().filter(|kernel| kernel.is_whole).filter(joins) {
         let function = function_of(module, kernel)?;
         if loops::has_several_loops(function) {
@@ -694,7 +694,7 @@ fn join_loops(
         .map(|(function, facts)| loops::join_loops(module, function, facts))
         .sum();
     before.check_equal_or_fewer(&device::count_barriers(module))?;
-    match joined > 0 && optimisations.contains(&Optimisation::ForwardValues) {
+    match joined > 0 && optimisations.contains(&Optimisation::StoreToLoadForwarding) {
         true => forward_values(module, &[]),
         false => Ok(()),
     }

@@ -274,7 +274,7 @@ impl<'ctx> FusedKernels<'ctx> {
         let mut optimisations = build.sirius.optimisations.clone();
         if build.sirius.tuning.timed {
             // What a launch takes is noted for one site.
-            optimisations.remove(&Optimisation::MixedWaves);
+            optimisations.remove(&Optimisation::HeterogeneousBatches);
         }
         let kernels = build_kernels(program, preparation, part, models, plan, &optimisations)?;
         save(&kernels, build, "device.waves.ll")?;

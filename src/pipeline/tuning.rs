@@ -240,10 +240,10 @@ fn space_of(
         segments.any(|segment| segment.len() > 1)
     });
     let switches = [
-        (Optimisation::JoinLoops, with_loops > 1),
-        (Optimisation::StagedRows, with_loops > 0),
-        (Optimisation::StagedBlocks, kernels.len() > 1),
-        (Optimisation::BroadcastValues, has_barriers),
+        (Optimisation::LoopFusion, with_loops > 1),
+        (Optimisation::RowPromotion, with_loops > 0),
+        (Optimisation::BufferPromotion, kernels.len() > 1),
+        (Optimisation::UniformRecomputation, has_barriers),
         (Optimisation::CodeMotion, interleaved),
     ];
     let on = &build.sirius.optimisations;

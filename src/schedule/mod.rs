@@ -465,14 +465,22 @@ impl From<&SiriusOptions> for ScheduleOptions {
             max_fusions: options.max_fusions,
             keep_synchronisations: options.keep_synchronisations,
             waves: options.fusion == Fusion::All
-                && options.optimisations.contains(&Optimisation::Waves),
-            deals_threads: options.optimisations.contains(&Optimisation::DealtThreads),
-            one_base: options.optimisations.contains(&Optimisation::OneBase),
+                && options.optimisations.contains(&Optimisation::LaunchBatches),
+            deals_threads: options
+                .optimisations
+                .contains(&Optimisation::ThreadRemapping),
+            one_base: options
+                .optimisations
+                .contains(&Optimisation::PointerRebasing),
             permutes_blocks: options
                 .optimisations
                 .contains(&Optimisation::PermutedBlocks),
-            expands_buffers: options.optimisations.contains(&Optimisation::ExpandBuffers),
-            overlays_shared: options.optimisations.contains(&Optimisation::SharedOverlay),
+            expands_buffers: options
+                .optimisations
+                .contains(&Optimisation::BufferRenaming),
+            overlays_shared: options
+                .optimisations
+                .contains(&Optimisation::SharedMemoryReuse),
             reserves_memory: [Optimisation::DeadStores, Optimisation::DeadBuffers]
                 .iter()
                 .all(|needed| options.optimisations.contains(needed)),

@@ -1,7 +1,7 @@
 //! What a fused kernel needs of each block's shared memory and of its parameters.
 //!
 //! Static shared variables of members of which one comes after the other share storage where a barrier
-//! stands between (`shared-overlay`). So the members of a block partition need as much as the hungriest of
+//! stands between (`shared-memory-reuse`). So the members of a block partition need as much as the hungriest of
 //! them, at the price of a barrier each, and barriers are put there where otherwise there would be too little;
 //! block partitions side by side, of which each block runs one, as much as the hungriest of them. Dynamic shared memory
 //! is one piece, as large as the largest that a member asks for, in whatever block partition.

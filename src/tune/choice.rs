@@ -31,10 +31,7 @@ impl Choice {
         let mut variant = Variant::default();
         for word in words {
             if let Some(without) = word.strip_prefix('-') {
-                let mut all = Optimisation::ALL.into_iter();
-                variant
-                    .without
-                    .insert(all.find(|optimisation| optimisation.name() == without)?);
+                variant.without.insert(Optimisation::of_name(without)?);
             } else if let Some(threads) = word.strip_prefix("threads=") {
                 variant.resident_threads = Some(threads.parse().ok()?);
             } else if let Some(times) = word.strip_prefix(UNROLL) {
@@ -99,7 +96,7 @@ mod tests {
             "apart",
             "v",
             "v2h3.2",
-            "h -staged-rows -join-loops",
+            "h -row-promotion -loop-fusion",
             "v threads=1024",
             "v -code-motion threads=2048 compact",
             "vmin threads=1024 unroll=4",

@@ -208,7 +208,7 @@ mod tests {
         let space = Space {
             orientations: vec!["v".into(), "h".into()],
             apart: true,
-            without: vec![Optimisation::JoinLoops, Optimisation::StagedRows],
+            without: vec![Optimisation::LoopFusion, Optimisation::RowPromotion],
             resident_threads: vec![1024],
             compact: true,
             unrolled: vec![2, 4],
@@ -216,11 +216,11 @@ mod tests {
         assert_eq!(space.sizes(), [3, 2, 2, 2, 4]);
         let name = |genome: [usize; 5]| space.choice(&genome.to_vec()).to_string();
         assert_eq!(name([0; 5]), "v");
-        assert_eq!(name([1, 1, 0, 1, 1]), "h -join-loops threads=1024 compact");
-        assert_eq!(name([0, 0, 1, 0, 3]), "v -staged-rows unroll=4");
+        assert_eq!(name([1, 1, 0, 1, 1]), "h -loop-fusion threads=1024 compact");
+        assert_eq!(name([0, 0, 1, 0, 3]), "v -row-promotion unroll=4");
         assert_eq!(name([2, 1, 1, 1, 1]), "apart");
         let has = |name: &str| space.has(&Choice::named(name).unwrap());
-        assert!(has("apart") && has("h -staged-rows") && has("v compact"));
+        assert!(has("apart") && has("h -row-promotion") && has("v compact"));
         assert!(has("v unroll=2") && !has("v unroll=8"));
         assert!(!has("v2h2") && !has("v -waves") && !has("v threads=512"));
     }

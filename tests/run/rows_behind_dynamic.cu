@@ -13,8 +13,8 @@
 // executes: 3
 // executes: 3
 // executes: 3
-// options: --sirius-opt=-staged-blocks
-// options: --sirius-opt=-staged-rows
+// options: --sirius-opt=-buffer-promotion
+// options: --sirius-opt=-row-promotion
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

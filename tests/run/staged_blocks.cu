@@ -11,7 +11,7 @@
 // arguments: 20000
 // options: --sirius-orientation=h
 // options: --sirius-opt=-dead-stores
-// options: --sirius-opt=-redundant-barriers,-forward-values
+// options: --sirius-opt=-redundant-barriers,-store-to-load-forwarding
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

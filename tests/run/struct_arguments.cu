@@ -6,9 +6,9 @@
 // executes: 31 32
 // arguments:
 // arguments: 3
-// options: --sirius-opt=-struct-fields
-// options: --sirius-opt=struct-fields
-// options: --sirius-opt=-host-constants,-one-base
+// options: --sirius-opt=-argument-promotion
+// options: --sirius-opt=argument-promotion
+// options: --sirius-opt=-host-constants,-pointer-rebasing
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

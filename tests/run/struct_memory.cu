@@ -7,7 +7,7 @@
 // executes: 3 3
 // allocates: 32768 49152
 // allocates: 81920 0
-// options: --sirius-opt=-struct-fields
+// options: --sirius-opt=-argument-promotion
 #include <cstdio>
 #include <vector>
 

@@ -53,7 +53,7 @@ impl<'ctx> Preparation<'ctx> {
         let statements = batch::statements(graph, plan, &launches);
         let of_site = [
             Optimisation::HostConstants,
-            Optimisation::OneBase,
+            Optimisation::PointerRebasing,
             Optimisation::AliasScopes,
         ];
         let mut of_all_sites = optimisations.clone();
@@ -62,7 +62,7 @@ impl<'ctx> Preparation<'ctx> {
         let mut sites = Vec::new();
         // What may lead elsewhere is a pointer of its own.
         let mut of_moved = optimisations.clone();
-        of_moved.remove(&Optimisation::OneBase);
+        of_moved.remove(&Optimisation::PointerRebasing);
         let waiting = || plan.waves.iter().flat_map(|region| &region.statements);
         let moved: BTreeSet<(LaunchId, usize)> = waiting()
             .flat_map(WaveStatement::replaced_arguments)

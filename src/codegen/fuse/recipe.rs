@@ -355,7 +355,12 @@ impl SiteReader<'_, '_> {
             .collect();
         let on = |optimisation| self.optimisations.contains(&optimisation);
         let constants = on(Optimisation::HostConstants);
-        host_values::known(self.graph, &passed, constants, on(Optimisation::OneBase))
+        host_values::known(
+            self.graph,
+            &passed,
+            constants,
+            on(Optimisation::PointerRebasing),
+        )
     }
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that

@@ -70,7 +70,7 @@ impl<'ctx> Segments<'ctx> {
 
 /// Whether the structs of a group's members are taken apart. A launch by itself is one of the kernel as it is, too.
 pub(super) fn by_field(members: usize, optimisations: &BTreeSet<Optimisation>) -> bool {
-    members > 1 && optimisations.contains(&Optimisation::StructFields)
+    members > 1 && optimisations.contains(&Optimisation::ArgumentPromotion)
 }
 
 /// Passes that make bodies alike which shall run interleaved.
