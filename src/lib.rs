@@ -29,7 +29,8 @@
 //! * Code generation accepts only a [`verify::VerifiedPlan`], and the verifier shares no algorithm
 //!   with the planner.
 //! * Originals always stay in the program; a fused launch is a guarded choice.
-//! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] see LLVM; only [`isl`] sees isl.
+//! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] look into LLVM's modules, for which [`pipeline`] makes the
+//!   context; only [`isl`] sees isl.
 
 pub mod diagnostics;
 mod output;

@@ -571,6 +571,10 @@ pub(super) static VARIABLES: &[(&str, &str)] = &[
         "folder of what clang made of sources",
     ),
     (
+        "SIRIUS_PRECOMPILED_HEADERS",
+        "folder of precompiled headers, or off",
+    ),
+    (
         "SIRIUS_REFERENCE",
         "1: the program compares itself with what it is without fusion",
     ),
