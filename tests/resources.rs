@@ -379,7 +379,7 @@ fn every_kind_of_fused_kernel_assembles() {
     });
     let found: Vec<_> = shortened.collect();
     let expected = [
-        // Loops become one; threads are dealt; named barriers; shared storage; rows kept in shared memory.
+        // Loops become one; threads are remapped; named barriers; shared storage; rows kept in shared memory.
         ("scale", [Some(64), None]),
         ("one", [Some(256), Some(4)]),
         ("block", [Some(128), Some(8)]),

@@ -20,7 +20,7 @@ mod control_flow;
 mod counterparts;
 mod counting;
 mod dead_stores;
-mod dealt;
+mod remapped;
 mod elements;
 mod excerpt;
 mod fields;
@@ -163,13 +163,13 @@ pub(super) fn build_kernels<'ctx>(
         }
     }
     if optimisations.contains(&Optimisation::StoreToLoadForwarding) {
-        let dealt = built.iter().zip(orders).filter(|(kernel, order)| {
-            kernel.is_whole && order.recipe.shape.dealt.iter().any(Option::is_some)
+        let remapped = built.iter().zip(orders).filter(|(kernel, order)| {
+            kernel.is_whole && order.recipe.shape.remapped.iter().any(Option::is_some)
         });
-        let dealt: Vec<Value> = dealt
+        let remapped: Vec<Value> = remapped
             .map(|(kernel, _)| function_of(&module, kernel))
             .collect::<Result<_, _>>()?;
-        forward_values(&module, &dealt)?;
+        forward_values(&module, &remapped)?;
     }
     if optimisations.contains(&Optimisation::LoopFusion) {
         join_loops(&module, &built, optimisations)?;
@@ -417,7 +417,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 let prefix = format!("{}_m{position}_", self.name);
                 let form = form_of(position, &shape.segments, self.optimisations);
                 let placed_anew =
-                    shape.dealt[position].is_some() || shape.rearranged[position].is_some();
+                    shape.remapped[position].is_some() || shape.rearranged[position].is_some();
                 let given = match (&shape.grids[position], placed_anew) {
                     (_, true) => Given::Place,
                     (Some(_), false) => Given::Grid,
@@ -571,8 +571,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             for position in segment {
                 let body = &bodies[*position];
                 let grid = grids[*position].as_ref();
-                let dealt = shape.dealt[*position].as_ref();
-                let dealt = dealt.map(|dealt| self.deal(function, builder, dealt));
+                let remapped = shape.remapped[*position].as_ref();
+                let remapped = remapped.map(|remapped| self.remap(function, builder, remapped));
                 let rearranged = shape.rearranged[*position].as_ref();
                 let rearranged =
                     rearranged.map(|rearranged| self.rearrange(function, builder, rearranged));
@@ -583,7 +583,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     .map(|index| parameters[*index])
                     .collect();
                 for index in &body.given {
-                    arguments.push(match (&dealt, &rearranged) {
+                    arguments.push(match (&remapped, &rearranged) {
                         (Some(place), _) => place.given(*index),
                         (_, Some(place)) => place.given(*index),
                         (None, None) => self.given(*index, function, grid)?,
@@ -604,7 +604,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     self.wait_for_copies(builder);
                 }
                 leave(builder, end);
-                if let Some(place) = dealt {
+                if let Some(place) = remapped {
                     place.leave(builder);
                 }
             }
@@ -718,10 +718,10 @@ const BLOCK_BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
 /// segments that test the same condition are threaded together, so that the store dominates the
 /// load. Nothing here unrolls, so that the number of barriers may not grow.
 ///
-/// A member that is dealt tests its number besides, which becomes one condition with its own tests. Only
+/// A member that is remapped tests its number besides, which becomes one condition with its own tests. Only
 /// LLVM's jump threading takes these apart, which leaves devices alone whose threads may part; it duplicates
-/// nothing that threads do together, so that in the kernels `dealt` it may.
-fn forward_values(module: &Module, dealt: &[Value]) -> Result<(), CodegenError> {
+/// nothing that threads do together, so that in the kernels `remapped` it may.
+fn forward_values(module: &Module, remapped: &[Value]) -> Result<(), CodegenError> {
     device::mark_pure_math(module);
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline,globaldce", &machine)?;
@@ -730,7 +730,7 @@ fn forward_values(module: &Module, dealt: &[Value]) -> Result<(), CodegenError> 
         .into_iter()
         .for_each(registers::read_once);
     let before = device::count_barriers(module);
-    for kernel in dealt {
+    for kernel in remapped {
         let form = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>";
         let threads = format!("function({form},early-cse<memssa>,simplifycfg,jump-threading)");
         kernel

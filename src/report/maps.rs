@@ -72,7 +72,7 @@ fn in_words(
             "clipped",
             String::from("blocks and threads as launched, in as many blocks as it has"),
         ),
-        ThreadMap::Dealt {
+        ThreadMap::Remapped {
             own: own_order,
             fused: fused_order,
             repeats,

@@ -4,7 +4,7 @@
 //! Launches of other grids and blocks run as one in the domain of one of them. In the largest, threads that a
 //! member does not have leave it out, an `if`; in the smallest they run several of its threads in turn, a
 //! `for`, which saves blocks and keeps what they have in common at hand, but leaves fewer of them to fill
-//! the device. Both are maps that deal threads ([`ThreadMap::Dealt`](super::ThreadMap::Dealt)), and are
+//! the device. Both are maps that remap threads ([`ThreadMap::Remapped`](super::ThreadMap::Remapped)), and are
 //! judged as such.
 
 use super::ThreadOrder;
@@ -81,7 +81,7 @@ impl<'a> Judge<'a> {
     /// The members over the threads of the largest or the smallest of them; `None` where they are equally
     /// large, where it is not known which is, or where it cannot be.
     fn aligned(&self, members: &[Candidate<'a>], to: Alignment) -> Option<Domains> {
-        if members.len() < 2 || !self.may_be_dealt(members) {
+        if members.len() < 2 || !self.may_be_remapped(members) {
             return None;
         }
         let launches = members

@@ -32,7 +32,7 @@ impl<'a> Judge<'a> {
     /// A way to place some of the members by the elements of an array that the others' threads stand for; `None` when
     /// there is none.
     pub(super) fn in_array(&self, members: &[Candidate<'a>]) -> Option<Domains> {
-        if !self.may_be_dealt(members) {
+        if !self.may_be_remapped(members) {
             return None;
         }
         let arrays = self.arrays(members);

@@ -1,12 +1,12 @@
-//! Which members lead the fused launch with their blocks and threads, and which are dealt over these.
+//! Which members lead the fused launch with their blocks and threads, and which are remapped over these.
 //!
 //! As long as all members can keep their threads where they are, they do. Else one of them leads: those that
-//! have its block, and depend on each other inside of it, keep their threads; each other one is dealt
+//! have its block, and depend on each other inside of it, keep their threads; each other one is remapped
 //! anew, which takes threads that need nothing of their block. Barriers lead; of members without any, that with
 //! the most threads leads where all are known, else that with the largest block, since grids are rounded up to
 //! whole blocks, so that its launch has at least as many threads as the others.
 //!
-//! Invariant: for every two members of which one is dealt, each edge stays, under the map of the edge or the
+//! Invariant: for every two members of which one is remapped, each edge stays, under the map of the edge or the
 //! identity, among threads of one number (see [`ThreadOrder`]), or among numbers of one block of the fused
 //! launch (see `runs`), or is absent under guards.
 
@@ -75,23 +75,23 @@ impl Domains {
     /// Whether what the later depends on in the earlier is in other threads of its block; `None` where
     /// both keep their threads.
     pub(super) fn is_block_wide(&self, earlier: &Candidate, later: &Candidate) -> Option<bool> {
-        let dealt = [earlier, later].map(|member| self.map(member).is_some());
-        (dealt != [false; 2]).then(|| self.block_wide.contains(&(earlier.node, later.node)))
+        let remapped = [earlier, later].map(|member| self.map(member).is_some());
+        (remapped != [false; 2]).then(|| self.block_wide.contains(&(earlier.node, later.node)))
     }
 }
 
 impl<'a> Judge<'a> {
     /// The members' threads as they are in a group of them.
     pub(super) fn domains(&self, members: &[Candidate<'a>]) -> Domains {
-        let mut dealt = members
+        let mut remapped = members
             .iter()
-            .map(|member| self.among_dealt.contains(&member.node));
+            .map(|member| self.among_remapped.contains(&member.node));
         let stay = || {
             self.same_shapes(members)
                 .and_then(|()| self.widths_allow(&[], members))
                 .and_then(|()| self.fits_block(members))
         };
-        match dealt.any(|dealt| dealt) && stay().is_err() {
+        match remapped.any(|remapped| remapped) && stay().is_err() {
             true => self
                 .placed_anew(members)
                 .filter(|found| found.cost.is_none())
@@ -106,10 +106,10 @@ impl<'a> Judge<'a> {
         if let Some(rearranged) = self.rearranged(members) {
             return Some(rearranged);
         }
-        let dealt = self.dealt(members);
-        match &dealt {
-            Some(found) if found.cost.is_none() => dealt,
-            _ => self.in_array(members).or(dealt),
+        let remapped = self.remapped(members);
+        match &remapped {
+            Some(found) if found.cost.is_none() => remapped,
+            _ => self.in_array(members).or(remapped),
         }
     }
 
@@ -127,7 +127,7 @@ impl<'a> Judge<'a> {
         pairs.try_for_each(|pair| self.same_shape(&pair[0], &pair[1]))
     }
 
-    /// Why a launch has no place among `members`, of which others may have been dealt for each other
+    /// Why a launch has no place among `members`, of which others may have been remapped for each other
     /// before: what speaks against it beside one of them, the nearest first, else `found`, which may be about
     /// these others.
     pub(super) fn nowhere_for(
@@ -179,8 +179,8 @@ impl<'a> Judge<'a> {
             for sink in &members[position + 1..] {
                 // Pairs of one group were judged when it was made.
                 let groups = (group_of.get(&source.node), group_of.get(&sink.node));
-                let dealt = self.among_dealt.contains(&source.node);
-                if dealt || groups.0.is_none() || groups.0 != groups.1 {
+                let remapped = self.among_remapped.contains(&source.node);
+                if remapped || groups.0.is_none() || groups.0 != groups.1 {
                     self.width_allows(source, sink)?;
                 }
             }
@@ -189,14 +189,14 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether threads of members may run in others at all.
-    pub(super) fn may_be_dealt(&self, members: &[Candidate<'a>]) -> bool {
+    pub(super) fn may_be_remapped(&self, members: &[Candidate<'a>]) -> bool {
         let mut members = members.iter();
         self.options.deals_threads && members.all(|member| self.tells_threads_apart(member))
     }
 
-    /// A way to deal some of the members over the threads of the others; `None` when there is none.
-    fn dealt(&self, members: &[Candidate<'a>]) -> Option<Domains> {
-        if !self.may_be_dealt(members) {
+    /// A way to remap some of the members to the threads of the others; `None` when there is none.
+    fn remapped(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+        if !self.may_be_remapped(members) {
             return None;
         }
         let is_launch = |member: &&Candidate| self.graph.operation_of(member.launch.id).is_none();
@@ -238,7 +238,7 @@ impl<'a> Judge<'a> {
         dear
     }
 
-    /// The members dealt over the launch of one of them; those may stay that have its extents from
+    /// The members remapped over the launch of one of them; those may stay that have its extents from
     /// `first_extent` on, of the grid and then of the block. The threads of the fused launch are counted in an
     /// order, and may be asked to be those of the largest or the smallest member.
     pub(super) fn led_by(
@@ -310,14 +310,14 @@ impl<'a> Judge<'a> {
         for member in &kept {
             add(Condition::LessEqual(self.total(member), most()));
         }
-        let dealt = |member: &&Candidate| kept.iter().all(|other| other.node != member.node);
-        let mut dealt: Vec<Candidate> = members.iter().filter(dealt).copied().collect();
-        for member in &dealt {
+        let remapped = |member: &&Candidate| kept.iter().all(|other| other.node != member.node);
+        let mut remapped: Vec<Candidate> = members.iter().filter(remapped).copied().collect();
+        for member in &remapped {
             add(Condition::LessEqual(self.total(member), most()));
         }
         // Who depends on those that lead decides first.
         let is_near = |member: &Candidate| kept.iter().any(|other| self.meet(member, other));
-        dealt.sort_by_key(|member| !is_near(member));
+        remapped.sort_by_key(|member| !is_near(member));
         let mut numbered: Vec<Numbered> = Vec::new();
         for member in &kept {
             numbered.push(Numbered {
@@ -327,7 +327,7 @@ impl<'a> Judge<'a> {
                 repeats: false,
             });
         }
-        for member in &dealt {
+        for member in &remapped {
             let mut orders = [ThreadOrder::Blocks, ThreadOrder::Rows];
             if orders[0] != fused {
                 orders.reverse();
@@ -344,7 +344,7 @@ impl<'a> Judge<'a> {
                 let map = match &run {
                     None => {
                         repeats = self.repeats(member, (leader, &launch), aligned, &mut found);
-                        ThreadMap::Dealt {
+                        ThreadMap::Remapped {
                             own,
                             fused,
                             repeats,
@@ -423,7 +423,7 @@ impl<'a> Judge<'a> {
         own > all
     }
 
-    /// Whether every edge between two members, one of them dealt, stays among threads of one number, or of
+    /// Whether every edge between two members, one of them remapped, stays among threads of one number, or of
     /// one block, or can be tested to be absent.
     fn stays_inside(
         &self,
@@ -534,7 +534,7 @@ pub(super) struct Numbered<'a> {
     pub(super) repeats: bool,
 }
 
-/// What was found out of a member that is dealt.
+/// What was found out of a member that is remapped.
 #[derive(Default)]
 pub(super) struct Found {
     guards: BTreeSet<Guard>,

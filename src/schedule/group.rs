@@ -34,8 +34,8 @@ pub(super) struct Judge<'a> {
     conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
     observers: WaitObservers<'a>,
     readers: Readers,
-    /// Members of groups in which threads are dealt.
-    pub(super) among_dealt: HashSet<NodeId>,
+    /// Members of groups in which threads are remapped.
+    pub(super) among_remapped: HashSet<NodeId>,
     /// Some edges are missing.
     cut_short: bool,
 }
@@ -75,7 +75,7 @@ impl<'a> Judge<'a> {
             conditions,
             observers: WaitObservers::new(graph),
             readers: Readers::new(graph, kernels),
-            among_dealt: HashSet::new(),
+            among_remapped: HashSet::new(),
             cut_short: dependences.cut_short,
         }
     }
@@ -139,10 +139,10 @@ impl<'a> Judge<'a> {
         }
         self.streams_allow(&members)?;
         let same_shapes = self.same_shapes(&members);
-        let mut dealt = None;
+        let mut remapped = None;
         if let Err(found) = &same_shapes {
-            dealt = self.placed_anew(&members);
-            if dealt.is_none() {
+            remapped = self.placed_anew(&members);
+            if remapped.is_none() {
                 return Err(self.nowhere_for(&last, &members, found));
             }
         }
@@ -152,7 +152,7 @@ impl<'a> Judge<'a> {
             .and_then(|()| self.guards_may_hold(&members))
             .and_then(|()| self.fits_block(&members));
         if let Err(found) = kept {
-            let Some(domains) = dealt.or_else(|| self.placed_anew(&members)) else {
+            let Some(domains) = remapped.or_else(|| self.placed_anew(&members)) else {
                 return Err(self.nowhere_for(&last, &members, &found));
             };
             if let Some(cost) = domains.cost {
@@ -160,7 +160,7 @@ impl<'a> Judge<'a> {
                 return Err(rejection(RejectionReason::Resources, cost, location));
             }
             self.fits_block(&domains.kept(&members))?;
-            self.among_dealt
+            self.among_remapped
                 .extend(members.iter().map(|member| member.node));
         }
         let all = vec![(0..members.len()).collect()];

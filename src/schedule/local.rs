@@ -191,7 +191,7 @@ fn group<'a>(
             continue;
         }
         let mut sources: Vec<usize> = Vec::new();
-        // Those whose threads need not be dealt.
+        // Those whose threads need not be remapped.
         let mut in_place: Vec<usize> = Vec::new();
         for (source, stays) in judge.local_sources(dependences, *node) {
             if !may_meet(units, source, *node) {

@@ -69,7 +69,7 @@ pub enum ThreadMap {
     /// The member's threads are counted, and so are those of the fused launch, of which number n runs
     /// the member's number n: threads of a member that do not meet in blocks need not stay in theirs.
     /// The fused launch has the shape of the members with the maps above.
-    Dealt {
+    Remapped {
         /// How the member's own threads are counted.
         own: ThreadOrder,
         /// How the threads of the fused launch are counted.
@@ -239,17 +239,17 @@ impl ThreadMap {
         matches!(self, Self::Identity | Self::Clipped)
     }
 
-    /// Whether threads are counted and dealt anew over those of the fused launch.
-    pub fn is_dealt(&self) -> bool {
+    /// Whether threads are counted and remapped over those of the fused launch.
+    pub fn is_remapped(&self) -> bool {
         matches!(
             self,
-            Self::Dealt { .. } | Self::Runs { .. } | Self::Elements { .. }
+            Self::Remapped { .. } | Self::Runs { .. } | Self::Elements { .. }
         )
     }
 
     /// Whether its threads are those of a launch whose shape other members tell.
     pub fn places_anew(&self) -> bool {
-        self.is_dealt() || matches!(self, Self::Rearranged { .. })
+        self.is_remapped() || matches!(self, Self::Rearranged { .. })
     }
 }
 
@@ -270,7 +270,7 @@ impl FusionGroup {
             ThreadMap::Blocks { first, .. } => Some(first),
             ThreadMap::Identity
             | ThreadMap::Clipped
-            | ThreadMap::Dealt { .. }
+            | ThreadMap::Remapped { .. }
             | ThreadMap::Runs { .. }
             | ThreadMap::Elements { .. }
             | ThreadMap::Rearranged { .. } => None,
@@ -440,7 +440,7 @@ pub struct ScheduleOptions {
     pub keep_synchronisations: bool,
     /// Launches may be issued by waves.
     pub waves: bool,
-    /// Members may be dealt over the threads of others.
+    /// Members may be remapped over the threads of others.
     pub deals_threads: bool,
     /// Pointers into one allocation become one, for which a launch may be a group of its own.
     pub one_base: bool,

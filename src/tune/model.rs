@@ -11,7 +11,7 @@
 //!
 //! Members of a block partition run in the same blocks. What an earlier one of them loads or stores a later one does
 //! not load again; what only they read need not be stored. Block partitions side by side share the launch, but
-//! every block takes the threads and the shared memory of the largest. Where threads are dealt over those of other
+//! every block takes the threads and the shared memory of the largest. Where threads are remapped over those of other
 //! members, each does its part of all.
 //!
 //! An innermost loop whose body stands n times in the code counts once in n iterations; as planned it is taken to
@@ -136,9 +136,9 @@ impl<'a> Model<'a> {
             let threads = self
                 .product(&launch.block)
                 .unwrap_or(ASSUMED_THREADS.into());
-            // What a thread of the fused launch does of a dealt member.
+            // What a thread of the fused launch does of a remapped member.
             let (threads, part) = match led {
-                Some((of_block, all)) if map.is_some_and(|map| map.is_dealt()) => {
+                Some((of_block, all)) if map.is_some_and(|map| map.is_remapped()) => {
                     let own = self.product(&launch.grid).map(|blocks| blocks * threads);
                     let part = own
                         .zip(all)
@@ -191,11 +191,11 @@ impl<'a> Model<'a> {
     }
 
     /// The threads of a block of the fused launch, and all of them where that is known: of the members that
-    /// keep their places, if others are dealt over these.
+    /// keep their places, if others are remapped over these.
     fn leading_threads(&self, members: &[Placed<'_>]) -> Option<(u64, Option<u64>)> {
-        let is_dealt = |(_, map): &&Placed<'_>| map.is_some_and(ThreadMap::is_dealt);
-        let (dealt, kept): (Vec<_>, Vec<_>) = members.iter().partition(is_dealt);
-        if dealt.is_empty() {
+        let is_remapped = |(_, map): &&Placed<'_>| map.is_some_and(ThreadMap::is_remapped);
+        let (remapped, kept): (Vec<_>, Vec<_>) = members.iter().partition(is_remapped);
+        if remapped.is_empty() {
             return None;
         }
         let kept = kept.into_iter().filter_map(|(id, _)| self.member(id));

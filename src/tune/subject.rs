@@ -182,7 +182,7 @@ fn map_name(map: &ThreadMap) -> &'static str {
     match map {
         ThreadMap::Identity => "identity",
         ThreadMap::Clipped => "clipped",
-        ThreadMap::Dealt { .. } => "dealt",
+        ThreadMap::Remapped { .. } => "dealt",
         ThreadMap::Runs { .. } => "runs",
         ThreadMap::Elements { .. } => "elements",
         ThreadMap::Rearranged { .. } => "rearranged",

@@ -6,13 +6,13 @@
 //! contain more: a product of a variable with a run-time value is replaced by an unknown about which
 //! only true statements are made. So an empty set proves that there is no such pair.
 
-use super::dealt::Numbers;
 use super::delinearised::{Digits, domain_only};
 use super::emptiness::{Points, guard_text, is_empty};
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
 use super::polynomial::Polynomial;
 use super::rearranged::{self, ArrangedMember};
+use super::remapped::Numbers;
 use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
 use crate::kernel::{Access, AccessId};
 use crate::program::KernelId;

@@ -1,7 +1,6 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
 use super::conflict::{Answers, Apart, Places};
-use super::dealt::{Dealing, Numbers, is_dealt};
 use super::expansion::Moved;
 use super::fixed::fixed;
 use super::formula::{Assumptions, Formula};
@@ -11,6 +10,7 @@ use super::place::{Overlap, Place, Values};
 use super::polynomial::{Atom, Polynomial, normal_form};
 use super::rearranged::{Rearranging, is_rearranged};
 use super::reduction::in_any_order;
+use super::remapped::{Numbers, Remapping, is_remapped};
 use super::segments::{Kept, SegmentOrder};
 use super::uniform_barriers::reached_by_all;
 use super::{Refusal, Site};
@@ -64,15 +64,15 @@ pub(super) fn refusals(
     };
     refusals.extend(partitions.refusals(group, &members, &values, &assumptions));
     let is_operation = |member: &Member<'_>| graph.operation_of(member.launch.id).is_some();
-    let dealing = match Dealing::of(group, &members, is_operation, &assumptions) {
-        Ok(dealing) => dealing,
+    let remapping = match Remapping::of(group, &members, is_operation, &assumptions) {
+        Ok(remapping) => remapping,
         Err(refusal) => {
             refusals.push(refusal);
             return refusals;
         }
     };
-    if let Some(dealing) = &dealing {
-        refusals.extend(dealing.refusals(group, &members, &values, &assumptions));
+    if let Some(remapping) = &remapping {
+        refusals.extend(remapping.refusals(group, &members, &values, &assumptions));
     }
     let rearranging = match Rearranging::of(group, &members, is_operation) {
         Ok(rearranging) => rearranging,
@@ -88,7 +88,7 @@ pub(super) fn refusals(
         moved,
         graph,
         group,
-        dealing,
+        remapping,
         rearranging,
         numbers,
         assumed,
@@ -238,8 +238,8 @@ struct Judge<'a> {
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
     partitions: &'a BlockPartitions,
-    /// Where some members are dealt anew.
-    dealing: Option<Dealing>,
+    /// Where some members are remapped.
+    remapping: Option<Remapping>,
     /// Where blocks of some members are rearranged.
     rearranging: Option<Rearranging>,
     /// Numbers of the members and of the assumptions, equal for equal ones.
@@ -262,7 +262,7 @@ impl Judge<'_> {
         };
         let moved = |member: &usize| {
             let map = &self.group.members[*member].map;
-            is_dealt(map) || is_rearranged(map)
+            is_remapped(map) || is_rearranged(map)
         };
         let partitions = self.partitions.members.iter().map(|partition| {
             let kept = partition.iter().copied().filter(|member| !moved(member));
@@ -331,20 +331,20 @@ impl Judge<'_> {
                 ThreadMap::Blocks { threads, .. } => threads,
                 ThreadMap::Identity
                 | ThreadMap::Clipped
-                | ThreadMap::Dealt { .. }
+                | ThreadMap::Remapped { .. }
                 | ThreadMap::Runs { .. }
                 | ThreadMap::Elements { .. }
                 | ThreadMap::Rearranged { .. } => BlockThreads::Same,
             };
             threads != BlockThreads::Same
         };
-        // In a row all threads are told apart, which `partitions` asks of each member, and `dealt` where
+        // In a row all threads are told apart, which `partitions` asks of each member, and `remapped` where
         // threads are counted, and `rearranged` where they are arranged anew.
         let rearranged = self
             .rearranging
             .as_ref()
             .is_some_and(|rearranging| !rearranging.threads_keep_their_places(self.group));
-        if rearranged || self.dealing.is_some() || self.group.members.iter().any(in_rows) {
+        if rearranged || self.remapping.is_some() || self.group.members.iter().any(in_rows) {
             return refusals;
         }
         for pair in self.members.windows(2) {
@@ -394,7 +394,7 @@ impl Judge<'_> {
             let mut company_of = (0..self.members.len())
                 .filter(|other| order.segment[*other] == order.segment[position]);
             let map = &self.group.members[position].map;
-            let alone = (is_dealt(map) || is_rearranged(map)) && order.has_company(position);
+            let alone = (is_remapped(map) || is_rearranged(map)) && order.has_company(position);
             if alone || company_of.any(|other| !self.in_same_blocks(position, other)) {
                 refusals.push(Refusal::NotInterleaved { launch });
             }
@@ -458,7 +458,7 @@ impl Judge<'_> {
             matches!(
                 member.map,
                 ThreadMap::Blocks { .. }
-                    | ThreadMap::Dealt { .. }
+                    | ThreadMap::Remapped { .. }
                     | ThreadMap::Runs { .. }
                     | ThreadMap::Elements { .. }
                     | ThreadMap::Rearranged { .. }
@@ -599,8 +599,8 @@ impl Judge<'_> {
             .and_then(|rearranging| rearranging.of_pair([source, sink], maps))
             .map_or(Places::Own, |places| Places::Arranged(Box::new(places)));
         let meet = |apart| meet_by(apart, &places);
-        if let Some(dealing) = &self.dealing
-            && maps.iter().any(|map| is_dealt(map))
+        if let Some(remapping) = &self.remapping
+            && maps.iter().any(|map| is_remapped(map))
         {
             let members = [source, sink];
             let never = |numbers: Option<[Numbers; 2]>| {
@@ -610,13 +610,13 @@ impl Judge<'_> {
             let in_one_thread = || {
                 let kept = matches!(kept, Kept::InThreads | Kept::InBlocks);
                 let (values, assumptions) = (self.values, self.assumptions);
-                kept && never(dealing.thread_numbers(members, maps, values, assumptions))
+                kept && never(remapping.thread_numbers(members, maps, values, assumptions))
             };
             let in_one_block = || {
-                kept == Kept::InBlocks && never(dealing.block_numbers(members, maps, self.values))
+                kept == Kept::InBlocks && never(remapping.block_numbers(members, maps, self.values))
             };
             let harmless = in_one_thread() || in_one_block() || !meet(Apart::Anyhow);
-            return (!harmless).then(|| Refusal::DealtApart {
+            return (!harmless).then(|| Refusal::RemappedApart {
                 first: one,
                 second: two,
                 what: what(),

@@ -12,12 +12,12 @@
 
 use super::Refusal;
 use super::conflict::{ConflictSet, Side};
-use super::dealt::{Numbers, Part};
 use super::emptiness::is_empty;
 use super::formula::{Assumptions, Formula};
 use super::member::Member;
 use super::place::Values;
 use super::polynomial::{Polynomial, normal_form};
+use super::remapped::{Numbers, Part};
 use crate::affine::{Axis, Variable};
 use crate::kernel::AccessKind;
 use crate::schedule::ThreadMap;
@@ -75,7 +75,7 @@ pub(super) fn refusal(
     assumptions: &Assumptions,
 ) -> Option<Refusal> {
     let refused = |what: &str| {
-        Some(Refusal::NotDealt {
+        Some(Refusal::NotRemapped {
             launch: member.launch.id,
             what: what.to_owned(),
         })
@@ -254,7 +254,7 @@ pub(super) fn position(
         unit: threads.clone(),
         sum: BTreeMap::from([(Variable::Block(axis), 1)]),
     };
-    let product = super::dealt::product_of(side.member, &part, assumptions)?;
+    let product = super::remapped::product_of(side.member, &part, assumptions)?;
     side.mention(product);
     Some(format!("({thread} + {})", set.product_name(side, product)))
 }

@@ -35,7 +35,7 @@
 //! these, as well as equal blocks, which make the identity a bijection, and valid configurations,
 //! since CUDA skips an invalid launch and runs the rest.
 //!
-//! Threads of a member may be *dealt anew* over those of the fused launch (`dealt`), where they need nothing
+//! Threads of a member may be *remapped* over those of the fused launch (`remapped`), where they need nothing
 //! of their block. Of a pair with such a member the threads are compared by numbers of theirs, of which equal ones
 //! are in one thread, or by the blocks that run them (`runs`).
 //!
@@ -86,7 +86,7 @@ mod block_staging;
 mod capture;
 mod conflict;
 mod dead_buffers;
-mod dealt;
+mod remapped;
 mod delinearised;
 mod device;
 mod elements;
@@ -237,7 +237,7 @@ fn members<'a>(
         match member.map {
             ThreadMap::Identity
             | ThreadMap::Clipped
-            | ThreadMap::Dealt { .. }
+            | ThreadMap::Remapped { .. }
             | ThreadMap::Runs { .. }
             | ThreadMap::Elements { .. }
             | ThreadMap::Rearranged { .. }

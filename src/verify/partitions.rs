@@ -208,7 +208,7 @@ fn range(group: &FusionGroup, member: usize) -> Option<Range<'_>> {
         }),
         ThreadMap::Identity
         | ThreadMap::Clipped
-        | ThreadMap::Dealt { .. }
+        | ThreadMap::Remapped { .. }
         | ThreadMap::Runs { .. }
         | ThreadMap::Elements { .. }
         | ThreadMap::Rearranged { .. } => None,

@@ -13,10 +13,10 @@
 
 use super::Refusal;
 use super::conflict::{ConflictSet, Side};
-use super::dealt::{Part, needs_its_block, product_of};
 use super::formula::{Assumptions, Formula};
 use super::member::Member;
 use super::polynomial::Polynomial;
+use super::remapped::{Part, needs_its_block, product_of};
 use crate::affine::{Axis, Variable};
 use crate::schedule::{Arrangement, FusionGroup, ThreadMap};
 use std::collections::BTreeMap;

@@ -110,14 +110,14 @@ pub enum Refusal {
     Operation { launch: LaunchId, what: String },
     #[error("launch {} has {what}", launch.0)]
     BlockRange { launch: LaunchId, what: String },
-    #[error("launch {} has {what}, and its threads would be dealt anew", launch.0)]
-    NotDealt { launch: LaunchId, what: String },
+    #[error("launch {} has {what}, and its threads would be remapped", launch.0)]
+    NotRemapped { launch: LaunchId, what: String },
     #[error("launch {} has {what}, and its blocks would be rearranged", launch.0)]
     NotRearranged { launch: LaunchId, what: String },
     #[error("nothing tests that launch {} has fewer than 2³¹ threads, which are counted", launch.0)]
     TooManyThreads { launch: LaunchId },
     #[error("launches {} and {} may touch a common byte from threads that the fused kernel does not make one ({what})", first.0, second.0)]
-    DealtApart {
+    RemappedApart {
         first: LaunchId,
         second: LaunchId,
         what: String,

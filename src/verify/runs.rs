@@ -6,7 +6,7 @@
 //! thread of the fused launch by the threads of its blocks, are equal: a quotient that is
 //! beyond the last block is that of no thread of the fused launch, and of two such by runs both are
 //! in the last block. Members whose numbers begin anew with the first block there are not compared so. Two
-//! members that are dealt by runs of one length have equal numbers in one thread.
+//! members that are remapped by runs of one length have equal numbers in one thread.
 //!
 //! A quotient r by a value that only the run knows, K = c · p for a number c, is introduced with the product
 //! q = c · r · p: then q <= n < q + c · p. A product e · p of a member lies to q as its

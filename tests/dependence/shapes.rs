@@ -26,12 +26,12 @@ fn other_extents_are_a_shape() {
     let (together, _) = plan(&this.world, &ALL);
     let group = &together.groups[0];
     let maps: Vec<_> = group.members.iter().map(|member| &member.map).collect();
-    let dealt = ThreadMap::Dealt {
+    let remapped = ThreadMap::Remapped {
         own: ThreadOrder::Blocks,
         fused: ThreadOrder::Blocks,
         repeats: false,
     };
-    assert_eq!(maps, [&dealt, &ThreadMap::Identity]);
+    assert_eq!(maps, [&remapped, &ThreadMap::Identity]);
     let threads =
         |guard: &&Guard| matches!(guard, Guard::Holds { class, .. } if class == "threads");
     assert_eq!(group.guards.iter().filter(threads).count(), 3);

@@ -229,7 +229,7 @@ impl Case<'_> {
         (body, own_only)
     }
 
-    /// Rows are dealt out to two layers of blocks in three dimensions.
+    /// Rows are remapped out to two layers of blocks in three dimensions.
     pub fn solid_body(&mut self) -> (String, bool) {
         let pitch = self.pitch;
         let place = format!("(layer * half + row) * {pitch} + column");

@@ -134,7 +134,7 @@ fn a_line_runs_where_its_elements_are() {
     let chain = matrix_and_line(rows, 1000);
     assert_passes(&chain.scene, &second(&chain, elements(&[Y, X], SIZE, &[])));
     let crossed = second(&chain, elements(&[X, Y], [HEIGHT, WIDTH], &[]));
-    assert_refused!(chain.scene, crossed, Refusal::DealtApart { .. });
+    assert_refused!(chain.scene, crossed, Refusal::RemappedApart { .. });
 }
 
 #[test]
@@ -156,8 +156,8 @@ fn an_array_is_that_of_the_elements() {
             &second(&chain, elements(&[X, Y], extents, &[])),
         );
         let expected = |refusal: &Refusal| match apart {
-            true => matches!(refusal, Refusal::DealtApart { .. }),
-            false => matches!(refusal, Refusal::NotDealt { .. }),
+            true => matches!(refusal, Refusal::RemappedApart { .. }),
+            false => matches!(refusal, Refusal::NotRemapped { .. }),
         };
         assert!(found.iter().any(expected), "{extents:?}: {found:#?}");
     }
@@ -177,7 +177,7 @@ fn an_array_is_that_of_the_elements() {
         one(&[X, Y], &[WIDTH, HEIGHT], &[X, Y]),
     ] {
         let found = refusals(&chain.scene, &second(&chain, map));
-        let refused = |refusal: &Refusal| matches!(refusal, Refusal::NotDealt { .. });
+        let refused = |refusal: &Refusal| matches!(refusal, Refusal::NotRemapped { .. });
         assert!(found.iter().any(refused), "{found:#?}");
     }
 }
@@ -187,11 +187,11 @@ fn who_stands_for_no_element_touches_nothing() {
     // A line that is longer than the array, and one that is cut off before its end.
     let chain = matrix_and_line(MATRIX, 1001);
     let plan = second(&chain, elements(&[X, Y], SIZE, &[]));
-    assert_refused!(chain.scene, plan, Refusal::NotDealt { .. });
+    assert_refused!(chain.scene, plan, Refusal::NotRemapped { .. });
     let mut chain = matrix_and_line(MATRIX, 1000);
     stand_in_line(&mut chain, 1, 3);
     let plan = second(&chain, elements(&[X, Y], SIZE, &[]));
-    assert_refused!(chain.scene, plan, Refusal::NotDealt { .. });
+    assert_refused!(chain.scene, plan, Refusal::NotRemapped { .. });
     // Rows behind those that the line has are its own affair.
     let high = Matrix {
         inside: [WIDTH, HEIGHT + 1],
@@ -212,7 +212,7 @@ fn who_stands_for_no_element_touches_nothing() {
     ] {
         let chain = matrix_and_line(matrix, 1000);
         let plan = second(&chain, elements(&[X, Y], SIZE, &[]));
-        assert_refused!(chain.scene, plan, Refusal::DealtApart { .. });
+        assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
     }
 }
 
@@ -227,7 +227,7 @@ fn who_needs_others_keeps_its_place() {
         place: 0,
         location: Location::default(),
     }];
-    assert_refused!(chain.scene, plan, Refusal::NotDealt { .. });
+    assert_refused!(chain.scene, plan, Refusal::NotRemapped { .. });
     let mut chain = matrix_and_line(MATRIX, 1000);
     let what = (String::from("inline assembly"), Location::default());
     chain.scene.kernels[1].opaque.push(what);
@@ -237,7 +237,7 @@ fn who_needs_others_keeps_its_place() {
     let access = &mut chain.scene.kernels[1].accesses[0];
     let subscript = access.subscript.take().unwrap();
     access.subscript = subscript.add(&Affine::constant(-4));
-    assert_refused!(chain.scene, plan, Refusal::DealtApart { .. });
+    assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
 }
 
 #[test]
@@ -288,6 +288,6 @@ fn matrices_of_other_blocks_meet_in_elements() {
         &chain.scene,
         &second(&chain, elements(&[X, Y], SIZE, &[X, Y])),
     );
-    let refused = |refusal: &Refusal| matches!(refusal, Refusal::NotDealt { .. });
+    let refused = |refusal: &Refusal| matches!(refusal, Refusal::NotRemapped { .. });
     assert!(found.iter().any(refused), "{found:#?}");
 }

@@ -212,12 +212,12 @@ fn refuses_sets_that_could_fail() {
     }
 }
 
-const DEALT: ThreadMap = ThreadMap::Dealt {
+const DEALT: ThreadMap = ThreadMap::Remapped {
     own: ThreadOrder::Blocks,
     fused: ThreadOrder::Blocks,
     repeats: false,
 };
-const REPEATED: ThreadMap = ThreadMap::Dealt {
+const REPEATED: ThreadMap = ThreadMap::Remapped {
     own: ThreadOrder::Blocks,
     fused: ThreadOrder::Blocks,
     repeats: true,
@@ -241,7 +241,7 @@ fn of_halves(blocks: i64) -> Chain {
 }
 
 #[test]
-fn threads_that_need_no_block_are_dealt() {
+fn threads_that_need_no_block_are_remapped() {
     let chain = of_halves(80);
     for maps in [[ThreadMap::Identity, DEALT], [DEALT, ThreadMap::Identity]] {
         assert_passes(&chain.scene, &mapped(chain.plan(), &maps));
@@ -261,7 +261,7 @@ fn one_thread_too_many_takes_turns() {
     ] {
         let chain = of_halves(blocks);
         let plan = mapped(chain.plan(), &maps);
-        assert_refused!(chain.scene, plan, Refusal::NotDealt { .. });
+        assert_refused!(chain.scene, plan, Refusal::NotRemapped { .. });
         let repeated = maps.map(|map| match map {
             ThreadMap::Identity => ThreadMap::Identity,
             _ => REPEATED,
@@ -275,7 +275,7 @@ fn neighbours_are_other_threads_in_any_order() {
     let chain = of_shapes(|scene| scene.stencil("stencil"), 80, 128);
     for map in [DEALT, REPEATED] {
         let plan = mapped(chain.plan(), &[ThreadMap::Identity, map]);
-        assert_refused!(chain.scene, plan, Refusal::DealtApart { .. });
+        assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
     }
 }
 
@@ -287,7 +287,7 @@ fn blocks_of_several_axes_are_counted_x_first() {
     let launch = chain.scene.launch_mut(chain.launches[1]);
     (launch.block[0], launch.block[1]) = (wide, high);
     let plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
-    assert_refused!(chain.scene, plan, Refusal::DealtApart { .. });
+    assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
     // The row's number is added; the model's product is with the whole block.
     let model = &mut chain.scene.kernels[1];
     for access in &mut model.accesses {
@@ -305,7 +305,7 @@ fn blocks_of_several_axes_are_counted_x_first() {
     model.parameters[0] = area;
     assert_passes(&chain.scene, &plan);
     // The other order of the same threads, and the wrong one of the fused launch.
-    let exchanged = |own, fused| ThreadMap::Dealt {
+    let exchanged = |own, fused| ThreadMap::Remapped {
         own,
         fused,
         repeats: false,
@@ -315,7 +315,7 @@ fn blocks_of_several_axes_are_counted_x_first() {
         chain.plan(),
         &[ThreadMap::Identity, exchanged(Rows, Blocks)],
     );
-    assert_refused!(chain.scene, rows, Refusal::DealtApart { .. });
+    assert_refused!(chain.scene, rows, Refusal::RemappedApart { .. });
     let line = mapped(
         chain.plan(),
         &[ThreadMap::Identity, exchanged(Blocks, Rows)],
@@ -325,13 +325,13 @@ fn blocks_of_several_axes_are_counted_x_first() {
         chain.plan(),
         &[exchanged(Blocks, Rows), ThreadMap::Identity],
     );
-    assert_refused!(chain.scene, leads, Refusal::DealtApart { .. });
+    assert_refused!(chain.scene, leads, Refusal::RemappedApart { .. });
     let leads = mapped(chain.plan(), &[DEALT, ThreadMap::Identity]);
     assert_passes(&chain.scene, &leads);
 }
 
 #[test]
-fn what_needs_its_block_is_not_dealt() {
+fn what_needs_its_block_is_not_remapped() {
     use AccessKind::{Atomic, Read};
     type Change = fn(&mut KernelModel);
     let changes: [Change; 6] = [
@@ -350,8 +350,8 @@ fn what_needs_its_block_is_not_dealt() {
         change(&mut chain.scene.kernels[1]);
         let plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
         let found = refusals(&chain.scene, &plan);
-        let dealt = |refusal: &Refusal| matches!(refusal, Refusal::NotDealt { .. });
-        assert!(found.iter().any(dealt), "{found:#?}");
+        let remapped = |refusal: &Refusal| matches!(refusal, Refusal::NotRemapped { .. });
+        assert!(found.iter().any(remapped), "{found:#?}");
     }
     // Threads in step would be told apart.
     for kernel in 0..2 {
@@ -389,7 +389,7 @@ fn a_barrier_stands_between_blocks_of_numbers() {
         }
     }
     let without = mapped(chain.plan(), &maps);
-    assert_refused!(chain.scene, without, Refusal::DealtApart { .. });
+    assert_refused!(chain.scene, without, Refusal::RemappedApart { .. });
     let mut with = without.clone();
     with.groups[0].members[1].barrier_before = true;
     assert_passes(&chain.scene, &with);
@@ -410,16 +410,16 @@ fn a_barrier_stands_between_blocks_of_numbers() {
     (launch.grid[0], launch.block[0]) = (blocks, threads);
     let mut across = mapped(chain.plan(), &maps);
     across.groups[0].members[1].barrier_before = true;
-    assert_refused!(chain.scene, across, Refusal::DealtApart { .. });
+    assert_refused!(chain.scene, across, Refusal::RemappedApart { .. });
 }
 
 #[test]
-fn dealt_members_keep_to_their_segment_and_order() {
+fn remapped_members_keep_to_their_segment_and_order() {
     let chain = of_halves(80);
     let maps = [ThreadMap::Identity, DEALT];
     let plan = mapped(chain.plan(), &maps);
     let backwards = segments::in_segments(plan.clone(), &[&[1], &[0]]);
-    assert_refused!(chain.scene, backwards, Refusal::DealtApart { .. });
+    assert_refused!(chain.scene, backwards, Refusal::RemappedApart { .. });
     let interleaved = segments::in_segments(plan, &[&[0, 1]]);
     let found = refusals(&chain.scene, &interleaved);
     let together = |refusal: &Refusal| matches!(refusal, Refusal::NotInterleaved { .. });
@@ -457,7 +457,7 @@ fn unknown_numbers_of_threads_are_tested() {
         plan
     };
     assert_passes(&chain.scene, &with(&guards));
-    assert_refused!(chain.scene, with(&guards[..2]), Refusal::NotDealt { .. });
+    assert_refused!(chain.scene, with(&guards[..2]), Refusal::NotRemapped { .. });
     let unbounded = refusals(&chain.scene, &with(&guards[2..]));
     let too_many = |refusal: &&Refusal| matches!(refusal, Refusal::TooManyThreads { .. });
     assert!(
@@ -467,5 +467,5 @@ fn unknown_numbers_of_threads_are_tested() {
     // One block more than fits.
     let more = threads(1, 128).subtract(Expression::Constant(128));
     let off_by_one = [guards[..2].to_vec(), vec![at_most(more, threads(0, 256))]].concat();
-    assert_refused!(chain.scene, with(&off_by_one), Refusal::NotDealt { .. });
+    assert_refused!(chain.scene, with(&off_by_one), Refusal::NotRemapped { .. });
 }

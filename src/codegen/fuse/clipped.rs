@@ -55,7 +55,7 @@ impl SiteReader<'_, '_> {
             .map(|((launch, _), planned)| match planned.map {
                 ThreadMap::Clipped => Some(grid(launch)),
                 ThreadMap::Identity
-                | ThreadMap::Dealt { .. }
+                | ThreadMap::Remapped { .. }
                 | ThreadMap::Runs { .. }
                 | ThreadMap::Elements { .. }
                 | ThreadMap::Rearranged { .. }

@@ -5,9 +5,9 @@
 //! numbers follows from these guards.
 
 use super::GroupBuilder;
-use super::dealt::{Dealt, DealtPlace, split};
 use super::indices::Index;
 use super::partitions::{Number, coordinates};
+use super::remapped::{Remapped, RemappedPlace, split};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use inkwell::IntPredicate;
@@ -44,10 +44,10 @@ impl GroupBuilder<'_, '_> {
         &self,
         function: Value,
         builder: &Builder,
-        dealt: &Dealt,
+        remapped: &Remapped,
         (extents, counts): (&[(Axis, Number)], &[Number]),
         own: &[Axis],
-    ) -> DealtPlace {
+    ) -> RemappedPlace {
         let module = self.module;
         let ty = Type::integer(module, 32);
         let zero = ty.constant(0);
@@ -78,14 +78,14 @@ impl GroupBuilder<'_, '_> {
             let lengths: Vec<Value> = extents.iter().map(|(_, extent)| value(*extent)).collect();
             let counts: Vec<Value> = counts.iter().map(|count| value(*count)).collect();
             let number = self.number_of_element(builder, &positions, &lengths, &counts);
-            let of_block = dealt.block_threads(builder, value);
+            let of_block = remapped.block_threads(builder, value);
             let (thread, block) = split(builder, number, of_block);
-            let (grid, shape) = dealt.extents();
+            let (grid, shape) = remapped.extents();
             blocks = coordinates(module, function, builder, block, grid);
             threads = coordinates(module, function, builder, thread, shape);
         }
         for (position, axis) in positions.iter().zip(own) {
-            let (grid, block) = dealt.extents();
+            let (grid, block) = remapped.extents();
             let (grid, block) = (grid[axis.index()], block[axis.index()]);
             let place = match (grid.is_one(), block.is_one()) {
                 (true, _) => (*position, zero),
@@ -94,9 +94,9 @@ impl GroupBuilder<'_, '_> {
             };
             (threads[axis.index()], blocks[axis.index()]) = place;
         }
-        let (grid, block) = dealt.extents();
+        let (grid, block) = remapped.extents();
         let indices = [blocks, grid.map(value), threads, block.map(value)];
-        DealtPlace::once(indices, out)
+        RemappedPlace::once(indices, out)
     }
 
     /// The number of an element by its indices, the fastest first; what a member may ask of it is told besides.

@@ -10,11 +10,11 @@ use super::aliasing::{PointerFacts, Table};
 use super::batch::Statement;
 use super::clipped::{self, Grid};
 use super::dead_stores;
-use super::dealt::Dealt;
 use super::fields::Piece;
 use super::host_values::{self, Known};
 use super::partitions::{self, PartitionPlace};
 use super::rearranged::Rearranged;
+use super::remapped::Remapped;
 use super::segment::Segment;
 use crate::cli::Optimisation;
 use crate::codegen::FusedParameter;
@@ -44,8 +44,8 @@ pub(super) struct Shape {
     pub(super) partitions: Vec<PartitionPlace>,
     /// By member, the grid of one that is clipped.
     pub(super) grids: Vec<Option<Grid>>,
-    /// By member, how one is dealt.
-    pub(super) dealt: Vec<Option<Dealt>>,
+    /// By member, how one is remapped.
+    pub(super) remapped: Vec<Option<Remapped>>,
     /// By member, how one is rearranged.
     pub(super) rearranged: Vec<Option<Rearranged>>,
     /// How the kernel is made.
@@ -209,7 +209,7 @@ impl SiteReader<'_, '_> {
         let (graph, group) = (self.graph, self.group);
         let partitions = partitions::places(self.module, graph, group, &launches, &mut parameters);
         let grids = self.grids(&mut parameters);
-        let dealt = self.dealt(&mut parameters);
+        let remapped = self.remapped(&mut parameters);
         let rearranged = self.rearranged(&mut parameters);
         let sources: Vec<&FusedParameter> = parameters
             .iter()
@@ -298,7 +298,7 @@ impl SiteReader<'_, '_> {
                 .collect(),
             partitions,
             grids,
-            dealt,
+            remapped,
             rearranged,
             variant: group.variant.clone(),
         };
@@ -487,7 +487,7 @@ impl SiteReader<'_, '_> {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
             ThreadMap::Identity
             | ThreadMap::Clipped
-            | ThreadMap::Dealt { .. }
+            | ThreadMap::Remapped { .. }
             | ThreadMap::Runs { .. }
             | ThreadMap::Elements { .. }
             | ThreadMap::Rearranged { .. } => false,
@@ -521,7 +521,7 @@ impl SiteReader<'_, '_> {
             ThreadMap::Blocks { threads, .. } => threads != BlockThreads::Same,
             ThreadMap::Identity
             | ThreadMap::Clipped
-            | ThreadMap::Dealt { .. }
+            | ThreadMap::Remapped { .. }
             | ThreadMap::Runs { .. }
             | ThreadMap::Elements { .. }
             | ThreadMap::Rearranged { .. } => false,
@@ -703,7 +703,7 @@ mod tests {
             parameters: Vec::new(),
             partitions: Vec::new(),
             grids: Vec::new(),
-            dealt: Vec::new(),
+            remapped: Vec::new(),
             rearranged: Vec::new(),
             variant: Variant::default(),
         };

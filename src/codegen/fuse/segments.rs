@@ -40,7 +40,7 @@ impl<'ctx> Segments<'ctx> {
             let given = match group.members[position].map {
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
-                ThreadMap::Dealt { .. }
+                ThreadMap::Remapped { .. }
                 | ThreadMap::Runs { .. }
                 | ThreadMap::Elements { .. }
                 | ThreadMap::Rearranged { .. } => Given::Place,

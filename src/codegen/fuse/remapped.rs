@@ -1,6 +1,6 @@
-//! Members whose threads are counted and dealt to those of the fused launch.
+//! Members whose threads are counted and remapped to those of the fused launch.
 //!
-//! Invariant: each thread of a dealt member runs once, in the thread of the fused launch that has its number, or
+//! Invariant: each thread of a remapped member runs once, in the thread of the fused launch that has its number, or
 //! this number less a multiple of how many threads there are, or in the block whose run has its number; the
 //! body is given all indices and extents of
 //! its own launch and reads none of the fused one. Numbers stay below 2³² by the plan's guards.
@@ -18,9 +18,9 @@ use crate::expression::{Condition, Expression};
 use crate::launch::{Launch, ValueId};
 use crate::schedule::{ThreadMap, ThreadOrder};
 
-/// How a member is dealt.
+/// How a member is remapped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Dealt {
+pub(super) struct Remapped {
     own: ThreadOrder,
     spread: Spread,
     grid: [Number; 3],
@@ -52,7 +52,7 @@ enum Spread {
 }
 
 /// The place of the member's thread that runs where a builder stands, and what leads on.
-pub(super) struct DealtPlace {
+pub(super) struct RemappedPlace {
     /// `blockIdx`, `gridDim`, `threadIdx`, `blockDim`.
     indices: [[Value; 3]; 4],
     /// Where threads go on that do not run the member; none when all do.
@@ -69,13 +69,13 @@ struct Again {
 }
 
 impl SiteReader<'_, '_> {
-    /// How the dealt members are, by member; what is known at run time only becomes a parameter.
-    pub(super) fn dealt(&self, parameters: &mut Vec<Parameter>) -> Vec<Option<Dealt>> {
+    /// How the remapped members are, by member; what is known at run time only becomes a parameter.
+    pub(super) fn remapped(&self, parameters: &mut Vec<Parameter>) -> Vec<Option<Remapped>> {
         let members = self.members.iter().zip(&self.group.members);
         members
             .map(|((launch, _), planned)| {
                 let (own, mut spread) = match &planned.map {
-                    ThreadMap::Dealt {
+                    ThreadMap::Remapped {
                         own,
                         fused,
                         repeats,
@@ -112,7 +112,7 @@ impl SiteReader<'_, '_> {
                     }
                     _ => {}
                 }
-                Some(Dealt {
+                Some(Remapped {
                     own,
                     spread: spread?,
                     grid: std::array::from_fn(|axis| number(&grid[axis])),
@@ -161,18 +161,23 @@ impl SiteReader<'_, '_> {
 
 impl GroupBuilder<'_, '_> {
     /// Goes on where a thread of the member runs.
-    pub(super) fn deal(&self, function: Value, builder: &Builder, dealt: &Dealt) -> DealtPlace {
+    pub(super) fn remap(
+        &self,
+        function: Value,
+        builder: &Builder,
+        remapped: &Remapped,
+    ) -> RemappedPlace {
         let module = self.module;
         let ty = Type::integer(module, 32);
-        let total = dealt.total.value(module, function);
-        let (first, limit, step, everywhere) = match &dealt.spread {
+        let total = remapped.total.value(module, function);
+        let (first, limit, step, everywhere) = match &remapped.spread {
             Spread::Elements {
                 extents,
                 own,
                 counts,
             } => {
                 let array = (extents.as_slice(), counts.as_slice());
-                return self.deal_elements(function, builder, dealt, array, own);
+                return self.deal_elements(function, builder, remapped, array, own);
             }
             Spread::Numbers {
                 fused,
@@ -192,7 +197,7 @@ impl GroupBuilder<'_, '_> {
         };
         let (mut number, mut end, mut again) = (first, None, None);
         if !everywhere {
-            let [segment, out] = ["dealt", "end"].map(|name| Block::append(function, name));
+            let [segment, out] = ["remapped", "end"].map(|name| Block::append(function, name));
             let before = builder.block();
             builder.branch_on(builder.is_below(first, limit), segment, out);
             builder.continue_in(segment);
@@ -209,14 +214,15 @@ impl GroupBuilder<'_, '_> {
             }
         }
         let value = |number: Number| number.value(module, function);
-        let [blocks, threads] = match dealt.own {
+        let [blocks, threads] = match remapped.own {
             ThreadOrder::Blocks => {
-                let (thread, block) = split(builder, number, product(builder, dealt.block, value));
+                let (thread, block) =
+                    split(builder, number, product(builder, remapped.block, value));
                 let coordinates =
                     |linear, shape| coordinates(module, function, builder, linear, shape);
                 [
-                    coordinates(block, dealt.grid),
-                    coordinates(thread, dealt.block),
+                    coordinates(block, remapped.grid),
+                    coordinates(thread, remapped.block),
                 ]
             }
             ThreadOrder::Rows => {
@@ -224,11 +230,11 @@ impl GroupBuilder<'_, '_> {
                 let (mut blocks, mut threads) = ([zero; 3], [zero; 3]);
                 let mut rest = number;
                 for axis in 0..3 {
-                    let (grid, block) = (dealt.grid[axis], dealt.block[axis]);
+                    let (grid, block) = (remapped.grid[axis], remapped.block[axis]);
                     let later = axis + 1..3;
                     let last = later
                         .clone()
-                        .all(|axis| dealt.grid[axis].is_one() && dealt.block[axis].is_one());
+                        .all(|axis| remapped.grid[axis].is_one() && remapped.block[axis].is_one());
                     let place = match last {
                         true => rest,
                         false => {
@@ -250,12 +256,12 @@ impl GroupBuilder<'_, '_> {
                 [blocks, threads]
             }
         };
-        DealtPlace {
+        RemappedPlace {
             indices: [
                 blocks,
-                dealt.grid.map(value),
+                remapped.grid.map(value),
                 threads,
-                dealt.block.map(value),
+                remapped.block.map(value),
             ],
             end,
             again,
@@ -339,7 +345,7 @@ impl GroupBuilder<'_, '_> {
     }
 }
 
-impl Dealt {
+impl Remapped {
     /// The member's grid and block.
     pub(super) fn extents(&self) -> ([Number; 3], [Number; 3]) {
         (self.grid, self.block)
@@ -355,7 +361,7 @@ impl Dealt {
     }
 }
 
-impl DealtPlace {
+impl RemappedPlace {
     /// A place that each thread has once, or goes on behind.
     pub(super) fn once(indices: [[Value; 3]; 4], end: Block) -> Self {
         Self {

@@ -1,11 +1,11 @@
-//! Members whose threads are dealt anew: whether each thread of theirs runs once, needs no other of its
+//! Members whose threads are remapped: whether each thread of theirs runs once, needs no other of its
 //! block, and meets what it depends on.
 //!
 //! An order of the threads of a launch is a numeration in mixed radix, which is one-to-one whatever its
-//! digits' order. A dealt member's number n runs in the thread of the fused launch that has number n there,
+//! digits' order. A remapped member's number n runs in the thread of the fused launch that has number n there,
 //! or n less a multiple of the number of its threads. So two instances of *one number*, each by the order
-//! that its member is dealt by, or by the fused launch's for members that stay where they are, are
-//! in one thread. The converse need not hold. So of a pair of members of which one is dealt, no conflicting
+//! that its member is remapped by, or by the fused launch's for members that stay where they are, are
+//! in one thread. The converse need not hold. So of a pair of members of which one is remapped, no conflicting
 //! instances may have different numbers; or, where a barrier stands between, numbers in different blocks of
 //! the fused launch, which are runs of as many numbers as a block has threads, or as the member's map says
 //! (`runs`). The numbers of the threads of
@@ -42,8 +42,8 @@ pub(super) struct Numbers {
     array: Vec<(Axis, Polynomial)>,
 }
 
-/// What is known of the fused launch of a group with dealt members.
-pub(super) struct Dealing {
+/// What is known of the fused launch of a group with remapped members.
+pub(super) struct Remapping {
     /// Its grid; `None` on the x axis where only some member's grid is known to have the largest extent.
     grid: [Option<Polynomial>; 3],
     block: [Polynomial; 3],
@@ -55,8 +55,8 @@ pub(super) struct Dealing {
     block_counts: Vec<Polynomial>,
 }
 
-impl Dealing {
-    /// `None` for groups without dealt members.
+impl Remapping {
+    /// `None` for groups without remapped members.
     ///
     /// # Errors
     /// When the shape of the fused launch is not told by members that keep it.
@@ -67,13 +67,13 @@ impl Dealing {
         assumptions: &Assumptions,
     ) -> Result<Option<Self>, Refusal> {
         let planned = || members.iter().zip(&group.members);
-        if !planned().any(|(_, planned)| is_dealt(&planned.map)) {
+        if !planned().any(|(_, planned)| is_remapped(&planned.map)) {
             return Ok(None);
         }
         let first = members[0].launch.id;
         let mixed = || Refusal::MixedMaps { first };
         let keepers: Vec<_> = planned()
-            .filter(|(_, planned)| !is_dealt(&planned.map))
+            .filter(|(_, planned)| !is_remapped(&planned.map))
             .collect();
         if !keepers
             .iter()
@@ -132,7 +132,7 @@ impl Dealing {
         }))
     }
 
-    /// What speaks against the maps of dealt members by themselves.
+    /// What speaks against the maps of remapped members by themselves.
     pub(super) fn refusals(
         &self,
         group: &FusionGroup,
@@ -163,12 +163,12 @@ impl Dealing {
                     });
                 }
             }
-            if !is_dealt(&planned.map) {
+            if !is_remapped(&planned.map) {
                 continue;
             }
             if let Some(what) = needs_its_block(member) {
                 let what = what.to_owned();
-                refusals.push(Refusal::NotDealt { launch, what });
+                refusals.push(Refusal::NotRemapped { launch, what });
             }
             let Some(total) = product(&member.extents) else {
                 refusals.push(Refusal::TooManyThreads { launch });
@@ -187,10 +187,10 @@ impl Dealing {
                     assumptions,
                 ));
             }
-            let once = matches!(planned.map, ThreadMap::Dealt { repeats: false, .. });
+            let once = matches!(planned.map, ThreadMap::Remapped { repeats: false, .. });
             if once && !self.least_totals.iter().any(|all| at_most(&total, all)) {
                 let what = String::from("perhaps more threads than the fused launch");
-                refusals.push(Refusal::NotDealt { launch, what });
+                refusals.push(Refusal::NotRemapped { launch, what });
             }
             if let ThreadMap::Runs { length, .. } = &planned.map {
                 let length = runs::length(length, values);
@@ -203,7 +203,7 @@ impl Dealing {
         refusals
     }
 
-    /// The numbers of the threads of two members, of which one is dealt at least, where equal ones are in
+    /// The numbers of the threads of two members, of which one is remapped at least, where equal ones are in
     /// one thread of the fused launch; `None` when they are counted in different orders, or the blocks
     /// run them by different runs.
     pub(super) fn thread_numbers(
@@ -240,7 +240,7 @@ impl Dealing {
         values: &Values<'_>,
     ) -> Option<[Numbers; 2]> {
         // Beyond the last block one begins anew with the first, the other stays.
-        let repeats = |map: &&ThreadMap| matches!(map, ThreadMap::Dealt { repeats: true, .. });
+        let repeats = |map: &&ThreadMap| matches!(map, ThreadMap::Remapped { repeats: true, .. });
         let stays = |map: &&ThreadMap| matches!(map, ThreadMap::Runs { .. });
         // Elements of a block do not follow each other.
         if maps
@@ -256,7 +256,7 @@ impl Dealing {
         for (numbers, map) in numbers.iter_mut().zip(maps) {
             numbers.together = match map {
                 ThreadMap::Runs { length, .. } => runs::length(length, values)?,
-                ThreadMap::Dealt {
+                ThreadMap::Remapped {
                     fused: ThreadOrder::Rows,
                     ..
                 } => return None,
@@ -272,11 +272,14 @@ impl Dealing {
 
     fn numbers(&self, members: [&Member<'_>; 2], maps: [&ThreadMap; 2]) -> Option<[Numbers; 2]> {
         let fused = maps.map(|map| match map {
-            ThreadMap::Dealt { fused, .. } => Some(*fused),
+            ThreadMap::Remapped { fused, .. } => Some(*fused),
             ThreadMap::Runs { .. } => Some(ThreadOrder::Blocks),
             _ => None,
         });
-        if !maps.iter().all(|map| is_dealt(map) || map.keeps_indices()) {
+        if !maps
+            .iter()
+            .all(|map| is_remapped(map) || map.keeps_indices())
+        {
             return None;
         }
         let fused = match fused {
@@ -286,7 +289,7 @@ impl Dealing {
         let numbers = |at: usize| {
             let extents = &members[at].extents;
             let (order, grid) = match maps[at] {
-                ThreadMap::Dealt { own, .. } | ThreadMap::Runs { own, .. } => {
+                ThreadMap::Remapped { own, .. } | ThreadMap::Runs { own, .. } => {
                     let own_grid = |axis: usize| Some(extents[axis].clone());
                     (*own, std::array::from_fn(own_grid))
                 }
@@ -304,9 +307,9 @@ impl Dealing {
     }
 }
 
-/// Whether the member's threads are dealt anew.
-pub(super) fn is_dealt(map: &ThreadMap) -> bool {
-    map.is_dealt()
+/// Whether the member's threads are remapped.
+pub(super) fn is_remapped(map: &ThreadMap) -> bool {
+    map.is_remapped()
 }
 
 /// What a member's threads count on other threads of their block for.
