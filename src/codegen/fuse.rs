@@ -33,11 +33,11 @@ mod loops;
 mod memory;
 mod mixture;
 mod names;
-mod overlay;
+mod shared_memory_reuse;
 mod preparation;
 mod promises;
 mod rearranged;
-mod recipe;
+mod specialisation;
 mod registers;
 mod rows;
 mod runs;
@@ -75,10 +75,10 @@ use launch_bounds::Demand;
 use memory::KernelFacts;
 use partitions::{PartitionFunction, PartitionPlace};
 use preparation::new_module;
-use recipe::{Recipe, statements_at};
 use scopes::AliasScopes;
 use segment::Segment;
 use segments::{Segments, by_field, form_of, link_all};
+use specialisation::{SpecialisationKey, statements_at};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(in crate::codegen) use mixture::SLOTS;
@@ -131,7 +131,7 @@ pub(super) fn build_kernels<'ctx>(
     let mut partitions = Vec::new();
     let of_kernels: Vec<BTreeSet<Optimisation>> = orders
         .iter()
-        .map(|order| optimisations - &order.recipe.shape.variant.without)
+        .map(|order| optimisations - &order.specialisation.shape.variant.without)
         .collect();
     let names = names::kernel_names(&wanted.orders, models);
     let builders = names[first..].iter().zip(orders.iter().zip(&of_kernels));
@@ -140,7 +140,7 @@ pub(super) fn build_kernels<'ctx>(
             module: &module,
             name,
             models,
-            recipe: &order.recipe,
+            specialisation: &order.specialisation,
             segments,
             optimisations: own,
         })
@@ -164,7 +164,13 @@ pub(super) fn build_kernels<'ctx>(
     }
     if optimisations.contains(&Optimisation::StoreToLoadForwarding) {
         let remapped = built.iter().zip(orders).filter(|(kernel, order)| {
-            kernel.is_whole && order.recipe.shape.remapped.iter().any(Option::is_some)
+            kernel.is_whole
+                && order
+                    .specialisation
+                    .shape
+                    .remapped
+                    .iter()
+                    .any(Option::is_some)
         });
         let remapped: Vec<Value> = remapped
             .map(|(kernel, _)| function_of(&module, kernel))
@@ -233,23 +239,24 @@ pub(super) fn build_kernels<'ctx>(
     }
     for kernel in built.iter_mut().filter(|kernel| kernel.is_whole) {
         let function = function_of(&module, kernel)?;
-        let overlays = optimisations.contains(&Optimisation::SharedMemoryReuse);
+        let reuses = optimisations.contains(&Optimisation::SharedMemoryReuse);
         // Where there would be too little, barriers stand only for variables that share storage.
-        let crowded = overlay::shared_bytes(&module, function) > overlay::MOST_SHARED_BYTES;
-        if crowded && overlays {
-            overlay::overlay_shared(&module, function);
+        let crowded = shared_memory_reuse::shared_bytes(&module, function)
+            > shared_memory_reuse::MOST_SHARED_BYTES;
+        if crowded && reuses {
+            shared_memory_reuse::reuse_shared_memory(&module, function);
         }
         if optimisations.contains(&Optimisation::RedundantBarriers) {
             barriers::remove_redundant_barriers(&module, function, &kernel.facts);
         }
-        if overlays {
-            overlay::overlay_shared(&module, function);
+        if reuses {
+            shared_memory_reuse::reuse_shared_memory(&module, function);
         }
         if let Some(times) = kernel.variant.unrolled {
             loops::unroll(&module, function, times);
         }
-        kernel.static_shared_bytes = overlay::shared_bytes(&module, function);
-        if kernel.static_shared_bytes > overlay::MOST_SHARED_BYTES {
+        kernel.static_shared_bytes = shared_memory_reuse::shared_bytes(&module, function);
+        if kernel.static_shared_bytes > shared_memory_reuse::MOST_SHARED_BYTES {
             function.delete_function();
             kernel.is_whole = false;
         }
@@ -316,7 +323,7 @@ struct GroupBuilder<'a, 'ctx> {
     module: &'a Module<'ctx>,
     name: &'a str,
     models: &'a [KernelModel],
-    recipe: &'a Recipe,
+    specialisation: &'a SpecialisationKey,
     segments: &'a Segments<'ctx>,
     optimisations: &'a BTreeSet<Optimisation>,
 }
@@ -324,7 +331,7 @@ struct GroupBuilder<'a, 'ctx> {
 impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The kernel, and the functions of its block partitions.
     fn build(&self) -> Result<(Built, Vec<PartitionFunction>), CodegenError> {
-        let (shape, facts) = (&self.recipe.shape, &self.recipe.facts);
+        let (shape, facts) = (&self.specialisation.shape, &self.specialisation.facts);
         let bodies = self.bodies()?;
         for (body, extents) in bodies.iter().zip(&facts.extents) {
             host_values::put_extents(body.function, *extents);
@@ -410,7 +417,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 
     /// The body of each member, and what the names of its copy begin with.
     fn members(&self) -> Result<Vec<(&Segment<'ctx>, String)>, CodegenError> {
-        let shape = &self.recipe.shape;
+        let shape = &self.specialisation.shape;
         let members = shape.members.iter().enumerate();
         members
             .map(|(position, member)| {
@@ -449,7 +456,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     }
 
     fn declare(&self, bodies: &[segment::Body]) -> Value {
-        let (shape, facts) = (&self.recipe.shape, &self.recipe.facts);
+        let (shape, facts) = (&self.specialisation.shape, &self.specialisation.facts);
         let types: Vec<Type> = shape.parameters.iter().map(|shape| shape.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
         let function = Value::add_function(self.module, self.name, ty);
@@ -506,7 +513,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         function: Value,
         bodies: &[segment::Body],
     ) -> Result<Vec<PartitionFunction>, CodegenError> {
-        let shape = &self.recipe.shape;
+        let shape = &self.specialisation.shape;
         // Sets of the host have no lines.
         let mut all = bodies.iter();
         let scope = all.find_map(|body| DebugScope::of(self.module, body.function));
@@ -540,7 +547,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         bodies: &[segment::Body],
         members: &[usize],
     ) -> Result<(), CodegenError> {
-        let shape = &self.recipe.shape;
+        let shape = &self.specialisation.shape;
         let grids = &shape.grids;
         let model = |position: &usize| &self.models[shape.members[*position].kernel.0];
         let parameters = function.parameters();
@@ -630,7 +637,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let members: Vec<(Value, &[usize])> = segment
             .iter()
             .map(|position| {
-                let places = &self.recipe.shape.members[*position].places;
+                let places = &self.specialisation.shape.members[*position].places;
                 (bodies[*position].function, places.as_slice())
             })
             .collect();
@@ -639,7 +646,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 
     /// Waits for all asynchronous copies of the calling thread.
     fn wait_for_copies(&self, builder: &Builder) {
-        let name = overlay::WAIT_FOR_COPIES;
+        let name = shared_memory_reuse::WAIT_FOR_COPIES;
         let ty = Type::function(Type::void(self.module), &[]);
         let intrinsic = Value::function(self.module, name)
             .unwrap_or_else(|| Value::add_function(self.module, name, ty));

@@ -343,7 +343,7 @@ pub(super) fn fused_key(kernel: &FusedKernel) -> String {
     format!("sirius.fused.key.{}", kernel.name)
 }
 
-/// Segments overlay their dynamic shared memory, so the fused launch needs the most of any member.
+/// Segments reuse their dynamic shared memory, so the fused launch needs the most of any member.
 fn largest_shared<'ctx>(
     builder: &Builder<'ctx>,
     operands: &GroupOperands<'_, 'ctx>,

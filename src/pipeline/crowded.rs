@@ -17,11 +17,11 @@ pub(super) fn plan_without_turns(analysis: &mut Analysis, image: &FusedImage) ->
             .any(|missed| missed.rejection.reason == RejectionReason::Resources)
     };
     let crowded = left_out.iter().any(|index| is_crowded(&groups[*index]));
-    if !analysis.options.overlays_shared || !crowded {
+    if !analysis.options.reuses_shared_memory || !crowded {
         return false;
     }
     let options = ScheduleOptions {
-        overlays_shared: false,
+        reuses_shared_memory: false,
         ..analysis.options
     };
     let (plan, missed) = plan_fusion(

@@ -449,7 +449,7 @@ pub struct ScheduleOptions {
     /// Launches that wait may get other memory for what they replace.
     pub expands_buffers: bool,
     /// Shared variables of members that come one after the other share storage.
-    pub overlays_shared: bool,
+    pub reuses_shared_memory: bool,
     /// Allocations that fused kernels do not touch take no memory before somebody does.
     pub reserves_memory: bool,
     /// How members of a group are laid out.
@@ -478,7 +478,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             expands_buffers: options
                 .optimisations
                 .contains(&Optimisation::BufferRenaming),
-            overlays_shared: options
+            reuses_shared_memory: options
                 .optimisations
                 .contains(&Optimisation::SharedMemoryReuse),
             reserves_memory: [Optimisation::DeadStores, Optimisation::DeadBuffers]

@@ -76,7 +76,7 @@ impl<'a> Judge<'a> {
         partitions: &BlockPartitions,
     ) -> u64 {
         let partitions = partitions.iter();
-        match self.options.overlays_shared {
+        match self.options.reuses_shared_memory {
             true => partitions
                 .map(|partition| hungriest(members, partition))
                 .max()
@@ -90,7 +90,7 @@ impl<'a> Judge<'a> {
     /// How much of it the members of one of the block partitions may have between two barriers.
     pub(super) fn shared_room(&self, members: &[Candidate], partition: &[usize]) -> u64 {
         let fits = static_shared(members, partition) <= MOST_STATIC_SHARED_BYTES;
-        match fits || !self.options.overlays_shared {
+        match fits || !self.options.reuses_shared_memory {
             true => u64::MAX,
             false => MOST_STATIC_SHARED_BYTES,
         }

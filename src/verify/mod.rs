@@ -63,7 +63,7 @@
 //!
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
 //! kernel that it orders nothing alone; and shared variables may only share storage when
-//! [`overlay_conflict`] finds there that they are in use one after the other or in other blocks, and loads only be served
+//! [`shared_memory_reuse_conflict`] finds there that they are in use one after the other or in other blocks, and loads only be served
 //! from a copy in shared memory when [`staging_conflict`] finds that the thread itself brought the same
 //! value there, or [`block_staging_conflict`] that its block did. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
 //! counterpart at most.
@@ -101,7 +101,7 @@ mod liveness;
 mod member;
 mod one_thread;
 mod operations;
-mod overlay;
+mod shared_memory_reuse;
 
 mod fixed;
 mod place;
@@ -124,8 +124,8 @@ mod waves;
 pub use barriers::is_redundant;
 pub use block_staging::{StagedBlock, WindowSize, block_staging_conflict};
 pub use joining::{JoinedLoops, join_conflict};
-pub use overlay::{SharedPlace, overlay_conflict};
 pub use refusal::Refusal;
+pub use shared_memory_reuse::{SharedPlace, shared_memory_reuse_conflict};
 pub use staging::{RowLength, StagedStream, Staging, staging_conflict};
 
 use crate::kernel::KernelModel;

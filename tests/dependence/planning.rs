@@ -24,7 +24,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     one_base: false,
     permutes_blocks: true,
     expands_buffers: false,
-    overlays_shared: true,
+    reuses_shared_memory: true,
     reserves_memory: true,
     orientation: Orientation::Auto,
     limits: Limits::LEAST,
@@ -493,7 +493,7 @@ fn a_barrier_lets_members_share_storage() {
     world.kernels[0].static_shared_bytes = 25 << 10;
     assert_eq!(barriers(&world, &ALL), [false, true]);
     let apart = ScheduleOptions {
-        overlays_shared: false,
+        reuses_shared_memory: false,
         ..ALL
     };
     assert!(barriers(&world, &apart).is_empty());

@@ -16,7 +16,7 @@ fn other_extents_are_a_shape() {
     let off = ScheduleOptions {
         deals_threads: false,
         permutes_blocks: false,
-        overlays_shared: false,
+        reuses_shared_memory: false,
         ..ALL
     };
     let (apart, missed) = plan(&this.world, &off);

@@ -19,7 +19,7 @@
 mod window;
 
 use super::memory::{Effect, KernelFacts, Root};
-use super::overlay::{self, shared_bytes};
+use super::shared_memory_reuse::{self, shared_bytes};
 use super::versions;
 use crate::affine::{Affine, Variable};
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
@@ -108,12 +108,13 @@ fn stage_in(
     let inserted = read();
     let places = places_of(kernel);
     // Rows of a length that only a run tells may take all shared memory.
-    let taken = shared_bytes(module, kernel) - windows.len() as u64 * overlay::MOST_SHARED_BYTES;
+    let taken = shared_bytes(module, kernel)
+        - windows.len() as u64 * shared_memory_reuse::MOST_SHARED_BYTES;
     let behind_bytes = behind_bytes(facts);
     let taken = taken.max(facts.static_shared_bytes) + behind_bytes;
     let mut left = match rows {
         Some(_) => 0,
-        None => overlay::MOST_SHARED_BYTES.saturating_sub(taken),
+        None => shared_memory_reuse::MOST_SHARED_BYTES.saturating_sub(taken),
     };
     windows.retain_mut(|window| {
         let size = window.size(&work, (&inserted, &places), rows.as_ref(), left);

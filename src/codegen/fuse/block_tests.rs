@@ -6,14 +6,15 @@ use super::broadcasts::broadcast_values;
 use super::control_flow::is_barrier;
 use super::loops::join_loops;
 use super::memory::{Effect, KernelFacts, Root};
-use super::overlay::overlay_shared;
 use super::rows::stage_rows;
+use super::shared_memory_reuse::reuse_shared_memory;
 use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
 use crate::verify::{
     JoinedLoops, RowLength, SharedPlace, StagedBlock, StagedStream, Staging, WindowSize,
-    block_staging_conflict, is_redundant, join_conflict, overlay_conflict, staging_conflict,
+    block_staging_conflict, is_redundant, join_conflict, shared_memory_reuse_conflict,
+    staging_conflict,
 };
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -322,9 +323,10 @@ fn the_verifier_judges_barriers_by_itself() {
     }
 }
 
-fn overlay_cases(context: &Context) -> Module<'_> {
-    let text = format!("{}\0", include_str!("cases/overlay.ll"));
-    let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "overlay.ll");
+fn reuse_cases(context: &Context) -> Module<'_> {
+    let text = format!("{}\0", include_str!("cases/shared_memory_reuse.ll"));
+    let buffer =
+        MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "shared_memory_reuse.ll");
     context
         .create_module_from_ir(buffer)
         .expect("the case is valid IR")
@@ -333,7 +335,7 @@ fn overlay_cases(context: &Context) -> Module<'_> {
 #[test]
 fn variables_share_storage_one_after_the_other() {
     let context = Context::create();
-    let module = overlay_cases(&context);
+    let module = reuse_cases(&context);
     for (name, saved) in [
         ("in_turn", 256),
         ("no_barrier_between", 0),
@@ -357,15 +359,15 @@ fn variables_share_storage_one_after_the_other() {
         ("reads_choice", 0),
     ] {
         let kernel = Value::function(&module, name).expect("the case has it");
-        assert_eq!(overlay_shared(&module, kernel), saved, "{name}");
+        assert_eq!(reuse_shared_memory(&module, kernel), saved, "{name}");
     }
     module.verify().expect("the result is valid IR");
 }
 
 #[test]
-fn the_verifier_refuses_wrong_overlays() {
+fn the_verifier_refuses_wrong_reuse() {
     let context = Context::create();
-    let module = overlay_cases(&context);
+    let module = reuse_cases(&context);
     // Places of variables, and whether they go.
     let at = |variable: &'static str, offset_bytes: u64| (variable, 0, offset_bytes);
     for (name, places, right) in [
@@ -413,7 +415,7 @@ fn the_verifier_refuses_wrong_overlays() {
                 size_bytes: 256,
             })
             .collect();
-        let conflict = overlay_conflict(&model, &places);
+        let conflict = shared_memory_reuse_conflict(&model, &places);
         assert_eq!(conflict.is_none(), right, "{name}: {places:?}");
     }
 }

@@ -1,18 +1,18 @@
-//! A kernel that was made from a recipe, and what its sites are told of it.
+//! A kernel that was made from a specialisation key, and what its sites are told of it.
 
 use super::super::{FusedKernel, FusedParameter, StagedRows, WaveMember};
 use super::fields::Piece;
 use super::memory::KernelFacts;
-use super::recipe::Site;
+use super::specialisation::Site;
 use crate::kernel::{KernelModel, KernelParameter};
 use crate::program::KernelId;
 use crate::schedule::{FusionGroup, Variant};
 
-/// A kernel that was made from a recipe.
+/// A kernel that was made from a specialisation key.
 pub(super) struct Built {
     pub(super) name: String,
     pub(super) facts: KernelFacts,
-    /// The parameters of the recipe that it has.
+    /// The parameters of the specialisation key that it has.
     pub(super) kept: Vec<usize>,
     /// By member and parameter of its body, which of these it is or is computed from.
     pub(super) places: Vec<Vec<Option<usize>>>,
@@ -29,7 +29,7 @@ pub(super) struct Built {
     pub(super) spare_bytes: u64,
     /// Static shared memory of a block as it was made.
     pub(super) static_shared_bytes: u64,
-    /// Those of the recipe's unread allocations, as parameters that lead there, that it leaves
+    /// Those of the specialisation key's unread allocations, as parameters that lead there, that it leaves
     /// unwritten.
     pub(super) unwritten: Vec<Vec<usize>>,
     /// Those to which it has no access.

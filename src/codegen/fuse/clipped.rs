@@ -5,7 +5,7 @@
 
 use super::GroupBuilder;
 use super::indices::Index;
-use super::recipe::{Parameter, SiteReader};
+use super::specialisation::{Parameter, SiteReader};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::codegen::{CodegenError, FusedParameter};
@@ -78,7 +78,7 @@ impl GroupBuilder<'_, '_> {
         for axis in Axis::ALL {
             let extent = grid.extents[axis.index()];
             if let Extent::Constant(own) = extent
-                && self.recipe.facts.largest[axis.index()].is_some_and(|all| all <= own)
+                && self.specialisation.facts.largest[axis.index()].is_some_and(|all| all <= own)
             {
                 continue;
             }

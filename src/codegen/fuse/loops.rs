@@ -30,8 +30,8 @@ use super::guarded_values;
 use super::memory::{
     Effect, KernelFacts, Root, is_computation, is_pure_call, is_remark, made_alike,
 };
-use super::overlay::WAIT_FOR_COPIES;
 use super::rows::Place;
+use super::shared_memory_reuse::WAIT_FOR_COPIES;
 use crate::codegen::ir::{Block, Builder, Opcode, Value};
 use crate::kernel::{Tables, model_kernel_with_tables};
 use crate::program::KernelId;

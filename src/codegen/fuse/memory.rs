@@ -19,7 +19,7 @@ pub(super) struct KernelFacts {
     pub(super) apart: Vec<Vec<bool>>,
     /// Pointers that nobody changes while the kernel runs: so many bytes behind where which parameter leads.
     pub(super) tables: Vec<(usize, u32)>,
-    /// Allocations that nobody reads after the kernel: the parameters of its recipe that lead there,
+    /// Allocations that nobody reads after the kernel: the parameters of its specialisation key that lead there,
     /// and those that it has instead.
     pub(super) unread: Vec<(Vec<usize>, Vec<usize>)>,
     /// By parameter, whether it is an argument of a member's launch.

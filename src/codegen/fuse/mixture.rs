@@ -16,7 +16,7 @@ use super::batch::{
     Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, call_body, calls_code, names_block_in_assembly,
 };
 use super::launch_bounds::{Demand, MOST_THREADS};
-use super::overlay;
+use super::shared_memory_reuse;
 use inkwell::IntPredicate;
 use inkwell::module::Module;
 use std::collections::BTreeMap;
@@ -185,8 +185,8 @@ pub(super) fn build_mixtures(
     }
     let mut of_codes = BTreeMap::new();
     for (kernel, own) in mixtures {
-        let static_shared_bytes = overlay::shared_bytes(module, kernel);
-        if static_shared_bytes > overlay::MOST_SHARED_BYTES {
+        let static_shared_bytes = shared_memory_reuse::shared_bytes(module, kernel);
+        if static_shared_bytes > shared_memory_reuse::MOST_SHARED_BYTES {
             kernel.delete_function();
             continue;
         }

@@ -3,7 +3,7 @@
 //! Invariant: what a kernel is called depends on its members and on the kernels of the same members before it, on nothing
 //! else of the program. A change elsewhere leaves its image as it was, which is kept from the build before.
 
-use super::recipe::Order;
+use super::specialisation::Order;
 use crate::kernel::KernelModel;
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) fn kernel_names(orders: &[Order], models: &[KernelModel]) -> Vec<Stri
     let mut earlier: BTreeMap<String, usize> = BTreeMap::new();
     let names = orders.iter().map(|order| {
         let mut members = String::new();
-        for member in &order.recipe.shape.members {
+        for member in &order.specialisation.shape.members {
             members.push('_');
             let letters = models[member.kernel.0].display_name.chars();
             members.extend(letters.map(|letter| match letter.is_ascii_alphanumeric() {

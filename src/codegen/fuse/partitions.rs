@@ -7,7 +7,7 @@
 
 use super::elements;
 use super::launch_bounds;
-use super::recipe::Parameter;
+use super::specialisation::Parameter;
 use crate::codegen::device::{device_target_machine, is_block_barrier, run_passes};
 use crate::codegen::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value,

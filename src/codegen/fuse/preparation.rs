@@ -5,9 +5,9 @@
 //! kernel's number.
 
 use super::batch::{self, Statement};
-use super::recipe::{Site, SiteReader, Wanted};
 use super::segment::Segment;
 use super::segments::Segments;
+use super::specialisation::{Site, SiteReader, Wanted};
 use crate::cli::Optimisation;
 use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;

@@ -7,7 +7,7 @@
 use super::GroupBuilder;
 use super::indices::Index;
 use super::partitions::{Number, coordinates, extent};
-use super::recipe::{Parameter, SiteReader};
+use super::specialisation::{Parameter, SiteReader};
 use crate::affine::Axis;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::schedule::{Arrangement, ThreadMap};

@@ -9,8 +9,8 @@ use super::GroupBuilder;
 use super::clipped::constant_extent;
 use super::indices::Index;
 use super::partitions::{Number, coordinates, extent};
-use super::recipe::{Parameter, SiteReader};
 use super::runs::Run;
+use super::specialisation::{Parameter, SiteReader};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::dependence::Guard;
@@ -338,8 +338,8 @@ impl GroupBuilder<'_, '_> {
     /// An extent of the fused launch, where it is known when compiling.
     pub(super) fn fused_extent(&self, size: Index) -> Option<u64> {
         match size {
-            Index::GridSize(axis) => self.recipe.facts.largest[axis.index()],
-            Index::BlockSize(axis) => self.recipe.facts.block[axis.index()],
+            Index::GridSize(axis) => self.specialisation.facts.largest[axis.index()],
+            Index::BlockSize(axis) => self.specialisation.facts.block[axis.index()],
             Index::Block(_) | Index::Thread(_) => None,
         }
     }

@@ -1,25 +1,25 @@
 //! Rows that a block walks over several times: brought to shared memory once.
 //!
-//! A normalisation is several sweeps over the same row: each thread walks over elements of its own, in
-//! every sweep the same ones. What one sweep loads or stores the next one loads again from global memory,
+//! A normalisation is several strided loops over the same row: each thread walks over elements of its own, in
+//! every strided loop the same ones. What one strided loop loads or stores the next one loads again from global memory,
 //! since a row has no place in registers. Here it stays in shared memory, in the element of the row where
-//! the thread finds it again, no barrier needed; a store that a later sweep overwrites is left out.
+//! the thread finds it again, no barrier needed; a store that a later strided loop overwrites is left out.
 //!
 //! Invariant: at every load that is replaced, the thread's element of the copy holds what the byte in
 //! global memory would hold. The proof:
-//! - A *sweep* is a loop that is not inside another, whose counter begins at `threadIdx.x`, advances by
-//!   at least the threads of the (one-dimensional) block, and stays below a bound. Sweeps of equal begin,
+//! - A *strided loop* is a loop that is not inside another, whose counter begins at `threadIdx.x`, advances by
+//!   at least the threads of the (one-dimensional) block, and stays below a bound. Strided loops of equal begin,
 //!   step and bound give a thread the same counters, so that element `counter` of the copy is the
 //!   thread's own in all of them. The counter is below the bound, and the bound is at most what fits:
 //!   else the kernel goes the old way, of which a copy is kept.
-//! - A *stream* are accesses of these sweeps to one place, as a function of the counter, of one type. No
+//! - A *stream* are accesses of these strided loops to one place, as a function of the counter, of one type. No
 //!   other access of the kernel writes to what it reads or writes. Places of different counters do not
 //!   overlap, so that a thread's own iterations do not disturb each other; that two threads meet in a
 //!   place would be a race in the kernel, or both read.
 //! - Every store of a stream also goes to the copy, and so does a load that all iterations of an earlier
-//!   sweep, or of the same one before, execute.
+//!   strided loop, or of the same one before, execute.
 //! - A store goes when nothing in the kernel loads what it writes any more, and all iterations of a later
-//!   sweep, to which every way leads, store to the same place.
+//!   strided loop, to which every way leads, store to the same place.
 //!
 //! The verifier judges what is planned by itself, by a model of the kernel that is read anew.
 
@@ -99,7 +99,7 @@ const MOST_SHARED_BYTES: u64 = 48 << 10;
 const ALIGNMENT: u64 = 16;
 
 /// A loop in which each thread walks over elements of its own.
-struct Sweep {
+struct StridedLoop {
     header: Block,
     latch: Block,
     blocks: HashSet<Block>,
@@ -108,7 +108,7 @@ struct Sweep {
     bound: Value,
 }
 
-/// A place in global memory as a function of a sweep's counter: `base[extended(uniform + counter)]`.
+/// A place in global memory as a function of a strided loop's counter: `base[extended(uniform + counter)]`.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     base: Value,
@@ -131,8 +131,8 @@ enum Widening {
 #[derive(Clone, Copy)]
 struct Access {
     instruction: Value,
-    /// Index of its sweep.
-    sweep: usize,
+    /// Index of its strided loop.
+    strided_loop: usize,
     place: Place,
     stores: bool,
     ty: Type,
@@ -156,7 +156,7 @@ struct Stream {
 struct Plan {
     /// By copy: bytes of an element, and the streams that have it one after the other.
     copies: Vec<(u64, Vec<Stream>)>,
-    sweeps: Vec<Sweep>,
+    strided_loops: Vec<StridedLoop>,
     bound: Value,
     length: Length,
     most_elements: u64,
@@ -189,8 +189,8 @@ impl Plan {
         if instructions.any(|at| Effect::of(at) == Effect::Unknown) {
             return None;
         }
-        let sweeps = sweeps(&flow, facts);
-        let bound = sweeps.first()?.bound;
+        let strided_loops = strided_loops(&flow, facts);
+        let bound = strided_loops.first()?.bound;
         let mut parameters = kernel.parameters().into_iter();
         let length = match bound.constant_integer() {
             Some(length) => Length::Constant(length),
@@ -209,7 +209,7 @@ impl Plan {
             kernel,
             facts,
             flow: &flow,
-            sweeps: &sweeps,
+            strided_loops: &strided_loops,
         };
         let mut copies: Vec<(u64, Vec<Stream>)> = Vec::new();
         for stream in finder.streams() {
@@ -230,7 +230,7 @@ impl Plan {
         copies.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
         let mut plan = Self {
             copies,
-            sweeps,
+            strided_loops,
             bound,
             length,
             most_elements: 0,
@@ -356,7 +356,11 @@ impl Plan {
                     let skipped = builder.binary(Opcode::LLVMMul, bound, long.constant(before));
                     start = builder.element_pointer(byte, start, &[skipped]);
                 }
-                let counter = widest(builder, self.sweeps[access.sweep].counter, long);
+                let counter = widest(
+                    builder,
+                    self.strided_loops[access.strided_loop].counter,
+                    long,
+                );
                 builder.element_pointer(access.ty, start, &[counter])
             };
             for stream in streams {
@@ -395,33 +399,33 @@ fn widest(builder: &Builder, value: Value, long: Type) -> Value {
 
 const SHARED_ADDRESS_SPACE: u32 = 3;
 
-/// The sweeps of a kernel of one length, each on every way to the next; of the longest such chain.
-fn sweeps(flow: &ControlFlow, facts: &KernelFacts) -> Vec<Sweep> {
-    let mut chains: Vec<Vec<Sweep>> = Vec::new();
-    let mut found: Vec<Sweep> = flow
+/// The strided loops of a kernel of one length, each on every way to the next; of the longest such chain.
+fn strided_loops(flow: &ControlFlow, facts: &KernelFacts) -> Vec<StridedLoop> {
+    let mut chains: Vec<Vec<StridedLoop>> = Vec::new();
+    let mut found: Vec<StridedLoop> = flow
         .natural_loops()
         .into_iter()
-        .filter_map(|(header, latch, blocks)| Sweep::of(flow, facts, header, latch, blocks))
+        .filter_map(|(header, latch, blocks)| StridedLoop::of(flow, facts, header, latch, blocks))
         .collect();
-    found.sort_by_key(|sweep| flow.depth(sweep.header));
-    for sweep in found {
+    found.sort_by_key(|strided_loop| flow.depth(strided_loop.header));
+    for strided_loop in found {
         let chain = chains.iter_mut().find(|chain| {
             chain.last().is_some_and(|last| {
-                made_alike(last.bound, sweep.bound)
-                    && made_alike(last.step, sweep.step)
-                    && last.counter.ty() == sweep.counter.ty()
-                    && flow.dominates(last.header, sweep.header)
+                made_alike(last.bound, strided_loop.bound)
+                    && made_alike(last.step, strided_loop.step)
+                    && last.counter.ty() == strided_loop.counter.ty()
+                    && flow.dominates(last.header, strided_loop.header)
             })
         });
         match chain {
-            Some(chain) => chain.push(sweep),
-            None => chains.push(vec![sweep]),
+            Some(chain) => chain.push(strided_loop),
+            None => chains.push(vec![strided_loop]),
         }
     }
     chains.into_iter().max_by_key(Vec::len).unwrap_or_default()
 }
 
-impl Sweep {
+impl StridedLoop {
     fn of(
         flow: &ControlFlow,
         facts: &KernelFacts,
@@ -505,7 +509,7 @@ struct Finder<'a, 'ctx> {
     kernel: Value,
     facts: &'a KernelFacts,
     flow: &'a ControlFlow,
-    sweeps: &'a [Sweep],
+    strided_loops: &'a [StridedLoop],
 }
 
 impl Finder<'_, '_> {
@@ -536,21 +540,21 @@ impl Finder<'_, '_> {
         useful
     }
 
-    /// The loads and stores whose place is a function of the counter, sweep by sweep.
+    /// The loads and stores whose place is a function of the counter, strided loop by strided loop.
     fn accesses(&self) -> Vec<Access> {
         let mut found = Vec::new();
-        for (index, sweep) in self.sweeps.iter().enumerate() {
+        for (index, strided_loop) in self.strided_loops.iter().enumerate() {
             for instruction in self.flow.instructions() {
                 let effect = Effect::of(instruction);
                 let address = match effect {
                     Effect::Load(address) | Effect::Store(address) => address,
                     _ => continue,
                 };
-                let inside = sweep.blocks.contains(&instruction.block());
+                let inside = strided_loop.blocks.contains(&instruction.block());
                 if !inside || !matches!(self.root(instruction), Root::Parameter(_)) {
                     continue;
                 }
-                let Some(place) = Place::of(address, sweep.counter) else {
+                let Some(place) = Place::of(address, strided_loop.counter) else {
                     continue;
                 };
                 let stores = effect.writes();
@@ -566,11 +570,11 @@ impl Finder<'_, '_> {
                 if fits {
                     found.push(Access {
                         instruction,
-                        sweep: index,
+                        strided_loop: index,
                         place,
                         stores,
                         ty,
-                        always: self.flow.dominates(instruction.block(), sweep.latch),
+                        always: self.flow.dominates(instruction.block(), strided_loop.latch),
                     });
                 }
             }
@@ -647,11 +651,12 @@ impl Finder<'_, '_> {
         (!stream.replaced.is_empty()).then_some(stream)
     }
 
-    /// Whether one access happens in an earlier sweep, or on every way before another of the same
+    /// Whether one access happens in an earlier strided loop, or on every way before another of the same
     /// iteration.
     fn comes_before(&self, one: &Access, other: &Access) -> bool {
-        one.sweep < other.sweep
-            || one.sweep == other.sweep && self.flow.precedes(one.instruction, other.instruction)
+        one.strided_loop < other.strided_loop
+            || one.strided_loop == other.strided_loop
+                && self.flow.precedes(one.instruction, other.instruction)
     }
 
     fn comes_after(&self, one: &Access, other: &Access) -> bool {
@@ -667,7 +672,7 @@ impl Finder<'_, '_> {
         })
     }
 
-    /// Finds stores that nothing looks at and that a later sweep overwrites.
+    /// Finds stores that nothing looks at and that a later strided loop overwrites.
     fn note_dead_stores(&self, streams: &mut [Stream]) {
         let replaced: HashSet<Value> = streams
             .iter()
@@ -690,9 +695,12 @@ impl Finder<'_, '_> {
             let stores = || stream.accesses.iter().filter(|access| access.stores);
             let overwritten = |store: &&Access| {
                 stores().any(|later| {
-                    let (from, to) = (self.sweeps[store.sweep].header, &self.sweeps[later.sweep]);
+                    let (from, to) = (
+                        self.strided_loops[store.strided_loop].header,
+                        &self.strided_loops[later.strided_loop],
+                    );
                     later.always
-                        && later.sweep > store.sweep
+                        && later.strided_loop > store.strided_loop
                         && self.flow.always_leads(from, to.header)
                 })
             };

@@ -14,7 +14,7 @@ pub(super) struct AliasScopes<'a> {
     /// By pointer, parameters first: its own scope, and those of the pointers that lead elsewhere. `None` for one
     /// that nothing is known of.
     scopes: Vec<Option<(Metadata, Vec<Metadata>)>>,
-    /// See [`super::recipe::Facts::tables`].
+    /// See [`super::specialisation::Facts::tables`].
     tables: &'a [(usize, u32)],
 }
 

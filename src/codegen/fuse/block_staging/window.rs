@@ -2,8 +2,8 @@
 
 use super::super::indices::Index;
 use super::super::memory::is_uniform;
-use super::super::overlay;
 use super::super::rows::rows_name;
+use super::super::shared_memory_reuse;
 use super::{MOST_OPERATIONS, Planned, Work};
 use crate::affine::{Affine, Variable};
 use crate::codegen::StagedRows;
@@ -95,7 +95,7 @@ impl Window {
         let byte = Type::integer(module, 8);
         let (low, bytes) = match self.size {
             Some(Size::Bytes { low, bytes }) => (low, bytes),
-            Some(Size::Elements { .. }) | None => (0, overlay::MOST_SHARED_BYTES),
+            Some(Size::Elements { .. }) | None => (0, shared_memory_reuse::MOST_SHARED_BYTES),
         };
         let ty = byte.array(bytes);
         let variable = Value::add_global(module, &name, ty, SHARED_ADDRESS_SPACE);

@@ -1,6 +1,6 @@
 //! What a fused kernel is made from, without the launches that it is made for.
 //!
-//! Invariant: a kernel is a function of its recipe alone, so that groups with equal recipes share
+//! Invariant: a kernel is a function of its specialisation key alone, so that groups with equal specialisation keys share
 //! one. The *shape* says which bodies run where and which of them get the same parameter; the *facts*
 //! are claims about parameters and extents that hold at every site the kernel is used for. Facts of
 //! several sites have a greatest common part, [`Facts::meet`]: what each of them claims.
@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// All that a fused kernel depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Recipe {
+pub(super) struct SpecialisationKey {
     pub(super) shape: Shape,
     pub(super) facts: Facts,
 }
@@ -154,17 +154,17 @@ impl Facts {
     }
 }
 
-/// A group of the plan, or a launch that waits, with what it passes to the kernel of its recipe.
+/// A group of the plan, or a launch that waits, with what it passes to the kernel of its specialisation key.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
-    pub(super) recipe: Recipe,
+    pub(super) specialisation: SpecialisationKey,
     /// Where the host takes each parameter from.
     pub(super) sources: Vec<FusedParameter>,
     /// The allocations that nobody reads afterwards, with the parameters that lead there.
     pub(super) unread: Vec<(BufferId, Vec<usize>)>,
 }
 
-/// A parameter while the recipe is being put together.
+/// A parameter while the specialisation key is being put together.
 pub(super) struct Parameter {
     pub(super) source: FusedParameter,
     pub(super) ty: Type,
@@ -185,7 +185,7 @@ impl Parameter {
     }
 }
 
-/// What recipes are written from.
+/// What specialisation keys are written from.
 #[derive(Clone, Copy)]
 pub(super) struct SiteReader<'a, 'ctx> {
     pub(super) program: &'a Program<'ctx>,
@@ -303,7 +303,7 @@ impl SiteReader<'_, '_> {
             variant: group.variant.clone(),
         };
         Site {
-            recipe: Recipe { shape, facts },
+            specialisation: SpecialisationKey { shape, facts },
             sources: parameters
                 .into_iter()
                 .map(|parameter| parameter.source)
@@ -568,7 +568,7 @@ const MOST_VARIANTS: usize = 4;
 /// A kernel to be made, and the sites that use it, by their positions.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    pub(super) recipe: Recipe,
+    pub(super) specialisation: SpecialisationKey,
     pub(super) sites: Vec<usize>,
 }
 
@@ -617,15 +617,16 @@ impl Wanted {
     /// Whether the sites of a kernel for waves have one kernel for themselves that takes the same.
     pub(super) fn is_single(&self, number: usize) -> bool {
         let order = &self.orders[number];
-        let alone = order.recipe.shape.members.len() == 1;
+        let alone = order.specialisation.shape.members.len() == 1;
         alone || single(&self.orders[..self.of_groups], order).is_some()
     }
 }
 
-/// The kernel of groups that all sites of another one have, from an equal recipe.
+/// The kernel of groups that all sites of another one have, from an equal specialisation key.
 fn single(of_groups: &[Order], order: &Order) -> Option<usize> {
     of_groups.iter().position(|other| {
-        other.recipe == order.recipe && order.sites.iter().all(|site| other.sites.contains(site))
+        other.specialisation == order.specialisation
+            && order.sites.iter().all(|site| other.sites.contains(site))
     })
 }
 
@@ -659,15 +660,17 @@ fn orders(sites: &[(usize, &Site)], in_common: bool) -> Vec<Order> {
     let mut shapes: Vec<&Shape> = Vec::new();
     let mut by_shape: HashMap<&Shape, Vec<Order>> = HashMap::new();
     for (position, site) in sites {
-        let orders = by_shape.entry(&site.recipe.shape).or_insert_with(|| {
-            shapes.push(&site.recipe.shape);
-            Vec::new()
-        });
+        let orders = by_shape
+            .entry(&site.specialisation.shape)
+            .or_insert_with(|| {
+                shapes.push(&site.specialisation.shape);
+                Vec::new()
+            });
         let mut known = orders.iter_mut();
-        match known.find(|order| order.recipe.facts == site.recipe.facts) {
+        match known.find(|order| order.specialisation.facts == site.specialisation.facts) {
             Some(order) => order.sites.push(*position),
             None => orders.push(Order {
-                recipe: site.recipe.clone(),
+                specialisation: site.specialisation.clone(),
                 sites: vec![*position],
             }),
         }
@@ -683,7 +686,8 @@ fn orders(sites: &[(usize, &Site)], in_common: bool) -> Vec<Order> {
             continue;
         };
         for other in orders {
-            order.recipe.facts = order.recipe.facts.meet(&other.recipe.facts);
+            order.specialisation.facts =
+                order.specialisation.facts.meet(&other.specialisation.facts);
             order.sites.extend(other.sites);
         }
         made.push(order);
@@ -719,9 +723,9 @@ mod tests {
             largest: [None; 3],
             dynamic_shared_bytes: Some(0),
         };
-        let recipe = Recipe { shape, facts };
+        let specialisation = SpecialisationKey { shape, facts };
         Site {
-            recipe,
+            specialisation,
             sources: Vec::new(),
             unread: Vec::new(),
         }
@@ -730,7 +734,7 @@ mod tests {
     #[test]
     fn a_base_is_alone_where_all_that_are_computed_from_it_are() {
         let from = |base| Known::Distance { base, bytes: 64 };
-        let mut facts = site(32).recipe.facts;
+        let mut facts = site(32).specialisation.facts;
         facts.known = vec![Known::Nothing, from(0), Known::Nothing, from(2), from(2)];
         facts.alone = vec![true, false, true, true, true];
         let alone: Vec<bool> = (0..5).map(|parameter| facts.is_alone(parameter)).collect();

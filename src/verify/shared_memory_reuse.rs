@@ -38,7 +38,10 @@ impl SharedPlace {
 
 /// The first two variables that share a byte and may be in use at one time; `None` when the variables
 /// of a kernel can be put to these places. Variables that are not listed stay where they are.
-pub fn overlay_conflict(kernel: &KernelModel, places: &[SharedPlace]) -> Option<(String, String)> {
+pub fn shared_memory_reuse_conflict(
+    kernel: &KernelModel,
+    places: &[SharedPlace],
+) -> Option<(String, String)> {
     for (index, one) in places.iter().enumerate() {
         for other in &places[index + 1..] {
             let equal = one.name == other.name;

@@ -21,12 +21,12 @@ use crate::codegen::expansion::constants_in;
 use crate::codegen::ir::{Block, Linkage, Opcode, Type, Value};
 use crate::kernel::{KernelModel, model_kernel};
 use crate::program::KernelId;
-use crate::verify::{SharedPlace, overlay_conflict};
+use crate::verify::{SharedPlace, shared_memory_reuse_conflict};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
 /// Lets the shared variables of a kernel share storage. Returns how many bytes less it needs.
-pub(super) fn overlay_shared(module: &Module, kernel: Value) -> u64 {
+pub(super) fn reuse_shared_memory(module: &Module, kernel: Value) -> u64 {
     let (Some(flow), Some(function)) =
         (ControlFlow::of(kernel), module.get_function(&kernel.name()))
     else {
@@ -62,7 +62,7 @@ pub(super) fn overlay_shared(module: &Module, kernel: Value) -> u64 {
             placed.map(move |(index, offset)| variables[*index].place(number, *offset))
         })
         .collect();
-    if overlay_conflict(&model, &places).is_some() {
+    if shared_memory_reuse_conflict(&model, &places).is_some() {
         return 0;
     }
     let before: u64 = variables.iter().map(|variable| variable.bytes).sum();
@@ -74,7 +74,7 @@ pub(super) fn overlay_shared(module: &Module, kernel: Value) -> u64 {
         storage.carry_out(
             module,
             &variables,
-            &format!("{}_overlay{number}", kernel.name()),
+            &format!("{}_reuse{number}", kernel.name()),
         );
     }
     before.saturating_sub(after)
@@ -424,7 +424,7 @@ fn is_confirmed(model: &KernelModel, variables: &[&Variable]) -> bool {
         .iter()
         .map(|variable| variable.place(0, 0))
         .collect();
-    overlay_conflict(model, &places).is_none()
+    shared_memory_reuse_conflict(model, &places).is_none()
 }
 
 /// Memory for variables.
