@@ -197,13 +197,21 @@ fn covers(
     launch: &Launch,
     at: ([i64; 3], [i64; 3]),
 ) -> bool {
+    let writes = access.kind != super::AccessKind::Read;
+    if writes != event.writes || !target_matches(&access.target, &event.root) {
+        return false;
+    }
     // A row of a tile is one more loop of the model, unless the tile is not told.
     let (mut loops, mut counters) = (event.loops.clone(), event.counters.clone());
+    let natural = natural(model, access);
     if let Some(row) = event.row
-        && natural(model, access).len() > loops.len()
+        && natural.len() > loops.len()
     {
-        loops.extend(natural(model, access).last());
+        loops.extend(natural.last());
         counters.push(row);
+    }
+    if natural != loops {
+        return false;
     }
     let point = Point {
         model,
@@ -213,11 +221,7 @@ fn covers(
         counters: &counters,
         unknowns: &event.unknowns,
     };
-    let writes = access.kind != super::AccessKind::Read;
-    natural(model, access) == loops
-        && writes == event.writes
-        && target_matches(&access.target, &event.root)
-        && point.inside(access)
+    point.inside(access)
         && match &access.subscript {
             None => true,
             Some(subscript) => {
@@ -287,11 +291,12 @@ fn check_exact(
             if !point.inside(access) {
                 continue;
             }
+            let offset = point.value(subscript);
             let happened = events.iter().any(|event| {
-                event.loops == loops
+                event.offset == offset
+                    && event.loops == loops
                     && event.counters == counters
                     && target_matches(&access.target, &event.root)
-                    && event.offset == point.value(subscript)
             });
             assert!(
                 happened,
