@@ -494,6 +494,53 @@ fn a_link_does_not_assemble_again() {
     );
 }
 
+/// Debug information of host code is in an object when it was asked for, as with nvcc, and a link leaves it there.
+#[test]
+fn debug_information_is_there_when_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let object = folder.path().join("scale.o");
+    let program = folder.path().join("scale.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects/scale.cu");
+    let cuda = |arguments: &[&OsStr]| {
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .args(["--sirius-device=cuda", "-arch=sm_80"])
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(built.status.success(), "{}", text(&built.stderr));
+    };
+    let tells = |path: &Path| {
+        let bytes = std::fs::read(path).unwrap();
+        memchr::memmem::find(&bytes, b".debug_info").is_some()
+    };
+    let output = OsStr::new("-o");
+    for (options, asked) in [
+        (&[][..], false),
+        (&["-g"], true),
+        (&["-Xcompiler", "-g"], true),
+    ] {
+        let options: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
+        let compile = [
+            OsStr::new("-c"),
+            source.as_os_str(),
+            output,
+            object.as_os_str(),
+        ];
+        cuda(&[&options[..], &compile].concat());
+        assert_eq!(tells(&object), asked, "{options:?}");
+        if asked {
+            let link = [
+                OsStr::new("-shared"),
+                object.as_os_str(),
+                output,
+                program.as_os_str(),
+            ];
+            cuda(&link);
+            assert!(tells(&program), "{options:?}");
+        }
+    }
+}
+
 /// Host code that nobody wants optimised lets an `int` that overflows wrap around, in one run of the compiler and in two.
 #[test]
 fn host_numbers_wrap_around_without_optimisation() {

@@ -185,7 +185,9 @@ fn precompiled_headers_change_nothing() {
     );
     let source = "#include <climits>\n#include <algorithm>\n#warning here\n\
                   #ifdef OTHERS\n#define SUMMAND 7.0f\n#else\n#define SUMMAND 5.0f\n#endif\n\
-                  __global__ void k(float *x) { x[threadIdx.x] = std::max(x[0] * FACTOR + SUMMAND, sinf(x[1])); }\n\
+                  __global__ void k(float *x) {\n\
+                  x[threadIdx.x] = std::max(x[0] * FACTOR + SUMMAND, sinf(x[1]));\n\
+                  asm volatile(\"membar.gl;\");\n}\n\
                   float scaled(float x) { return x + SUMMAND; }\n\
                   int main() { k<<<1, 2>>>(nullptr); }\n";
     write("kernel.cu", source);
