@@ -20,6 +20,9 @@ pub const ABI_VERSION: u32 = 6;
 /// First word of a [`CpuImage`] (`SIRIUSIM` in ASCII, little endian).
 pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
 
+/// What the names of fused kernels begin with.
+pub const FUSED_KERNEL: &str = "sirius_fused_";
+
 /// What `__cudaRegisterFatBinary`'s wrapper points to on the CPU device.
 #[repr(C)]
 #[derive(Debug)]

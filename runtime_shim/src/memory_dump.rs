@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Mutex;
 
+use crate::abi::FUSED_KERNEL;
 use crate::environment::settings;
 use crate::error::{description, device_failure};
 use crate::memory::{AllocationView, is_version, live};
@@ -114,14 +115,16 @@ fn is_copied_constant(view: &AllocationView) -> bool {
     is_name_of_copy(view.name.as_deref().unwrap_or_default())
 }
 
-/// `sirius_g1_m0_table`: what the compiler calls the second group's first member's copy of `table`.
+/// `sirius_fused_0_scale_add_m1_table`: what the compiler calls the copy of `table` that `add` has in this kernel.
 fn is_name_of_copy(name: &str) -> bool {
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let mut parts = name.splitn(4, '_');
-    let mut begins = |letter: char| parts.next()?.strip_prefix(letter);
-    begins('s') == Some("irius")
-        && begins('g').is_some_and(number)
-        && begins('m').is_some_and(number)
+    let Some(rest) = name.strip_prefix(FUSED_KERNEL) else {
+        return false;
+    };
+    let is_member = |part: &str| {
+        let digits = part.strip_prefix('m').unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    rest.split('_').any(is_member)
 }
 
 fn line(view: &AllocationView, contents: &[u8], addresses: Option<&Addresses>) -> String {
@@ -157,13 +160,12 @@ mod tests {
 
     #[test]
     fn only_copies_of_the_compiler_are_left_out() {
-        assert!(is_name_of_copy("sirius_g12_m0_table"));
+        assert!(is_name_of_copy("sirius_fused_12_scale_add_m0_table"));
         for of_user in [
-            "sirius_g",
-            "sirius_gain",
-            "sirius_g1_table",
-            "sirius_gx_m0_t",
-            "g1_m0_t",
+            "sirius_fused_",
+            "sirius_fused_table",
+            "sirius_fused_0_scale_mx_table",
+            "scale_m0_table",
             "",
         ] {
             assert!(!is_name_of_copy(of_user), "{of_user}");

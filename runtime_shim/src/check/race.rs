@@ -43,9 +43,6 @@ thread_local! {
 /// Parts of an allocation that are compared with what other streams do.
 const MOST_PARTS: usize = 1 << 10;
 
-/// What the names of fused kernels begin with.
-const FUSED: &str = "sirius_fused_";
-
 /// A store to a byte that another thread has stored to, which is none of our business when it leaves
 /// there what it finds: threads that all set one flag need no order. Whether it does is known once it is done.
 struct PendingStore {
@@ -182,7 +179,7 @@ impl LaunchState {
         if let Some(place) = checked.place.filter(|_| streams::are_compared()) {
             self.places.insert(place.ordinal, place);
         }
-        let fused = state.launch().kernel.display_name.starts_with(FUSED);
+        let fused = state.launch().kernel.display_name.starts_with(abi::FUSED_KERNEL);
         let Self {
             number,
             visits,
@@ -399,7 +396,7 @@ fn report(race: &Race) -> ! {
         (None, Some(owner)) => format!("byte {offset} of shared memory of {owner}"),
         (None, None) => format!("byte {offset} of shared memory"),
     };
-    let members = match kernel.starts_with(FUSED) {
+    let members = match kernel.starts_with(abi::FUSED_KERNEL) {
         true => instructions.map(original_kernel),
         false => [None, None],
     };
