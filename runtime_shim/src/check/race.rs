@@ -179,7 +179,11 @@ impl LaunchState {
         if let Some(place) = checked.place.filter(|_| streams::are_compared()) {
             self.places.insert(place.ordinal, place);
         }
-        let fused = state.launch().kernel.display_name.starts_with(abi::FUSED_KERNEL);
+        let fused = state
+            .launch()
+            .kernel
+            .display_name
+            .starts_with(abi::FUSED_KERNEL);
         let Self {
             number,
             visits,
