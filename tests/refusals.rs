@@ -37,6 +37,25 @@ fn what_nvcc_refuses_stays_refused() {
              __global__ void k(int *o) { int r = *o; ADD(r, N()); *o = r; }\n",
             "convert it: \"n\"(+(x))",
         ),
+        (
+            "struct N { constexpr __device__ operator int() const { return 3; } };\n\
+             __global__ void k(int *o) {\n    int r;\n    asm(\"mov.s32 %0, %1;\" : \"=r\"(r) : \"i\"(N()));\n    *o = r;\n}\n",
+            "refused.cu:4:5: error: asm constraint letter 'i' is not allowed inside a __device__/__global__ function\n",
+        ),
+        (
+            "__global__ void k(int *o) { int r; asm(\"mov.s32 %0, %1;\" : \"=r\"(r) : \"rn\"(3)); *o = r; }\n",
+            "refused.cu:1:36: error: an asm operand may specify only one constraint letter in a __device__/__global__ function\n",
+        ),
+        (
+            "struct N { int a, b; };\n\
+             __global__ void k(long long *o, N n) { asm(\"mov.b64 %0, %1;\" : \"=l\"(*o) : \"l\"(n)); }\n",
+            "refused.cu:2:40: error: an asm operand must have scalar type\n",
+        ),
+        (
+            "struct N { long long a, b; };\n\
+             __global__ void k(long long *o, N n) { asm(\"mov.b64 %0, %1;\" : \"=l\"(*o) : \"l\"(n)); }\n",
+            "refused.cu:2:40: error: an asm operand must have scalar type\n",
+        ),
     ] {
         std::fs::write(&source, text).unwrap();
         let path = source.to_str().unwrap();

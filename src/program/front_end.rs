@@ -7,8 +7,8 @@ use super::by_architecture::Definitions;
 use super::front_end_cache::run_front_end;
 use super::front_end_messages::{Speaker, passes_on, unsaid};
 use super::{
-    FrontEndStep, ProgramError, SourceBitcode, clang_warnings, cluster_dimensions,
-    constant_operands, device_allocation, for_target, host_arrays, host_functions, managed,
+    FrontEndStep, ProgramError, SourceBitcode, assembly_operands, clang_warnings,
+    cluster_dimensions, device_allocation, for_target, host_arrays, host_functions, managed,
     registration_order, relocatable, source_places, source_repairs, texture_references,
 };
 use crate::cli::{
@@ -121,7 +121,7 @@ pub(super) fn compile<'ctx>(
                 Err(panic) => std::panic::resume_unwind(panic),
             };
             let warnings = host_output.and_then(|output| device_output.map(|()| output.stderr))?;
-            constant_operands::all_are_numbers(device.iter().map(|run| run.made.as_path()))?;
+            assembly_operands::are_as_nvcc_takes_them(device.iter().map(|run| run.made.as_path()))?;
             Ok(warnings)
         })
     };

@@ -14,6 +14,7 @@
 //!   loops simplified and not rotated, unrolled or vectorised.
 
 mod allocation_loops;
+mod assembly_operands;
 mod assembly_order;
 mod attributes;
 mod builder;
@@ -23,7 +24,6 @@ mod canonicalise_host;
 mod clang_warnings;
 mod closed;
 mod cluster_dimensions;
-mod constant_operands;
 mod contexts;
 mod device_allocation;
 mod exchanged;

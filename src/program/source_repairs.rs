@@ -460,7 +460,7 @@ pub(super) fn without_colours(text: &str) -> String {
 }
 
 /// What is said after clang's message where nvcc takes what clang refuses: a piece of the message, the sentence.
-const EXPLANATIONS: [(&str, &str); 6] = [
+const EXPLANATIONS: [(&str, &str); 7] = [
     (
         "in __host__ __device__ function",
         "nvcc only warns where a __host__ __device__ function calls one of the other side, and a kernel that comes to \
@@ -478,7 +478,12 @@ const EXPLANATIONS: [(&str, &str); 6] = [
          without extern, outside of them",
     ),
     (
-        super::constant_operands::MESSAGE,
+        super::assembly_operands::NO_SCALAR,
+        "nvcc takes an object for an operand of asm where it converts to one scalar; where this is such an object, which could not be read so, \
+         convert it: \"r\"(+(x))",
+    ),
+    (
+        super::assembly_operands::NO_NUMBER,
         "nvcc takes an object for an operand \"n\" of asm where its conversion to a number is constant; where this is such an object, which could \
          not be read so, convert it: \"n\"(+(x))",
     ),

@@ -145,7 +145,28 @@ template <bool wide> __device__ long long product(int a, int b) {
         : "C"(Mode<wide>::text), "r"(a), "r"(b));
     return result;
 }
-__global__ void instructions(int *out) { *out = plus(product<false>(6, 7), Number<3>()); }
+// Objects in registers are what they convert to, which their bytes are not.
+template <class T> struct Less {
+    T value;
+    __device__ operator T() const { return value - 1; }
+};
+template <class T> __device__ int moved(T value) {
+    int result;
+    asm("mov.b32 %0, %1;" : "=r"(result) : "r"(value));
+    return result;
+}
+__device__ int converted(Less<short> a, Less<long long> b, Less<float> c, Less<int *> d) {
+    short half;
+    long long wide, place;
+    float single;
+    asm("mov.b16 %0, %1;" : "=h"(half) : "h"(a));
+    asm("mov.b64 %0, %2;\n\tmov.b64 %1, %3;" : "=l"(wide), "=l"(place) : "l"(b), "l"(d));
+    asm("mov.f32 %0, %1;" : "=f"(single) : "f"(c));
+    return half + int(wide) + int(single) + (place == (long long)(d.value - 1)) + moved(Less<int>{31}) + moved(2);
+}
+__global__ void instructions(int *out) {
+    *out = plus(product<false>(6, 7), Number<3>()) + converted({501}, {601}, {701.0f}, {out});
+}
 
 // Addresses of the runtime's templates.
 template <class T> T *allocated(size_t count) {
@@ -170,7 +191,7 @@ main(int argc, char **argv, Communicator communicator, int more) {
     int results[6];
     cudaMemcpy(results, out, sizeof results, cudaMemcpyDeviceToHost);
     cudaMemcpy(values, later, sizeof values, cudaMemcpyDeviceToHost);
-    const int expected[] = {10 + 22 + 20 + 1 + 10 + 21 + 1000, 400 + 7 + 13, 7 + 20, 20 + 103, 7 + 20 + 1 + 31 + 300 + 128, 45};
+    const int expected[] = {10 + 22 + 20 + 1 + 10 + 21 + 1000, 400 + 7 + 13, 7 + 20, 20 + 103, 7 + 20 + 1 + 31 + 300 + 128, 45 + 500 + 600 + 700 + 1 + 30 + 2};
     bool passes = values[0].value == (__cplusplus >= 202002L ? 41 : 10);
     for (int i = 0; i < 6; i++) {
         if (results[i] != expected[i]) printf("%d: %d, not %d\n", i, results[i], expected[i]);

@@ -1,16 +1,20 @@
-//! Operands of `asm` in device code that nvcc takes: `"C"`, a constant text that stands in the template's place for it, and `"n"` with an object that
-//! becomes a constant number.
+//! Operands of `asm` in device code that nvcc takes: `"C"`, a constant text that stands in the template's place for it, and objects that convert to
+//! one scalar, at `"n"` to a constant number.
 
-use super::super::constant_operands;
+use super::super::assembly_operands;
 use super::code::{closing, code_alone, words};
 use super::places::{Change, word};
 use std::ops::Range;
+
+/// Constraints of operands in registers, where objects are converted.
+const REGISTERS: [&str; 6] = ["h", "r", "l", "q", "f", "d"];
 
 /// What is changed where clang gave an error about an operand.
 pub(super) fn operand(text: &str, at: usize, message: &str) -> Vec<Change> {
     match message {
         "invalid input constraint 'C' in asm" => constant_texts(text, at).unwrap_or_default(),
-        constant_operands::MESSAGE => constant_numbers(text, at).unwrap_or_default(),
+        assembly_operands::NO_NUMBER => converted(text, at, &["n"]).unwrap_or_default(),
+        assembly_operands::NO_SCALAR => converted(text, at, &REGISTERS).unwrap_or_default(),
         _ => Vec::new(),
     }
 }
@@ -38,17 +42,21 @@ fn constant_texts(text: &str, at: usize) -> Option<Vec<Change>> {
     Some(changes)
 }
 
-/// `"n"(x)` with the number that `x` becomes.
-fn constant_numbers(text: &str, at: usize) -> Option<Vec<Change>> {
+/// `"r"(x)` with the scalar that `x` becomes, for each of these constraints.
+fn converted(text: &str, at: usize, constraints: &[&str]) -> Option<Vec<Change>> {
     let code = code_alone(text);
     let statement = statement(&code, at)?;
     let mut changes = Vec::new();
     for operand in statement.inputs {
-        let Some(value) = value(&text[operand.clone()], "\"n\"") else {
-            continue;
-        };
-        if !value.starts_with("(+(") {
-            changes.push(Change::replace(operand, format!("\"n\"(+{value})")));
+        for constraint in constraints.iter().map(|letter| format!("\"{letter}\"")) {
+            if let Some(value) = value(&text[operand.clone()], &constraint)
+                && !value.starts_with("(+(")
+            {
+                changes.push(Change::replace(
+                    operand.clone(),
+                    format!("{constraint}(+{value})"),
+                ));
+            }
         }
     }
     Some(changes)
@@ -139,7 +147,7 @@ fn colon(code: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{constant_operands, operand};
+    use super::{assembly_operands, operand};
 
     fn changed(text: &str, message: &str) -> Option<String> {
         let at = text.find('^')?;
@@ -185,7 +193,7 @@ mod tests {
 
     #[test]
     fn numbers_of_objects() {
-        let message = constant_operands::MESSAGE;
+        let message = assembly_operands::NO_NUMBER;
         assert_eq!(
             changed(
                 "^asm volatile(\"x\" :: \"n\"(f(n)), \"r\"(a), \"n\" (B()));",
