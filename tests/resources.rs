@@ -183,34 +183,45 @@ fn a_group_that_crowds_the_multiprocessor_is_cut() {
     assert_eq!(figures["warps"], 10);
 }
 
-/// A set is no kernel that ptxas could tell of: a group that has one is judged by the kernels.
+/// A set or a copy is no kernel that ptxas could tell of: a group that has one is judged by the kernels.
 #[test]
-fn a_set_in_a_group_takes_no_figures_away() {
+fn a_set_or_a_copy_in_a_group_takes_no_figures_away() {
     let folder = tempfile::tempdir().unwrap();
-    let (source, report) = (folder.path().join("set.cu"), folder.path().join("set.json"));
     let text = std::fs::read_to_string(root().join(CROWDED)).unwrap();
-    let first = "exchange<1><<<";
-    let set = format!("cudaMemset(d, 0, kCount * sizeof(float));\n    {first}");
+    let first = "exchange<1><<<kBlocks, kThreads>>>(a, b)";
     assert!(text.contains(first));
-    std::fs::write(&source, text.replace(first, &set)).unwrap();
-    let source = source.to_str().unwrap();
-    let analysed = sirius(
-        &["analyze", "-arch=sm_80", APART, "--format=json", source],
-        &report,
-    );
-    assert!(analysed.status.success());
-    let json: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
-    let fusions = json["fusions"].as_array().unwrap();
-    let sizes: Vec<usize> = fusions
-        .iter()
-        .map(|fusion| fusion["members"].as_array().unwrap().len())
-        .collect();
-    // Of all four, which crowd the multiprocessor, what is left.
-    assert_eq!(sizes, [2, 2]);
-    for fusion in fusions {
-        assert_eq!(fusion["resources"][0]["architecture"], 80, "{fusion}");
+    for (kind, operation, launch) in [
+        ("sets", "cudaMemset(d, 0, kCount * sizeof(float))", first),
+        (
+            "copies",
+            "cudaMemcpy(d, a, kCount * sizeof(float), cudaMemcpyDeviceToDevice)",
+            "exchange<1><<<kBlocks, kThreads>>>(d, b)",
+        ),
+    ] {
+        let place = |ending: &str| folder.path().join(format!("{kind}.{ending}"));
+        let (source, report) = (place("cu"), place("json"));
+        let with_operation = text.replace(first, &format!("{operation};\n    {launch}"));
+        std::fs::write(&source, with_operation).unwrap();
+        let source = source.to_str().unwrap();
+        let analysed = sirius(
+            &["analyze", "-arch=sm_80", APART, "--format=json", source],
+            &report,
+        );
+        assert!(analysed.status.success());
+        let json: Value = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+        assert_eq!(json["counts"][format!("{kind}_in_fusions")], 1);
+        let fusions = json["fusions"].as_array().unwrap();
+        let sizes: Vec<usize> = fusions
+            .iter()
+            .map(|fusion| fusion["members"].as_array().unwrap().len())
+            .collect();
+        // Of all four, which crowd the multiprocessor, what is left.
+        assert_eq!(sizes, [2, 2]);
+        for fusion in fusions {
+            assert_eq!(fusion["resources"][0]["architecture"], 80, "{fusion}");
+        }
+        assert_eq!(json["missed"][0]["reason"], "resources");
     }
-    assert_eq!(json["missed"][0]["reason"], "resources");
 }
 
 #[test]
