@@ -53,7 +53,8 @@ pub mod tune;
 pub mod objects;
 pub mod report;
 
-use output::{give, tell};
+use diagnostics::Severity;
+use output::{give, located, tell};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -111,8 +112,15 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             outcome.then_run.map_or(ExitCode::SUCCESS, status_of)
         }
         Err(error) => {
+            let location = error.location();
             if error.is_tool_output() {
                 tell(format_args!("{error}"));
+            } else if let Some(location) = location {
+                let message = error.to_string();
+                tell(format_args!(
+                    "{}",
+                    located(location, Severity::Error, &message)
+                ));
             } else {
                 tell(format_args!("sirius-rs fatal   : {error}\n"));
             }

@@ -134,22 +134,6 @@ pub(super) static OWN_GROUPS: &[Group] = &[
     ),
 ];
 
-/// What only the subcommands take: the spelling, and what it does.
-pub(super) static SUBCOMMAND_OPTIONS: &[(&str, &str)] = &[
-    (
-        "analyze --format=text|json|dot|html",
-        "form of the report (default: by the ending of -o FILE, else text)",
-    ),
-    (
-        "analyze --dependences",
-        "the text form lists the dependences, too; the other forms always have them",
-    ),
-    (
-        "tune --pack",
-        "make one program that measures where it is run, and needs no compiler there",
-    ),
-];
-
 /// nvcc's options.
 pub(super) static NVCC_GROUPS: &[Group] = &[
     group(
@@ -586,6 +570,7 @@ pub(super) static VARIABLES: &[(&str, &str)] = &[
     ("SIRIUS_CLANG", "another clang 22"),
     ("SIRIUS_RUNTIME", "the CPU device's library"),
     ("CUDA_PATH, CUDA_HOME", "the CUDA toolkit"),
+    ("NO_COLOR", "anything: messages are not coloured"),
     (
         "NVCC_PREPEND_FLAGS, NVCC_APPEND_FLAGS, NVCC_CCBIN",
         "as for nvcc",

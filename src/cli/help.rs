@@ -1,10 +1,9 @@
 //! The texts of `--help` and `--version`.
 
 use super::Optimisation;
-use super::descriptions::{
-    Description, Group, NVCC_GROUPS, OWN_GROUPS, SUBCOMMAND_OPTIONS, VARIABLES,
-};
+use super::descriptions::{Description, Group, NVCC_GROUPS, OWN_GROUPS, VARIABLES};
 use super::options::{Arity, Class, all_options};
+use super::subcommands::own_options;
 use std::fmt::Write as _;
 
 /// How `sirius-rs` is used, with every option of the table.
@@ -14,18 +13,22 @@ pub(super) fn help() -> String {
 Usage: sirius-rs [options] files... [-o FILE]
        sirius-rs analyze [options] files... [-o FILE]
        sirius-rs tune [--pack] [options] files... -o FILE
+       sirius-rs completions SHELL
+       sirius-rs man
 
 Compiles CUDA programs with nvcc's command line, fuses kernel launches that it can prove to be
 one, and links a program with the same results. 'analyze' reports and builds nothing. 'tune'
 measures variants of fused kernels here, or with --pack makes a program that does it elsewhere.
+Each command says with --help what it takes. 'completions' and 'man' print a shell's script and
+the manual page.
 
 Options of sirius-rs
 ",
     );
     groups(&mut text, OWN_GROUPS);
-    text.push_str("\n Of the subcommands\n");
-    for (spelled, what) in SUBCOMMAND_OPTIONS {
-        entry(&mut text, spelled, what);
+    text.push_str("\n Of the commands\n");
+    for (spelled, what) in own_options() {
+        entry(&mut text, &spelled, &what);
     }
     text.push_str("\n Names for --sirius-opt\n");
     for optimisation in Optimisation::ALL {

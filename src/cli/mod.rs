@@ -11,6 +11,7 @@ mod draft;
 mod embedded;
 mod help;
 mod host_compiler;
+mod manual;
 mod nvcc_options;
 mod optimisation;
 mod options;
@@ -19,6 +20,7 @@ pub mod shown;
 pub mod times;
 mod sirius_options;
 mod spelling;
+mod subcommands;
 pub mod toolchain;
 pub mod toolkit_folder;
 mod values;
@@ -264,11 +266,11 @@ pub struct Numerics {
 }
 
 /// Form of a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ReportFormat {
     /// For people.
     Text,
-    /// For tools; DESIGN §4.
+    /// For tools.
     Json,
     /// Graphviz.
     Dot,

@@ -113,7 +113,7 @@ pub(super) fn inform(draft: &mut Draft, information: Information) -> Result<(), 
 
 pub(super) fn integer(option: &'static str, value: &str) -> Result<u32, UsageError> {
     value.parse().map_err(|_| UsageError::UndefinedValue {
-        option,
+        option: option.to_owned(),
         value: value.to_owned(),
         instead: format!("it takes a whole number from 0 to {}", u32::MAX),
     })

@@ -9,14 +9,18 @@ use super::command::command_line;
 use super::dependencies::DependencyOptions;
 use super::draft::{Draft, Information, is_host_option};
 use super::help;
+use super::manual::manual_page;
 use super::nvcc_options::host_compiler;
 use super::options::{Arity, Class, all_options};
 use super::shown::options_given;
 use super::sirius_options::{DEVICES, device, report_format};
 use super::spelling::{Argument, split_arguments, split_list, split_options_file, split_words};
+use super::subcommands::{
+    AnalysisOptions, Asked, Subcommand, TuneOptions, commands, completions, take_subcommand,
+};
 use super::toolchain;
 use super::toolkit_folder::ToolkitFolder;
-use super::values::{instead, nearest, undefined};
+use super::values::{instead, nearest};
 use super::{
     Build, Device, Fusion, Input, Invocation, KernelSymbols, Language, Numerics, Optimisation,
     Phase, ReportFormat, SiriusOptions, Tuning,
@@ -48,7 +52,7 @@ pub enum UsageError {
     #[error("Value '{value}' is not defined for option '{option}'; {instead}")]
     UndefinedValue {
         /// The option's long name.
-        option: &'static str,
+        option: String,
         /// What was given.
         value: String,
         /// What there is.
@@ -138,10 +142,11 @@ fn did_you_mean(nearest: Option<&str>) -> String {
 
 /// What a word that is no input may be for: a command, which only the first word can be.
 fn command_meant(word: &str) -> String {
-    const COMMANDS: [&str; 2] = ["analyze", "tune"];
-    match COMMANDS.contains(&word) {
+    let commands = commands();
+    let known = commands.iter().map(String::as_str);
+    match known.clone().any(|known| known == word) {
         true => String::from("; as a command it has to be the first word"),
-        false => did_you_mean(nearest(word, COMMANDS)),
+        false => did_you_mean(nearest(word, known)),
     }
 }
 
@@ -204,12 +209,16 @@ pub fn parse_command_line(
         };
         words.push(word.to_owned());
     }
-    let subcommand = match words.first().map(String::as_str) {
-        Some("analyze") => Subcommand::Analyze(AnalysisOptions::take(&mut words)?),
-        Some("tune") => Subcommand::Tune {
-            pack: take_pack(&mut words),
-        },
-        _ => Subcommand::None,
+    let subcommand = match take_subcommand(&mut words)? {
+        Some(Asked::Help(text)) => return Ok((Invocation::Print(text), Vec::new())),
+        Some(Asked::Command(Subcommand::Completions { shell })) => {
+            return Ok((Invocation::Print(completions(shell)), Vec::new()));
+        }
+        Some(Asked::Command(Subcommand::Man)) => {
+            return Ok((Invocation::Print(manual_page()), Vec::new()));
+        }
+        Some(Asked::Command(command)) => Some(command),
+        None => None,
     };
     let variable = |name: &str| {
         (surroundings.environment)(name)
@@ -250,11 +259,11 @@ pub fn parse_command_line(
     }
     let (build, warnings) = settle(draft, inputs, surroundings)?;
     let invocation = match subcommand {
-        Subcommand::Tune { pack } => tune(build, pack)?,
-        Subcommand::Analyze(AnalysisOptions {
+        Some(Subcommand::Tune(TuneOptions { pack })) => tune(build, pack)?,
+        Some(Subcommand::Analyze(AnalysisOptions {
             format,
             dependences,
-        }) => {
+        })) => {
             let output = build.output.clone();
             let ending = output
                 .as_deref()
@@ -271,7 +280,7 @@ pub fn parse_command_line(
                 output,
             }
         }
-        Subcommand::None => Invocation::Build(build),
+        _ => Invocation::Build(build),
     };
     let diagnostics = warnings
         .into_iter()
@@ -281,21 +290,6 @@ pub fn parse_command_line(
         })
         .collect();
     Ok((invocation, diagnostics))
-}
-
-/// The word before the options.
-enum Subcommand {
-    None,
-    Analyze(AnalysisOptions),
-    Tune { pack: bool },
-}
-
-/// Removes `tune` and `--pack` from the words; whether the latter was there.
-fn take_pack(words: &mut Vec<String>) -> bool {
-    words.remove(0);
-    let before = words.len();
-    words.retain(|word| word != "--pack");
-    words.len() < before
 }
 
 /// `sirius-rs tune`: of a whole program, into a file with a name.
@@ -325,48 +319,6 @@ fn tune(build: Build, pack: bool) -> Result<Invocation, UsageError> {
         pack,
         output,
     })
-}
-
-/// What only `sirius-rs analyze` takes.
-struct AnalysisOptions {
-    format: Option<ReportFormat>,
-    dependences: bool,
-}
-
-impl AnalysisOptions {
-    /// Removes `analyze`, `--format` and `--dependences` from the words.
-    fn take(words: &mut Vec<String>) -> Result<Self, UsageError> {
-        let mut format = None;
-        let mut dependences = false;
-        let mut rest = Vec::new();
-        let mut given = words.drain(..).skip(1);
-        while let Some(word) = given.next() {
-            let value = if word == "--format" {
-                given.next().ok_or(UsageError::MissingValue(word))?
-            } else if let Some(value) = word.strip_prefix("--format=") {
-                value.to_owned()
-            } else {
-                match word == "--dependences" {
-                    true => dependences = true,
-                    false => rest.push(word),
-                }
-                continue;
-            };
-            format = match report_format(&value) {
-                Some(found) if value != "txt" => Some(found),
-                _ => {
-                    let forms = ["text", "json", "dot", "html"];
-                    return Err(undefined("format", &value, forms));
-                }
-            };
-        }
-        drop(given);
-        *words = rest;
-        Ok(Self {
-            format,
-            dependences,
-        })
-    }
 }
 
 /// For every front-end run: what nvcc's host compiler accepts in silence, or with a warning, and clang

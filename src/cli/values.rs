@@ -24,12 +24,12 @@ pub(super) fn one_of<T: Copy>(
 
 /// A value that an option does not have, with those that it has.
 pub(super) fn undefined<'a>(
-    option: &'static str,
+    option: &str,
     value: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> UsageError {
     UsageError::UndefinedValue {
-        option,
+        option: option.to_owned(),
         value: value.to_owned(),
         instead: instead(value, known),
     }

@@ -3,7 +3,9 @@
 
 use super::{Outcome, PipelineError};
 use crate::cli::{Build, Device};
+use crate::diagnostics::Severity;
 use crate::kernel::{Access, AccessKind, KernelModel, Tables, Target, model_of};
+use crate::output::located;
 use crate::program::{KernelId, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,10 +82,11 @@ fn warning(model: &KernelModel, write: &Access, other: &Access) -> String {
         AccessKind::Read => "reads",
         _ => "writes",
     };
-    format!(
-        "{}: warning: `{}` writes shared memory here that another thread of its warp may touch at {}, which {does} it, \
+    let message = format!(
+        "`{}` writes shared memory here that another thread of its warp may touch at {}, which {does} it, \
          with no barrier between: the CPU device runs one after the other; put __syncwarp() between, or make the memory \
-         volatile\n",
-        write.location, model.display_name, other.location
-    )
+         volatile",
+        model.display_name, other.location
+    );
+    located(&write.location, Severity::Warning, &message)
 }

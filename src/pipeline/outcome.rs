@@ -9,6 +9,7 @@ use crate::codegen::CodegenError;
 use crate::dependence::{
     DependenceGraph, build_dependence_graph, build_dependence_graph_without_relations,
 };
+use crate::diagnostics::Location;
 use crate::kernel::KernelModel;
 use crate::launch::{
     HostBlock, HostFunction, HostLoop, HostValue, Launch, LaunchGraph, NodeId, NodeKind,
@@ -150,6 +151,14 @@ impl PipelineError {
             | Self::StandardInput(_)
             | Self::Tune(_)
             | Self::UnknownOrientation { .. } => false,
+        }
+    }
+
+    /// The place in a source that it is about, where it is about one.
+    pub fn location(&self) -> Option<&Location> {
+        match self {
+            Self::Program(ProgramError::Unmasked { location, .. }) => Some(location),
+            _ => None,
         }
     }
 

@@ -16,10 +16,10 @@ use crate::cli::{
     ToolError, Toolchain,
 };
 use crate::files::{private_folder, write_whole};
+use crate::output::colours;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// What clang made of one source.
@@ -574,7 +574,7 @@ impl Arguments {
             "-disable-llvm-passes",
             "-fno-discard-value-names",
         ]);
-        if std::io::stderr().is_terminal() {
+        if colours() {
             self.add(["-fcolor-diagnostics"]);
         }
         self.0

@@ -299,8 +299,8 @@ pub enum ProgramError {
     },
     /// An operation of a warp does not name its lanes.
     #[error(
-        "{location}: `{operation}` does not name the lanes that take part, and sm_{architecture} has no such \
-         operation: use `{operation}_sync`"
+        "`{operation}` does not name the lanes that take part, and sm_{architecture} has no such operation: use \
+         `{operation}_sync`"
     )]
     Unmasked {
         /// Where it stands, or where what it stands in is called.
