@@ -66,6 +66,14 @@ __global__ void keep_guess(int *sum, int *sums) {
     sums[threadIdx.x] = *sum; // guess
     atomicAdd(sum, 1); // sum updated
 }
+__global__ void keep_guess_at_times(int *sum, int *sums, bool kept) {
+    int before = *sum, expected; // look
+    if (kept) sums[threadIdx.x] = before;
+    do {
+        expected = before;
+        before = atomicCAS(sum, expected, expected + 1); // look updated
+    } while (before != expected);
+}
 __global__ void count_in_block(int *out, bool ordered) {
     __shared__ int count;
     if (threadIdx.x == 0) count = 0;
@@ -284,6 +292,7 @@ int main(int argc, char **argv) {
     count_threads_atomically<<<2, 64>>>(out);
     guess_first<<<2, 64>>>(out + 5, out + 6, out + 64);
     if (is("guess")) keep_guess<<<1, 64>>>(out + 5, out + 64);
+    keep_guess_at_times<<<1, 64>>>(out + 5, out + 64, is("look"));
     count_in_block<<<1, 64>>>(out, !is("atomics"));
     count_under_lock<<<4, 8>>>(out + 1, out + 2);
     if (is("blocks")) count_blocks<<<4, 64>>>(out);

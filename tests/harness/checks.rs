@@ -220,6 +220,14 @@ const RACES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "look",
+        &[
+            "race in kernel keep_guess_at_times",
+            "thread (1,0,0) reads byte 20 of allocation",
+            "at {look}, which block (0,0,0), thread (0,0,0) wrote, at {look updated}",
+        ],
+    ),
+    (
         "some",
         &[
             "race in kernel read_by_some",

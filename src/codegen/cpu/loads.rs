@@ -4,7 +4,8 @@
 //! `if (t == 0) x = total;` may become a load of `total` by all threads. Such a load is looked at where its value is
 //! used. And programs look at a place before they update it atomically:
 //! `old = *p; do … while ((seen = atomicCAS(p, old, new)) != old)`, or `if (x > *p) atomicMax(p, x)`. What is found
-//! there is only a guess, which the update looks at again.
+//! there is only a guess, which the update looks at again. Where the program also takes it for what it is, but not always
+//! (`if (kept) out = *p` before the same), it counts there.
 
 use super::instrument::COUNT;
 use crate::codegen::ir::{Block, FUNCTION_ATTRIBUTES, Opcode, Value};
@@ -35,10 +36,15 @@ const MOST_STEPS: usize = 64;
 
 /// What a load, which is neither volatile nor atomic, is for the check.
 pub(super) fn sight(load: Value) -> Sight {
-    if is_guess(load) {
+    let beside = used_beside_updates(load);
+    if beside.as_ref().is_some_and(HashSet::is_empty) {
         return Sight::Guess;
     }
-    speculated(load).map_or(Sight::Plain, Sight::Speculated)
+    let used = match beside {
+        Some(beside) => taken_beside_updates(load, &beside),
+        None => speculated(load),
+    };
+    used.map_or(Sight::Plain, Sight::Speculated)
 }
 
 /// Where the value of a load is used that the program may do only there. Only loads of variables are moved, since their
@@ -47,15 +53,32 @@ fn speculated(load: Value) -> Option<Vec<Use>> {
     if !load.operand(0).is_constant() {
         return None;
     }
-    let uses = uses(load)?;
+    not_always(load, uses(load, |_| false)?)
+}
+
+/// The uses of a load's value, where a thread that loads may come to none of them and tells others nothing before.
+fn not_always(load: Value, uses: Vec<Use>) -> Option<Vec<Use>> {
     let is_certain =
         |one: &Use| one.conditions.is_empty() && follows(load.block(), one.before.block());
     let moved = !uses.iter().any(is_certain) && uses.iter().all(|one| is_quiet(load, one.before));
     moved.then_some(uses)
 }
 
-/// Where a value is used for something else than computing another one.
-fn uses(load: Value) -> Option<Vec<Use>> {
+/// Where a guess is used for something else than atomic updates, by the instructions that do so, where that need not come.
+fn taken_beside_updates(load: Value, beside: &HashSet<Value>) -> Option<Vec<Use>> {
+    let updates = updates(load);
+    let is_aside = |user: Value| match user.opcode() {
+        Opcode::LLVMPHI => {
+            let (_, used) = derived(user, &updates);
+            !used.iter().any(|user| beside.contains(user))
+        }
+        opcode => is_guessed(user, opcode, &updates),
+    };
+    not_always(load, uses(load, is_aside)?)
+}
+
+/// Where a value is used for something else than computing another one; users that are `aside` do not count.
+fn uses(load: Value, aside: impl Fn(Value) -> bool) -> Option<Vec<Use>> {
     let mut found: Vec<Use> = Vec::new();
     let mut open = vec![(load, Vec::new())];
     let mut steps = 0;
@@ -64,6 +87,9 @@ fn uses(load: Value) -> Option<Vec<Use>> {
             steps += 1;
             if steps > MOST_STEPS {
                 return None;
+            }
+            if aside(user) {
+                continue;
             }
             let mut further = conditions.clone();
             let used = match user.opcode() {
@@ -187,9 +213,29 @@ fn may_order(instruction: Value) -> bool {
     }
 }
 
-/// Whether a load looks at a place that its thread may update atomically before the next barrier, and what it finds
-/// goes only into such updates or decides whether they are done. What is compared and found equal is used as it likes.
-fn is_guess(load: Value) -> bool {
+/// For a load that looks at a place that its thread may update atomically before the next barrier: what it finds may go
+/// into such updates, or decide whether they are done, and here is what else uses it. What is compared and found equal is
+/// used as it likes.
+fn used_beside_updates(load: Value) -> Option<HashSet<Value>> {
+    let updates = updates(load);
+    if updates.is_empty() || !reaches(load, &updates) {
+        return None;
+    }
+    let (derived, mut used) = derived(load, &updates);
+    if !used.is_empty() {
+        let compares = |at: &Value| {
+            at.opcode() == Opcode::LLVMAtomicCmpXchg
+                && updates.contains(at)
+                && derived.contains(&at.operand(1))
+        };
+        let unlooked = until(load, |at| compares(&at));
+        used.retain(|user| unlooked.contains(user));
+    }
+    Some(used)
+}
+
+/// The atomic updates of the place that a load looks at, in its function.
+fn updates(load: Value) -> Vec<Value> {
     let pointer = load.operand(0);
     let function = load.function_of_instruction();
     let is_update = |user: &Value| {
@@ -199,13 +245,14 @@ fn is_guess(load: Value) -> bool {
             && user.operand(0) == pointer
             && user.function_of_instruction() == function
     };
-    let updates: Vec<Value> = pointer.users().into_iter().filter(is_update).collect();
-    if updates.is_empty() || !reaches(load, &updates) {
-        return false;
-    }
-    let mut derived = HashSet::from([load]);
-    let mut open = vec![load];
-    let mut used = Vec::new();
+    pointer.users().into_iter().filter(is_update).collect()
+}
+
+/// What is computed from a value, and what uses that for something else than these updates and for decisions.
+fn derived(value: Value, updates: &[Value]) -> (HashSet<Value>, HashSet<Value>) {
+    let mut derived = HashSet::from([value]);
+    let mut open = vec![value];
+    let mut used = HashSet::new();
     while let Some(value) = open.pop() {
         for user in value.users() {
             let opcode = user.opcode();
@@ -213,23 +260,17 @@ fn is_guess(load: Value) -> bool {
                 if derived.insert(user) {
                     open.push(user);
                 }
-            } else if !updates.contains(&user)
-                && ![Opcode::LLVMBr, Opcode::LLVMSwitch].contains(&opcode)
-            {
-                used.push(user);
+            } else if !is_guessed(user, opcode, updates) {
+                used.insert(user);
             }
         }
     }
-    if used.is_empty() {
-        return true;
-    }
-    let compares = |at: &Value| {
-        at.opcode() == Opcode::LLVMAtomicCmpXchg
-            && updates.contains(at)
-            && derived.contains(&at.operand(1))
-    };
-    let unlooked = until(load, |at| compares(&at));
-    !used.iter().any(|user| unlooked.contains(user))
+    (derived, used)
+}
+
+/// Whether a user of a guess may be wrong about it: an update, or a decision.
+fn is_guessed(user: Value, opcode: Opcode, updates: &[Value]) -> bool {
+    updates.contains(&user) || [Opcode::LLVMBr, Opcode::LLVMSwitch].contains(&opcode)
 }
 
 /// Whether a thread may come from a load to some instructions without a barrier of the block between.
