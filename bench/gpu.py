@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["test_programs", "test_programs/workloads", "tests/run"]
 WAYS = {"unfused": ["--sirius-fusion=off"], "fused": []}
 # Layouts of a model that are timed beside the planned one.
-LAYOUTS = {"bert": {"vertical": ["--sirius-orientation=v"]}}
+LAYOUTS = {"bert": {"vertical": ["--sirius-layout=v"]}}
 
 
 def main():

@@ -48,7 +48,7 @@ use crate::output::tell;
 use crate::program::{Program, read_program};
 use crate::report;
 use crate::schedule::occupancy::Limits;
-use crate::schedule::{FusionPlan, Orientation, ScheduleOptions, plan_fusion};
+use crate::schedule::{FusionPlan, Layout, ScheduleOptions, plan_fusion};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -648,16 +648,16 @@ fn plan_program(
     let mut options = schedule_options(build, toolchain);
     let plan = || plan_fusion(&graph, &models, &dependences, &options);
     let (plan, missed) = clock.time(Stage::Schedule, plan);
-    let names = plan.groups.iter().flat_map(|group| &group.orientations);
+    let names = plan.groups.iter().flat_map(|group| &group.layouts);
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
-    if !Orientation::is_known(&build.sirius.orientation, &names) {
-        let mut known: Vec<&str> = Orientation::everywhere().collect();
+    if !Layout::is_known(&build.sirius.layout, &names) {
+        let mut known: Vec<&str> = Layout::everywhere().collect();
         let elsewhere = names.into_iter().filter(|name| !known.contains(name));
         let elsewhere: Vec<&str> = elsewhere.collect();
         known.extend(elsewhere);
-        return Err(PipelineError::UnknownOrientation {
-            name: build.sirius.orientation.clone(),
-            instead: instead(&build.sirius.orientation, known),
+        return Err(PipelineError::UnknownLayout {
+            name: build.sirius.layout.clone(),
+            instead: instead(&build.sirius.layout, known),
         });
     }
     clock.dump(Stage::Schedule, || outcome::as_json(&plan));

@@ -8,7 +8,7 @@
 //
 // usage: bert_qkv
 //
-// orientations: h
+// layouts: h
 // expect: 9 launches -> 1
 #include <cmath>
 #include <cstdio>

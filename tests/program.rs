@@ -263,7 +263,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
             dump: Vec::new(),
             max_fusions: None,
             keep_synchronisations: false,
-            orientation: "auto".into(),
+            layout: "auto".into(),
             optimisations: Default::default(),
             reference: false,
             save_directory: None,

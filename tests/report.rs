@@ -64,7 +64,7 @@ fn example() -> (Scene, FusionPlan, Report) {
         },
     ];
     let mut plan = plan(&[(one, false), (two, false)], guards);
-    plan.groups[0].orientations = vec!["v".to_owned(), "h".to_owned()];
+    plan.groups[0].layouts = vec!["v".to_owned(), "h".to_owned()];
     let dependences = graph_of(
         &scene,
         &[

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/orientations.cu");
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/layouts.cu");
 
 fn compiler(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_sirius-rs"))

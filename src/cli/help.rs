@@ -134,8 +134,8 @@ mod tests {
             let before = described.insert(option.option, option);
             assert!(before.is_none(), "{} is described twice", option.option);
         }
-        // Those that only lines of `-dryrun` have.
-        let hidden = ["sirius-folder", "sirius-source"];
+        // Those that only lines of `-dryrun` have, and a former name.
+        let hidden = ["sirius-folder", "sirius-source", "sirius-orientation"];
         for row in all_options().filter(|row| !hidden.contains(&row.long)) {
             let option = described.remove(row.long);
             let option = option.unwrap_or_else(|| panic!("{} is not described", row.long));

@@ -348,8 +348,8 @@ pub struct SiriusOptions {
     pub max_fusions: Option<usize>,
     /// `--sirius-keep-syncs`.
     pub keep_synchronisations: bool,
-    /// `--sirius-orientation=NAME`, `auto` by default.
-    pub orientation: String,
+    /// `--sirius-layout=NAME`, `auto` by default.
+    pub layout: String,
     /// `--sirius-opt=LIST`: those that are on.
     pub optimisations: BTreeSet<Optimisation>,
     /// `--sirius-tune…`.

@@ -392,7 +392,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             dump: Vec::new(),
             max_fusions: None,
             keep_synchronisations: false,
-            orientation: "auto".to_owned(),
+            layout: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
             tuning: Tuning::default(),
             reference: set("SIRIUS_REFERENCE").is_some_and(|value| value != "0"),

@@ -1,6 +1,6 @@
 //! The table of our own options, which all begin with `--sirius-`.
 
-use super::draft::Information;
+use super::draft::{Draft, Information};
 use super::options::{Arity, OptionRow, honour, inform, integer};
 use super::parse::UsageError;
 use super::values::{one_of, undefined};
@@ -53,10 +53,9 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         draft.build.sirius.keep_synchronisations = true;
         Ok(())
     }),
-    honour("sirius-orientation", &[], Arity::Scalar, |draft, value| {
-        value.clone_into(&mut draft.build.sirius.orientation);
-        Ok(())
-    }),
+    honour("sirius-layout", &[], Arity::Scalar, layout),
+    // What it was called before.
+    honour("sirius-orientation", &[], Arity::Scalar, layout),
     honour("sirius-opt", &[], Arity::List, |draft, value| {
         let chosen = &mut draft.build.sirius.optimisations;
         // A list says what is on; `-name` behind it takes one away.
@@ -143,6 +142,11 @@ pub(super) fn report_format(name: &str) -> Option<ReportFormat> {
         "html" => Some(ReportFormat::Html),
         _ => None,
     }
+}
+
+fn layout(draft: &mut Draft, value: &str) -> Result<(), UsageError> {
+    value.clone_into(&mut draft.build.sirius.layout);
+    Ok(())
 }
 
 fn stage(option: &'static str, value: &str) -> Result<Stage, UsageError> {

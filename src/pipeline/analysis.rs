@@ -64,10 +64,10 @@ impl Analysis {
             fusion.resources = figures.cloned().unwrap_or_default();
             let chosen = first.and_then(|first| self.tuned.get(&first.launch));
             fusion.tuned = chosen.cloned();
-            let asked = &build.sirius.orientation;
+            let asked = &build.sirius.layout;
             let there =
-                ["auto", "v", "h"].contains(&asked.as_str()) || fusion.orientations.contains(asked);
-            fusion.orientation_not_there = (!there).then(|| asked.clone());
+                ["auto", "v", "h"].contains(&asked.as_str()) || fusion.layouts.contains(asked);
+            fusion.layout_not_there = (!there).then(|| asked.clone());
         }
         report
     }

@@ -64,9 +64,9 @@ impl Outcome {
 /// Why a run ended without its result.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
-    /// `--sirius-orientation` names a layout that no group has.
+    /// `--sirius-layout` names a layout that no group has.
     #[error("no launches can be laid out as '{name}'; {instead}")]
-    UnknownOrientation {
+    UnknownLayout {
         /// What the user asked for.
         name: String,
         /// What there is.
@@ -131,7 +131,7 @@ impl PipelineError {
             | Self::StandardInput(_)
             | Self::Bug(_)
             | Self::Tune(_)
-            | Self::UnknownOrientation { .. } => 1,
+            | Self::UnknownLayout { .. } => 1,
         }
     }
 
@@ -150,7 +150,7 @@ impl PipelineError {
             | Self::TwoOutputs(_)
             | Self::StandardInput(_)
             | Self::Tune(_)
-            | Self::UnknownOrientation { .. } => false,
+            | Self::UnknownLayout { .. } => false,
         }
     }
 

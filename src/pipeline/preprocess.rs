@@ -40,7 +40,7 @@ pub(super) fn preprocess(
     // Caches know the command line, and not what the environment adds to it.
     let options = &build.sirius;
     let fusion = (options.fusion, &options.optimisations, options.max_fusions);
-    let order = (&options.orientation, options.keep_synchronisations);
+    let order = (&options.layout, options.keep_synchronisations);
     let chosen = &options.tuning;
     let settings = (build.device, &build.architectures, fusion, order, chosen);
     format!("{settings:?}").hash(&mut hasher);

@@ -168,7 +168,7 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
         let mut space = space_of(&groups, models, &analysis.launch_kernels(), build);
         space.apart = false;
         // Each of them as it was planned.
-        space.orientations = vec![AS_PLANNED.to_owned()];
+        space.layouts = vec![AS_PLANNED.to_owned()];
         let sites = sites(&groups).chain(statements.iter().map(|launch| launch.0));
         found.push(Subject {
             key: key(&groups),
@@ -191,14 +191,14 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
             continue;
         }
         let mut space = space_of(&[group], models, &analysis.launch_kernels(), build);
-        if options.orientation != "auto" {
-            space.orientations.truncate(1);
+        if options.layout != "auto" {
+            space.layouts.truncate(1);
         }
         found.push(Subject {
             key,
             kernels: analysis.kernel_names(group),
             sites: sites(&[group]).collect(),
-            planned: group.orientation.clone(),
+            planned: group.layout.clone(),
             groups: vec![index],
             space,
         });
@@ -206,7 +206,7 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
     found
 }
 
-/// The orientation of groups that are tuned together and have different ones.
+/// The layout of groups that are tuned together and have different ones.
 const AS_PLANNED: &str = "planned";
 
 fn sites<'a>(groups: &'a [&FusionGroup]) -> impl Iterator<Item = u32> + 'a {
@@ -222,10 +222,10 @@ fn space_of(
     build: &Build,
 ) -> Space {
     let first = groups[0];
-    let mut orientations = vec![first.orientation.clone()];
-    let others = first.orientations.iter();
-    orientations.extend(others.filter(|name| **name != first.orientation).cloned());
-    orientations.truncate(MOST_ORIENTATIONS);
+    let mut layouts = vec![first.layout.clone()];
+    let others = first.layouts.iter();
+    layouts.extend(others.filter(|name| **name != first.layout).cloned());
+    layouts.truncate(MOST_TUNED_LAYOUTS);
     let launches = groups.iter().flat_map(|group| &group.members);
     let kernels = launches.filter_map(|member| models.get(*kernel_of.get(&member.launch)?));
     let kernels: Vec<&KernelModel> = kernels.collect();
@@ -253,7 +253,7 @@ fn space_of(
     let capabilities = architectures.filter_map(|each| Capability::of(each.number));
     let most_threads = capabilities.map(|device| device.threads).min().unwrap_or(0);
     Space {
-        orientations,
+        layouts,
         apart: build.sirius.max_fusions.is_none(),
         without: switches.map(|(each, _)| *each).collect(),
         resident_threads: match build.device {
@@ -272,7 +272,7 @@ fn space_of(
 }
 
 /// A group has up to 64.
-const MOST_ORIENTATIONS: usize = 24;
+const MOST_TUNED_LAYOUTS: usize = 24;
 /// Of which there are 64 and 32 registers a thread.
 const RESIDENT_THREADS: [u32; 2] = [1024, 2048];
 /// LLVM by itself unrolls loops of few known iterations, and no others.
@@ -307,21 +307,15 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     let groups: Vec<&FusionGroup> = subject.groups.iter().map(|at| &groups[*at]).collect();
     let mut placed: BTreeMap<String, Option<Vec<FusionGroup>>> = BTreeMap::new();
     let mut time = |choice: &Choice| -> f64 {
-        let Choice::Fused {
-            orientation,
-            variant,
-        } = choice
-        else {
+        let Choice::Fused { layout, variant } = choice else {
             return groups.iter().map(|group| model.apart(group)).sum();
         };
-        let place = |group: &FusionGroup| match *orientation == group.orientation
-            || orientation == AS_PLANNED
-        {
+        let place = |group: &FusionGroup| match *layout == group.layout || layout == AS_PLANNED {
             true => Some(group.clone()),
-            false => regrouper.reoriented(group, orientation),
+            false => regrouper.laid_out(group, layout),
         };
         let placed = placed
-            .entry(orientation.clone())
+            .entry(layout.clone())
             .or_insert_with(|| groups.iter().map(|group| place(group)).collect());
         let Some(placed) = placed else {
             return f64::MAX;
@@ -414,16 +408,13 @@ fn apply(
                         missed.extend(cuts.filter_map(|cut| regrouper.cut(&group, cut, APART)));
                         None
                     }
-                    Choice::Fused {
-                        orientation,
-                        variant,
-                    } => Some(FusionGroup {
+                    Choice::Fused { layout, variant } => Some(FusionGroup {
                         variant: variant.clone(),
-                        ..match orientation == &group.orientation || orientation == AS_PLANNED {
+                        ..match layout == &group.layout || layout == AS_PLANNED {
                             true => group,
                             false => {
                                 rearranged = true;
-                                let made = regrouper.reoriented(&group, orientation);
+                                let made = regrouper.laid_out(&group, layout);
                                 carried_out = made.is_some();
                                 made.unwrap_or(group)
                             }

@@ -12,7 +12,7 @@ pub fn render_dot(report: &Report) -> String {
     let mut text = String::from("digraph sirius {\n  node [fontname=\"sans-serif\"];\n");
     for (index, fusion) in report.fusions.iter().enumerate() {
         let _ = writeln!(text, "  subgraph cluster_{index} {{");
-        let mut label = vec![escape(&fusion.kernel), fusion.orientation_and_others()];
+        let mut label = vec![escape(&fusion.kernel), fusion.layout_and_others()];
         label.extend(fusion.map_lines().iter().map(|line| escape(line)));
         let _ = writeln!(text, "    label=\"{}\";", label.join("\\n"));
         for member in &fusion.members {

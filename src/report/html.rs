@@ -252,8 +252,8 @@ fn fusions(page: &mut String, report: &Report) {
         }
         let _ = writeln!(
             page,
-            "</ol>\n<p><span class=\"dim\">orientation:</span> {}</p>",
-            escape(&fusion.orientation_and_others())
+            "</ol>\n<p><span class=\"dim\">layout:</span> {}</p>",
+            escape(&fusion.layout_and_others())
         );
         facts(page, fusion);
         page.push_str("</div>\n");

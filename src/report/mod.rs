@@ -237,15 +237,15 @@ pub struct ReportFusion {
     pub kernel: String,
     /// Ids of the members' nodes, in order.
     pub members: Vec<usize>,
-    /// Name of the orientation that was taken, see [`crate::schedule::Orientation`].
-    pub orientation: String,
-    /// Names of all orientations that these launches have, the most vertical first;
-    /// `--sirius-orientation` takes one of them.
+    /// Name of the layout that was taken, see [`crate::schedule::Layout`].
+    pub layout: String,
+    /// Names of all layouts that these launches have, the most vertical first;
+    /// `--sirius-layout` takes one of them.
     #[serde(default)]
-    pub orientations: Vec<String>,
-    /// The orientation that was asked for, where these launches do not have it.
+    pub layouts: Vec<String>,
+    /// The layout that was asked for, where these launches do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub orientation_not_there: Option<String>,
+    pub layout_not_there: Option<String>,
     /// The variant that was chosen by measuring or estimating, where one was; see [`crate::tune::Choice`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<String>,
@@ -271,14 +271,14 @@ impl ReportFusion {
         maps.map(ReportMap::line).collect()
     }
 
-    /// The orientation that was taken, and the others where there are some: `v of v, v2h2, h`; and the
+    /// The layout that was taken, and the others where there are some: `v of v, v2h2, h`; and the
     /// one that was asked for, where it is not among them.
-    fn orientation_and_others(&self) -> String {
-        let mut text = match self.orientations.len() {
-            0 | 1 => self.orientation.clone(),
-            _ => format!("{} of {}", self.orientation, self.orientations.join(", ")),
+    fn layout_and_others(&self) -> String {
+        let mut text = match self.layouts.len() {
+            0 | 1 => self.layout.clone(),
+            _ => format!("{} of {}", self.layout, self.layouts.join(", ")),
         };
-        if let Some(asked) = &self.orientation_not_there {
+        if let Some(asked) = &self.layout_not_there {
             text.push_str(&format!("; there is no {asked} here"));
         }
         if let Some(tuned) = &self.tuned {
@@ -619,9 +619,9 @@ fn fusion(
     ReportFusion {
         kernel: kernel.join("+"),
         members: members.iter().map(|(node, _)| node.id.0).collect(),
-        orientation: group.orientation.clone(),
-        orientations: group.orientations.clone(),
-        orientation_not_there: None,
+        layout: group.layout.clone(),
+        layouts: group.layouts.clone(),
+        layout_not_there: None,
         tuned: None,
         maps: maps::maps(graph, kernels, names, group),
         guards: group

@@ -29,9 +29,9 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
             .collect();
         let _ = writeln!(
             text,
-            "\n{} run as one (orientation {})",
+            "\n{} run as one (layout {})",
             list(&members),
-            fusions[0].orientation_and_others()
+            fusions[0].layout_and_others()
         );
         text.push_str(&said_of(fusions[0]));
         let first = |fusion: &&ReportFusion| place(report, fusion.members.first());

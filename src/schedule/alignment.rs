@@ -1,5 +1,5 @@
 //! Over whose threads a group's members run: as the planner has it, or over those of the largest or of the
-//! smallest of them, as its orientation says.
+//! smallest of them, as its layout says.
 //!
 //! Launches of other grids and blocks run as one in the domain of one of them. In the largest, threads that a
 //! member does not have leave it out, an `if`; in the smallest they run several of its threads in turn, a
@@ -10,8 +10,8 @@
 use super::ThreadOrder;
 use super::domains::Domains;
 use super::group::Judge;
+use super::layout::{Alignment, BlockPartitions, Layout, Layouts};
 use super::obstacle::Candidate;
-use super::orientation::{Alignment, BlockPartitions, Layouts, Orientation};
 use crate::expression::Expression;
 use crate::launch::ValueId;
 
@@ -20,30 +20,30 @@ pub(super) struct Placed {
     pub(super) domains: Domains,
     pub(super) partitions: BlockPartitions,
     /// The name of that.
-    pub(super) orientation: String,
+    pub(super) layout: String,
     /// All names that the group has, the most vertical first.
-    pub(super) orientations: Vec<String>,
+    pub(super) layouts: Vec<String>,
 }
 
 impl<'a> Judge<'a> {
-    /// Where members run in an orientation; `planned` tells which were brought together to run in the same
+    /// Where members run in a layout; `planned` tells which were brought together to run in the same
     /// blocks.
     pub(super) fn place(
         &self,
         members: &[Candidate<'a>],
         planned: impl Fn(&Candidate) -> usize,
-        orientation: Orientation,
+        layout: Layout,
     ) -> Placed {
         let usual = self.domains(members);
-        let layouts = match usual.all_kept() {
+        let found = match usual.all_kept() {
             true => self.filling(members, &usual, self.layouts(members, &planned)),
             // Over the threads of one launch, one after the other.
             false => Layouts::single(members.len()),
         };
-        let mut orientations = layouts.names();
+        let mut layouts = found.names();
         let mut taken = None;
         // Where all stay where they are in one block partition, they have the blocks of the largest.
-        let is_largest = usual.all_kept() && orientations[0] == "v";
+        let is_largest = usual.all_kept() && layouts[0] == "v";
         let others = Alignment::ALL.into_iter();
         for to in others.filter(|to| !(is_largest && *to == Alignment::Largest)) {
             let Some(domains) = self.aligned(members, to) else {
@@ -53,9 +53,9 @@ impl<'a> Judge<'a> {
             if members.iter().all(same_maps) {
                 continue;
             }
-            let behind = usize::from(orientations[0] == "v");
-            orientations.insert(behind, to.name().to_owned());
-            if orientation == Orientation::Aligned(to) {
+            let behind = usize::from(layouts[0] == "v");
+            layouts.insert(behind, to.name().to_owned());
+            if layout == Layout::Aligned(to) {
                 taken = Some((domains, to));
             }
         }
@@ -63,16 +63,16 @@ impl<'a> Judge<'a> {
             Some((domains, to)) => Placed {
                 domains,
                 partitions: vec![(0..members.len()).collect()],
-                orientation: to.name().to_owned(),
-                orientations,
+                layout: to.name().to_owned(),
+                layouts,
             },
             None => {
-                let (orientation, partitions) = layouts.take(orientation);
+                let (layout, partitions) = found.take(layout);
                 Placed {
                     domains: usual,
                     partitions,
-                    orientation,
-                    orientations,
+                    layout,
+                    layouts,
                 }
             }
         }

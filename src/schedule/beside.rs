@@ -5,8 +5,8 @@
 //! barriers and whole warps of their blocks.
 
 use super::group::{Judge, orders};
+use super::layout::{BlockPartitions, Layout, Layouts, Members};
 use super::obstacle::{Candidate, rejection};
-use super::orientation::{BlockPartitions, Layouts, Members, Orientation};
 use super::sharing::{Loaded, loaded};
 use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
@@ -78,11 +78,11 @@ impl<'a> Judge<'a> {
             }
         }
         self.threads(&members, &partitions)?;
-        match self.options.orientation {
-            Orientation::Vertical => self.may_be_one_partition(&members),
+        match self.options.layout {
+            Layout::Vertical => self.may_be_one_partition(&members),
             // Asked for, whatever it costs.
-            Orientation::Horizontal => Ok(()),
-            Orientation::Auto | Orientation::Aligned(_) | Orientation::Mixed { .. } => {
+            Layout::Horizontal => Ok(()),
+            Layout::Auto | Layout::Aligned(_) | Layout::Mixed { .. } => {
                 self.is_worth_it([earlier, later], |group| by_partition(group, &planned))
             }
         }
@@ -101,7 +101,7 @@ impl<'a> Judge<'a> {
             return Ok(());
         };
         let message = format!(
-            "`{}` and `{}` could only stand side by side, and vertical orientation was asked for",
+            "`{}` and `{}` could only stand side by side, and vertical layout was asked for",
             members[0].model.display_name, members[last].model.display_name
         );
         let location = &self.graph.nodes[members[last].node.0].location;

@@ -26,9 +26,9 @@
 //! both sides.
 
 use super::group::Judge;
+use super::layout::BlockPartitions;
 use super::obstacle::{Candidate, rejection};
 use super::occupancy::{Capability, KernelUsage};
-use super::orientation::BlockPartitions;
 use super::resources::ASSUMED_THREADS;
 use super::space::{MOST_STATIC_SHARED_BYTES, static_shared};
 use crate::diagnostics::{Rejection, RejectionReason};

@@ -11,8 +11,8 @@
 //! launch (see `runs`), or is absent under guards.
 
 use super::group::{Judge, orders};
+use super::layout::Alignment;
 use super::obstacle::{Candidate, rejection};
-use super::orientation::Alignment;
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
 use crate::dependence::{Guard, PlaceSymbol, Width, guards_contradict};

@@ -12,9 +12,9 @@
 use super::beside_cost::{DEVICE, Estimate};
 use super::domains::Domains;
 use super::group::Judge;
+use super::layout::{BlockPartitions, Layouts};
 use super::obstacle::Candidate;
 use super::occupancy::Capability;
-use super::orientation::{BlockPartitions, Layouts};
 
 impl<'a> Judge<'a> {
     /// The layouts, and of them as planned what is estimated to take the least time, where that is much less than

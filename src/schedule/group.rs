@@ -7,9 +7,9 @@
 use super::alignment::Placed;
 use super::beside::by_partition;
 use super::host_order::HostOrder;
+use super::layout::Layout;
 use super::liveness::Readers;
 use super::obstacle::{Candidate, obstacle, rejection};
-use super::orientation::Orientation;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{
@@ -259,22 +259,22 @@ impl<'a> Judge<'a> {
         members: &[Candidate<'a>],
         planned: impl Fn(&Candidate) -> usize,
     ) -> FusionGroup {
-        self.finish_as(members, planned, self.options.orientation)
+        self.finish_as(members, planned, self.options.layout)
     }
 
-    /// [`Judge::finish`] in an orientation that is asked for.
+    /// [`Judge::finish`] in a layout that is asked for.
     pub(super) fn finish_as(
         &self,
         members: &[Candidate<'a>],
         planned: impl Fn(&Candidate) -> usize,
-        orientation: Orientation,
+        layout: Layout,
     ) -> FusionGroup {
         let Placed {
             domains,
             partitions,
-            orientation,
-            orientations,
-        } = self.place(members, &planned, orientation);
+            layout,
+            layouts,
+        } = self.place(members, &planned, layout);
         let mut partition_of = vec![0; members.len()];
         for (number, partition) in partitions.iter().enumerate() {
             partition
@@ -362,8 +362,8 @@ impl<'a> Judge<'a> {
         let unread_afterwards = self.readers.unread_after(self.graph, members, &guards);
         FusionGroup {
             members: planned,
-            orientation,
-            orientations,
+            layout,
+            layouts,
             guards,
             unread_afterwards,
             segments,

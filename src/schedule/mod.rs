@@ -20,7 +20,7 @@ mod iterations;
 mod liveness;
 mod local;
 mod obstacle;
-mod orientation;
+mod layout;
 pub mod occupancy;
 mod rearranged;
 mod regroup;
@@ -39,8 +39,8 @@ mod work;
 pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_unbacked;
+pub use layout::{Alignment, Layout};
 pub use local::plan_fusion;
-pub use orientation::{Alignment, Orientation};
 pub use regroup::Regrouper;
 pub use wave_order::{
     OrderingEdge, OverwrittenBuffers, WaitingStatement, WaveCount, WaveOrder, wave_orders,
@@ -182,11 +182,11 @@ pub struct Member {
 pub struct FusionGroup {
     /// In host order. One alone is a launch that only takes what the host knows into its kernel.
     pub members: Vec<Member>,
-    /// Name of the orientation, see [`Orientation`].
-    pub orientation: String,
-    /// Names of all orientations that were found for these members, the most vertical first.
+    /// Name of the layout, see [`Layout`].
+    pub layout: String,
+    /// Names of all layouts that were found for these members, the most vertical first.
     #[serde(default)]
-    pub orientations: Vec<String>,
+    pub layouts: Vec<String>,
     /// What is tested at run time; when one fails the originals run, in order.
     pub guards: Vec<Guard>,
     /// Allocations that the group writes and that nothing but its own members reads afterwards: of
@@ -453,7 +453,7 @@ pub struct ScheduleOptions {
     /// Allocations that fused kernels do not touch take no memory before somebody does.
     pub reserves_memory: bool,
     /// How members of a group are laid out.
-    pub orientation: Orientation,
+    pub layout: Layout,
     /// What a fused kernel may need.
     pub limits: Limits,
 }
@@ -484,7 +484,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             reserves_memory: [Optimisation::DeadStores, Optimisation::DeadBuffers]
                 .iter()
                 .all(|needed| options.optimisations.contains(needed)),
-            orientation: Orientation::named(&options.orientation),
+            layout: Layout::named(&options.layout),
             limits: Limits::LEAST,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::group::Judge;
 use super::obstacle::{Candidate, candidate};
-use super::{FusionGroup, Missed, Orientation, ScheduleOptions, ThreadMap};
+use super::{FusionGroup, Layout, Missed, ScheduleOptions, ThreadMap};
 use crate::dependence::DependenceGraph;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
@@ -71,9 +71,9 @@ impl<'a> Regrouper<'a> {
         Some(self.judge.finish(&members, |_| 0))
     }
 
-    /// A group as it was planned in another orientation, the one of this name; `None` when it does not have
+    /// A group as it was planned in another layout, the one of this name; `None` when it does not have
     /// that.
-    pub fn reoriented(&self, group: &FusionGroup, name: &str) -> Option<FusionGroup> {
+    pub fn laid_out(&self, group: &FusionGroup, name: &str) -> Option<FusionGroup> {
         let members = group.members.iter().map(|member| {
             let node = *self.nodes.get(&member.launch)?;
             candidate(self.graph, self.kernels, node).ok()
@@ -87,10 +87,10 @@ impl<'a> Regrouper<'a> {
                 .position(|partition| partition.iter().any(is_own))
                 .unwrap_or(0)
         };
-        let orientation = Orientation::named(name);
-        let made = self.judge.finish_as(&members, planned, orientation);
-        (made.orientation == name).then_some(FusionGroup {
-            orientations: group.orientations.clone(),
+        let layout = Layout::named(name);
+        let made = self.judge.finish_as(&members, planned, layout);
+        (made.layout == name).then_some(FusionGroup {
+            layouts: group.layouts.clone(),
             ..made
         })
     }

@@ -8,8 +8,8 @@
 
 use super::domains::Domains;
 use super::group::{Judge, orders};
+use super::layout::BlockPartitions;
 use super::obstacle::Candidate;
-use super::orientation::BlockPartitions;
 use super::space::static_shared;
 use crate::dependence::{Edge, Guard, Width};
 use crate::kernel::KernelModel;

@@ -7,8 +7,8 @@
 //! is one piece, as large as the largest that a member asks for, in whatever block partition.
 
 use super::group::Judge;
+use super::layout::BlockPartitions;
 use super::obstacle::Candidate;
-use super::orientation::BlockPartitions;
 use crate::dependence::LARGEST_GROUP;
 use crate::diagnostics::Rejection;
 use crate::kernel::Target;

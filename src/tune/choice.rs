@@ -1,6 +1,6 @@
 //! Variants by their names.
 //!
-//! A name is an orientation, `apart` for launches that are not fused, and behind an orientation words for
+//! A name is a layout, `apart` for launches that are not fused, and behind a layout words for
 //! what is special about the kernel: `-NAME` for an optimisation that it goes without, `threads=N` for
 //! threads that are to run at once on a multiprocessor, `compact` for loops that are not unrolled,
 //! `unroll=N` for innermost loops whose bodies stand N times in the code.
@@ -16,8 +16,8 @@ pub enum Choice {
     Apart,
     /// They are one kernel.
     Fused {
-        /// The name of its orientation.
-        orientation: String,
+        /// The name of its layout.
+        layout: String,
         /// How it is made.
         variant: Variant,
     },
@@ -27,7 +27,7 @@ impl Choice {
     /// The choice of a name; `None` for what is no name.
     pub fn named(name: &str) -> Option<Self> {
         let mut words = name.split(' ');
-        let orientation = words.next().filter(|word| !word.is_empty())?;
+        let layout = words.next().filter(|word| !word.is_empty())?;
         let mut variant = Variant::default();
         for word in words {
             if let Some(without) = word.strip_prefix('-') {
@@ -45,11 +45,11 @@ impl Choice {
         if variant.compact && variant.unrolled.is_some() {
             return None;
         }
-        match orientation {
+        match layout {
             APART if variant.is_usual() => Some(Self::Apart),
             APART => None,
             _ => Some(Self::Fused {
-                orientation: orientation.to_owned(),
+                layout: layout.to_owned(),
                 variant,
             }),
         }
@@ -58,14 +58,10 @@ impl Choice {
 
 impl fmt::Display for Choice {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Fused {
-            orientation,
-            variant,
-        } = self
-        else {
+        let Self::Fused { layout, variant } = self else {
             return to.write_str(APART);
         };
-        to.write_str(orientation)?;
+        to.write_str(layout)?;
         for optimisation in &variant.without {
             write!(to, " -{}", optimisation.name())?;
         }

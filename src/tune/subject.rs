@@ -32,8 +32,8 @@ pub struct Subject {
 /// The variants of a subject, one axis for each thing that can be chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    /// Names of orientations, the planned one first.
-    pub orientations: Vec<String>,
+    /// Names of layouts, the planned one first.
+    pub layouts: Vec<String>,
     /// The launches can also stay apart.
     pub apart: bool,
     /// Optimisations that it can go without.
@@ -47,10 +47,10 @@ pub struct Space {
 }
 
 impl Space {
-    /// How many values each axis has: the orientation, each optimisation, threads, loops. Value 0 is as
+    /// How many values each axis has: the layout, each optimisation, threads, loops. Value 0 is as
     /// planned.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![self.orientations.len() + usize::from(self.apart)];
+        let mut sizes = vec![self.layouts.len() + usize::from(self.apart)];
         sizes.extend(self.without.iter().map(|_| 2));
         sizes.push(1 + self.resident_threads.len());
         sizes.push(1 + usize::from(self.compact) + self.unrolled.len());
@@ -60,7 +60,7 @@ impl Space {
     /// The variant of a value on each axis. Launches apart have nothing else to choose.
     pub fn choice(&self, genome: &Genome) -> Choice {
         let value = |axis: usize| genome.get(axis).copied().unwrap_or(0);
-        let Some(orientation) = self.orientations.get(value(0)) else {
+        let Some(layout) = self.layouts.get(value(0)) else {
             return Choice::Apart;
         };
         let switches = self.without.iter().enumerate();
@@ -72,7 +72,7 @@ impl Space {
         let loops = value(after + 1);
         let times = loops.checked_sub(1 + usize::from(self.compact));
         Choice::Fused {
-            orientation: orientation.clone(),
+            layout: layout.clone(),
             variant: Variant {
                 without: without.collect(),
                 resident_threads: threads.and_then(|at| self.resident_threads.get(at).copied()),
@@ -86,12 +86,9 @@ impl Space {
     pub fn has(&self, choice: &Choice) -> bool {
         match choice {
             Choice::Apart => self.apart,
-            Choice::Fused {
-                orientation,
-                variant,
-            } => {
+            Choice::Fused { layout, variant } => {
                 let threads = variant.resident_threads;
-                self.orientations.contains(orientation)
+                self.layouts.contains(layout)
                     && variant.without.iter().all(|off| self.without.contains(off))
                     && threads.is_none_or(|threads| self.resident_threads.contains(&threads))
                     && (self.compact || !variant.compact)
@@ -137,7 +134,7 @@ fn describe(
         *numbers.entry(value).or_insert(next)
     };
     let constant = |value: ValueId| graph.values.get(value.0).and_then(|known| known.constant);
-    let _ = writeln!(text, "group {:?} {:?}", group.orientations, group.segments);
+    let _ = writeln!(text, "group {:?} {:?}", group.layouts, group.segments);
     for member in &group.members {
         let launch = graph.nodes.iter().find_map(|node| match &node.kind {
             crate::launch::NodeKind::Launch(launch) if launch.id == member.launch => Some(launch),
@@ -186,7 +183,7 @@ fn map_name(map: &ThreadMap) -> &'static str {
         ThreadMap::Runs { .. } => "runs",
         ThreadMap::Elements { .. } => "elements",
         ThreadMap::Rearranged { .. } => "rearranged",
-        // Which of them is the orientation, not the subject.
+        // Which of them is the layout, not the subject.
         ThreadMap::Blocks { .. } => "identity",
     }
 }
@@ -206,7 +203,7 @@ mod tests {
     #[test]
     fn each_value_of_each_axis_is_another_variant() {
         let space = Space {
-            orientations: vec!["v".into(), "h".into()],
+            layouts: vec!["v".into(), "h".into()],
             apart: true,
             without: vec![Optimisation::LoopFusion, Optimisation::RowPromotion],
             resident_threads: vec![1024],

@@ -5,11 +5,11 @@ use sirius_rs::cli::Fusion;
 use sirius_rs::dependence::build_dependence_graph;
 use sirius_rs::diagnostics::RejectionReason;
 use sirius_rs::kernel::{Barrier, KernelModel};
-use sirius_rs::schedule::{FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
+use sirius_rs::schedule::{FusionPlan, Layout, Missed, ScheduleOptions, plan_fusion};
 use sirius_rs::verify::verify;
 
 /// Two launches of blocks of 256 and 1024 threads that share nothing, of one kernel or of two.
-fn two(blocks: [i64; 2], equal_code: bool, orientation: Orientation) -> (FusionPlan, Vec<Missed>) {
+fn two(blocks: [i64; 2], equal_code: bool, layout: Layout) -> (FusionPlan, Vec<Missed>) {
     let mut world = World::new();
     let one = world.kernel(pointwise("narrow", 0));
     let other = match equal_code {
@@ -28,7 +28,7 @@ fn two(blocks: [i64; 2], equal_code: bool, orientation: Orientation) -> (FusionP
     }
     let options = ScheduleOptions {
         fusion: Fusion::All,
-        orientation,
+        layout,
         ..crate::planning::ALL
     };
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
@@ -39,11 +39,11 @@ fn two(blocks: [i64; 2], equal_code: bool, orientation: Orientation) -> (FusionP
 
 #[test]
 fn large_launches_do_not_cost_each_other_their_blocks() {
-    let joined = |blocks, equal_code, orientation| -> bool {
-        let (plan, _) = two(blocks, equal_code, orientation);
+    let joined = |blocks, equal_code, layout| -> bool {
+        let (plan, _) = two(blocks, equal_code, layout);
         plan.groups.len() == 1
     };
-    let auto = Orientation::Auto;
+    let auto = Layout::Auto;
     assert!(
         joined([40, 40], false, auto),
         "both fill a part of the device"
@@ -51,7 +51,7 @@ fn large_launches_do_not_cost_each_other_their_blocks() {
     assert!(!joined([100_000, 40], false, auto));
     assert!(joined([100_000, 40], true, auto), "of one kernel");
     assert!(
-        joined([100_000, 40], false, Orientation::Horizontal),
+        joined([100_000, 40], false, Layout::Horizontal),
         "asked for"
     );
     let (_, missed) = two([100_000, 40], false, auto);
@@ -64,7 +64,7 @@ fn large_launches_do_not_cost_each_other_their_blocks() {
     );
 }
 
-/// The orientation of three launches of a kernel that goes over rows of one buffer, with a barrier in its loop.
+/// The layout of three launches of a kernel that goes over rows of one buffer, with a barrier in its loop.
 fn three_that_load_the_same(blocks: Option<i64>, change: fn(&mut KernelModel)) -> String {
     let mut world = World::new();
     let mut kernel = rows("product");
@@ -101,22 +101,18 @@ fn three_that_load_the_same(blocks: Option<i64>, change: fn(&mut KernelModel)) -
         panic!("{} groups", plan.groups.len());
     };
     assert_eq!(group.members.len(), 3);
-    group.orientation.clone()
+    group.layout.clone()
 }
 
 #[test]
 fn what_waits_by_itself_fills_the_device_side_by_side() {
-    let orientation = three_that_load_the_same;
-    assert_eq!(orientation(Some(72), |_| ()), "h", "a third of the device");
-    assert_eq!(orientation(Some(100_000), |_| ()), "v", "it is full anyway");
-    assert_eq!(orientation(None, |_| ()), "v", "nobody knows");
+    let layout = three_that_load_the_same;
+    assert_eq!(layout(Some(72), |_| ()), "h", "a third of the device");
+    assert_eq!(layout(Some(100_000), |_| ()), "v", "it is full anyway");
+    assert_eq!(layout(None, |_| ()), "v", "nobody knows");
     let interleaved: fn(&mut KernelModel) =
         |kernel: &mut KernelModel| kernel.warp_operations = false;
-    assert_eq!(
-        orientation(Some(72), interleaved),
-        "v",
-        "they wait together"
-    );
+    assert_eq!(layout(Some(72), interleaved), "v", "they wait together");
     let without_barriers: fn(&mut KernelModel) = |kernel: &mut KernelModel| kernel.barriers.clear();
-    assert_eq!(orientation(Some(72), without_barriers), "v", "loops join");
+    assert_eq!(layout(Some(72), without_barriers), "v", "loops join");
 }

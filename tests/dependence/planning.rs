@@ -10,7 +10,7 @@ use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};
 use sirius_rs::launch::{Awaited, BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::occupancy::Limits;
-use sirius_rs::schedule::{FusionPlan, Missed, Orientation, ScheduleOptions, plan_fusion};
+use sirius_rs::schedule::{FusionPlan, Layout, Missed, ScheduleOptions, plan_fusion};
 use sirius_rs::verify::verify;
 
 /// Everything that joins launches in the same blocks.
@@ -26,7 +26,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     expands_buffers: false,
     reuses_shared_memory: true,
     reserves_memory: true,
-    orientation: Orientation::Auto,
+    layout: Layout::Auto,
     limits: Limits::LEAST,
 };
 

@@ -204,12 +204,12 @@ const FUSED_RUNS: [&[(&str, &str)]; 3] = [
 ];
 
 /// How the launches of a group are laid out; a unit has one of them.
-const ORIENTATIONS: [&str; 5] = [
-    "--sirius-orientation=auto",
-    "--sirius-orientation=v",
-    "--sirius-orientation=h",
-    "--sirius-orientation=vmin",
-    "--sirius-orientation=vmax",
+const LAYOUTS: [&str; 5] = [
+    "--sirius-layout=auto",
+    "--sirius-layout=v",
+    "--sirius-layout=h",
+    "--sirius-layout=vmin",
+    "--sirius-layout=vmax",
 ];
 
 /// What the units of every third number go without, so that optimisations are met in combinations.
@@ -252,9 +252,9 @@ impl Differential {
     pub fn compare(&self, unit: &Unit, fused: &Unit) -> Result<Option<Difference>, Failed> {
         // What nobody reads need not be written: half of the units compare all memory. Whatever the
         // cost model thinks, launches are also put behind and beside each other.
-        let orientations = u64::try_from(ORIENTATIONS.len())?;
-        let mut switched_off = switched_off(unit.seed, unit.seed / orientations);
-        if (unit.seed / orientations).is_multiple_of(2) {
+        let layouts = u64::try_from(LAYOUTS.len())?;
+        let mut switched_off = switched_off(unit.seed, unit.seed / layouts);
+        if (unit.seed / layouts).is_multiple_of(2) {
             switched_off.insert(Optimisation::DeadStores);
         }
         let all_memory = switched_off.contains(&Optimisation::DeadStores);
@@ -262,12 +262,12 @@ impl Differential {
         for optimisation in switched_off {
             let _ = write!(optimisations, ",-{}", optimisation.name());
         }
-        let orientation = ORIENTATIONS[usize::try_from(unit.seed % orientations)?];
+        let layout = LAYOUTS[usize::try_from(unit.seed % layouts)?];
         let report = self.folder.path().join("report.json");
         let options = [
             "--sirius-fusion=all",
             &optimisations,
-            orientation,
+            layout,
             "--sirius-dump=codegen",
             &format!("--sirius-report={}", report.display()),
         ];

@@ -37,12 +37,12 @@ pub fn check(source: &Path) -> Result<(), Failed> {
     let layouts = expectations.layouts(&report);
     let mut work: BTreeMap<String, &String> = BTreeMap::new();
     for layout in &layouts {
-        let name = format!("--sirius-orientation={layout}");
+        let name = format!("--sirius-layout={layout}");
         let more = [name.as_str(), KEEP_ALL_STORES[0]];
         let laid_out = Built::with(source, folder.path(), "all", &more)?;
         for arguments in expectations.runs() {
             same_runs(&text, &off, &laid_out, arguments, folder.path()).map_err(|error| {
-                let what = format!("orientation {layout} with arguments {arguments:?}");
+                let what = format!("layout {layout} with arguments {arguments:?}");
                 format!("{what}: {}", message_of(&error))
             })?;
         }
@@ -50,7 +50,7 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         if expectations.layouts_differ
             && let Some(same) = work.insert(laid_out.work(first, folder.path())?, layout)
         {
-            return Err(format!("orientations {same} and {layout} execute the same").into());
+            return Err(format!("layouts {same} and {layout} execute the same").into());
         }
     }
     for arguments in expectations.runs() {
@@ -299,9 +299,9 @@ struct Expectations {
     arguments: Vec<Vec<String>>,
     /// Options to build the program with as well, by build.
     options: Vec<Vec<String>>,
-    /// Orientations to try beside the default one; `all` stands for each that the report lists.
-    orientations: Vec<String>,
-    /// Each orientation executes other blocks, barriers or instructions than the others.
+    /// Layouts to try beside the default one; `all` stands for each that the report lists.
+    layouts: Vec<String>,
+    /// Each layout executes other blocks, barriers or instructions than the others.
     layouts_differ: bool,
 }
 
@@ -312,7 +312,7 @@ impl Expectations {
             missed: None,
             arguments: Vec::new(),
             options: Vec::new(),
-            orientations: Vec::new(),
+            layouts: Vec::new(),
             layouts_differ: false,
             executed: Vec::new(),
             memory: Vec::new(),
@@ -346,10 +346,10 @@ impl Expectations {
             } else if let Some(rest) = line.strip_prefix("// options:") {
                 let words = rest.split_whitespace().map(str::to_owned).collect();
                 expectations.options.push(words);
-            } else if let Some(rest) = line.strip_prefix("// orientations:") {
+            } else if let Some(rest) = line.strip_prefix("// layouts:") {
                 let names = rest.split_whitespace().map(str::to_owned);
-                expectations.orientations.extend(names);
-            } else if line.starts_with("// orientations differ") {
+                expectations.layouts.extend(names);
+            } else if line.starts_with("// layouts differ") {
                 expectations.layouts_differ = true;
             } else if let Some(rest) = line.strip_prefix("// arguments:") {
                 let words = rest.split_whitespace().map(str::to_owned).collect();
@@ -366,15 +366,15 @@ impl Expectations {
             .chain(self.arguments.iter().map(Vec::as_slice))
     }
 
-    /// The names of the orientations to try.
+    /// The names of the layouts to try.
     fn layouts(&self, report: &Value) -> BTreeSet<String> {
         let listed = || {
             let fusions = report["fusions"].as_array().into_iter().flatten();
-            let names = fusions.filter_map(|fusion| fusion["orientations"].as_array());
+            let names = fusions.filter_map(|fusion| fusion["layouts"].as_array());
             let names = names.flatten().filter_map(Value::as_str);
             names.map(str::to_owned)
         };
-        let named = self.orientations.iter();
+        let named = self.layouts.iter();
         named
             .flat_map(|name| match name.as_str() {
                 // What stands apart by default may stand side by side.

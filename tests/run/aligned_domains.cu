@@ -4,8 +4,8 @@
 //
 // arguments: 5
 // arguments: 1
-// orientations: all
-// orientations differ
+// layouts: all
+// layouts differ
 // expect: 11 launches -> 5
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // Ways that a kernel says nobody goes and numbers that it says never come bind that kernel alone: what others
 // compute of the same numbers stays right, before it and after it.
 //
-// options: --sirius-orientation=v
+// options: --sirius-layout=v
 // arguments: -5
 // arguments: 2
 // expect: 17 launches -> 6

@@ -5,7 +5,7 @@
 // arguments: 1000 96
 // arguments: 1 33
 // arguments: 0 64
-// orientations: h
+// layouts: h
 // expect: 19 launches -> 7
 #include <cstdio>
 #include <cstdlib>

@@ -9,7 +9,7 @@
 // arguments:
 // arguments: 1
 // arguments: 20000
-// options: --sirius-orientation=h
+// options: --sirius-layout=h
 // options: --sirius-opt=-dead-stores
 // options: --sirius-opt=-redundant-barriers,-store-to-load-forwarding
 #include <cstdio>

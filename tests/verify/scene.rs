@@ -444,8 +444,8 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
                 barrier_before: *barrier_before,
             })
             .collect(),
-        orientation: "v".to_string(),
-        orientations: Vec::new(),
+        layout: "v".to_string(),
+        layouts: Vec::new(),
         guards,
     }
 }

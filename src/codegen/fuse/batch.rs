@@ -143,9 +143,9 @@ pub(super) fn statements(
         };
         let group = FusionGroup {
             members: vec![member],
-            orientation: String::from("v"),
+            layout: String::from("v"),
             guards: Vec::new(),
-            orientations: Vec::new(),
+            layouts: Vec::new(),
             unread_afterwards: Vec::new(),
             awaited_copies: Vec::new(),
             segments: Vec::new(),

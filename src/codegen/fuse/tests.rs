@@ -148,8 +148,8 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             segments: Vec::new(),
             variant: Variant::default(),
             members,
-            orientation: "v".to_owned(),
-            orientations: Vec::new(),
+            layout: "v".to_owned(),
+            layouts: Vec::new(),
             guards: Vec::new(),
         }],
         ..FusionPlan::default()

@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Orientation {
+pub enum Layout {
     /// What the cost model says.
     #[default]
     Auto,
@@ -68,7 +68,7 @@ pub enum Alignment {
 impl Alignment {
     pub(super) const ALL: [Self; 2] = [Self::Largest, Self::Smallest];
 
-    /// The orientation's name.
+    /// The layout's name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Largest => "vmax",
@@ -77,8 +77,8 @@ impl Alignment {
     }
 }
 
-impl Orientation {
-    /// The orientation of a name. What cannot be the name of one is taken for `auto`: whether there is
+impl Layout {
+    /// The layout of a name. What cannot be the name of one is taken for `auto`: whether there is
     /// such a layout is known when the groups are.
     pub fn named(name: &str) -> Self {
         let mixed = || {
@@ -130,13 +130,13 @@ pub(super) fn name(partitions: &BlockPartitions, number: usize) -> String {
 
 /// The layouts of a group, the most vertical first.
 pub(super) struct Layouts {
-    all: Vec<Layout>,
+    all: Vec<NamedPartitions>,
     /// Which one the cost model takes.
     planned: usize,
 }
 
 /// One of them.
-struct Layout {
+struct NamedPartitions {
     name: String,
     partitions: BlockPartitions,
 }
@@ -201,12 +201,15 @@ impl Layouts {
             let name = name(&partitions, *number);
             // The first of each kind before the second of any.
             let optional = split != wanted && place != 0 && place != last;
-            numbered.push(((optional, *number, place), Layout { name, partitions }));
+            numbered.push((
+                (optional, *number, place),
+                NamedPartitions { name, partitions },
+            ));
         }
         numbered.sort_by_key(|(worth, _)| *worth);
         numbered.truncate(MOST_LAYOUTS);
         numbered.sort_by_key(|((.., place), _)| *place);
-        let all: Vec<Layout> = numbered.into_iter().map(|(_, layout)| layout).collect();
+        let all: Vec<NamedPartitions> = numbered.into_iter().map(|(_, layout)| layout).collect();
         let wanted = parts.partitions(&wanted);
         let planned = all.iter().position(|layout| layout.partitions == wanted);
         Self {
@@ -220,7 +223,7 @@ impl Layouts {
         let partitions = vec![(0..members).collect()];
         let name = name(&partitions, 1);
         Self {
-            all: vec![Layout { name, partitions }],
+            all: vec![NamedPartitions { name, partitions }],
             planned: 0,
         }
     }
@@ -246,18 +249,19 @@ impl Layouts {
         layouts.map(|layout| layout.name.clone()).collect()
     }
 
-    /// The layout of an orientation, and its name.
-    pub(super) fn take(mut self, orientation: Orientation) -> (String, BlockPartitions) {
-        let taken = match orientation {
-            Orientation::Auto | Orientation::Aligned(_) => None,
-            Orientation::Vertical => Some(0),
-            Orientation::Horizontal => Some(self.all.len() - 1),
-            Orientation::Mixed { .. } => {
-                let named = |layout: &Layout| Orientation::named(&layout.name) == orientation;
+    /// What the user asked for, as this group has it, and its name.
+    pub(super) fn take(mut self, layout: Layout) -> (String, BlockPartitions) {
+        let taken = match layout {
+            Layout::Auto | Layout::Aligned(_) => None,
+            Layout::Vertical => Some(0),
+            Layout::Horizontal => Some(self.all.len() - 1),
+            Layout::Mixed { .. } => {
+                let named = |own: &NamedPartitions| Layout::named(&own.name) == layout;
                 self.all.iter().position(named)
             }
         };
-        let Layout { name, partitions } = self.all.swap_remove(taken.unwrap_or(self.planned));
+        let NamedPartitions { name, partitions } =
+            self.all.swap_remove(taken.unwrap_or(self.planned));
         (name, partitions)
     }
 }
@@ -519,13 +523,13 @@ mod tests {
         assert_eq!(layouts.names(), names);
         let planned = &layouts.all[layouts.planned];
         assert_eq!(planned.partitions, [vec![0, 2, 3], vec![1, 4]]);
-        let take = |name| Layouts::of(&made).take(Orientation::named(name)).1;
+        let take = |name| Layouts::of(&made).take(Layout::named(name)).1;
         assert_eq!(take("h"), [vec![0, 2], vec![1], vec![3], vec![4]]);
         // Those that load the same come first.
         assert_eq!(take("v3h3"), [vec![0, 2, 3], vec![1], vec![4]]);
         assert_eq!(take("v3h3.2"), [vec![0, 1, 2], vec![3], vec![4]]);
         for (name, layout) in names.iter().zip(&layouts.all) {
-            let found = Layouts::of(&made).take(Orientation::named(name));
+            let found = Layouts::of(&made).take(Layout::named(name));
             assert_eq!(found, (name.to_string(), layout.partitions.clone()));
         }
         assert_eq!(take("v2h7"), planned.partitions, "not there");
@@ -568,7 +572,7 @@ mod tests {
         three.planned = vec![0, 1, 2];
         three.least_partitions = 1;
         assert_eq!(names_of(&three), ["v2h2", "v2h2.2", "v2h2.3", "h"]);
-        let vertical = Layouts::of(&three).take(Orientation::Vertical);
+        let vertical = Layouts::of(&three).take(Layout::Vertical);
         assert_eq!(vertical.1, [vec![0], vec![1, 2]]);
     }
 
@@ -588,31 +592,31 @@ mod tests {
         };
         let layouts = Layouts::of(&made);
         assert_eq!(layouts.names(), ["v2h2", "h"]);
-        assert_eq!(Layouts::of(&made).take(Orientation::Auto).1.len(), 3);
+        assert_eq!(Layouts::of(&made).take(Layout::Auto).1.len(), 3);
         assert_eq!(
-            Layouts::of(&made).take(Orientation::Vertical).1,
+            Layouts::of(&made).take(Layout::Vertical).1,
             [vec![0, 2], vec![1]]
         );
     }
 
     #[test]
     fn names_are_read_back() {
-        assert_eq!(Orientation::named("auto"), Orientation::Auto);
-        let mixed = |longest, partitions, number| Orientation::Mixed {
+        assert_eq!(Layout::named("auto"), Layout::Auto);
+        let mixed = |longest, partitions, number| Layout::Mixed {
             longest,
             partitions,
             number,
         };
-        assert_eq!(Orientation::named("v12h3"), mixed(12, 3, 1));
-        assert_eq!(Orientation::named("v12h3.4"), mixed(12, 3, 4));
+        assert_eq!(Layout::named("v12h3"), mixed(12, 3, 1));
+        assert_eq!(Layout::named("v12h3.4"), mixed(12, 3, 4));
         for to in Alignment::ALL {
-            assert_eq!(Orientation::named(to.name()), Orientation::Aligned(to));
+            assert_eq!(Layout::named(to.name()), Layout::Aligned(to));
         }
         for wrong in ["vmid", "v2h2.1", "v2h2.0", "v2h2.x", "v2h", "h2", ".2"] {
-            assert_eq!(Orientation::named(wrong), Orientation::Auto, "{wrong}");
+            assert_eq!(Layout::named(wrong), Layout::Auto, "{wrong}");
         }
         let layouts = BTreeSet::from(["v2h3"]);
-        let known = |name| Orientation::is_known(name, &layouts);
+        let known = |name| Layout::is_known(name, &layouts);
         assert!(known("h") && known("v2h3") && !known("v2h4") && !known("x"));
     }
 }

@@ -3,8 +3,8 @@
 // block; side by side each block has its own launch's only.
 //
 // arguments: 6
-// orientations: all
-// orientations differ
+// layouts: all
+// layouts differ
 // expect: 5 launches -> 2
 #include <cstdio>
 #include <cstdlib>
