@@ -29,14 +29,14 @@ SMALL = ["-DSMALL"]
 
 # Which launches run as one is decided by the first three; what the fused kernels do by the rest.
 JOINING = ["thread-remapping", "permuted-blocks"]
-WAVES = JOINING + ["launch-batches", "buffer-renaming", "heterogeneous-batches"]
-BARRIERS = WAVES + ["redundant-barriers"]
+BATCHES = JOINING + ["launch-batches", "buffer-renaming", "heterogeneous-batches"]
+BARRIERS = BATCHES + ["redundant-barriers"]
 MOTION = BARRIERS + ["code-motion", "loop-fusion"]
 INSTRUCTIONS = MOTION + ["host-constants", "pointer-rebasing", "alias-scopes"]
 STEPS = [
     ("unfused", ["--sirius-fusion=off"]),
     ("fusion", ["--sirius-opt=" + ",".join(JOINING)]),
-    ("launch-batches", ["--sirius-opt=" + ",".join(WAVES)]),
+    ("launch-batches", ["--sirius-opt=" + ",".join(BATCHES)]),
     ("fewer barriers", ["--sirius-opt=" + ",".join(BARRIERS)]),
     ("code motion", ["--sirius-opt=" + ",".join(MOTION)]),
     ("constants and bases", ["--sirius-opt=" + ",".join(INSTRUCTIONS)]),
@@ -202,7 +202,7 @@ def machine_code(name, options, folder):
     tools = dict(os.environ, PATH=f"{pathlib.Path(tool).parent}:{os.environ['PATH']}")
     listing = subprocess.run([tool, "-sass", build["program"]], capture_output=True, text=True, env=tools).stdout
     warps, products, rows = 8, 8, 256 if options.full else 64
-    sums = {"apart": [0, 0], "wave": [0, 0]}
+    sums = {"apart": [0, 0], "batch": [0, 0]}
     for function in listing.split("Function : ")[1:]:
         kernel = function.split(maxsplit=1)[0]
         found = re.findall(r"^\s+/\*([0-9a-f]{4,})\*/\s+(.*?);", function, re.M)
@@ -212,17 +212,17 @@ def machine_code(name, options, folder):
         leaves = [place for place, each in enumerate(code) if "EXIT" in each]
         end = (waits[-1] if waits else leaves[0]) + 1
         times = products if "gemv" in kernel else 1
-        side = "wave" if kernel.startswith("sirius_wave") else "apart"
+        side = "batch" if kernel.startswith("sirius_batch") else "apart"
         if kernel.startswith("sirius") and side == "apart":
             continue
-        if side == "wave":
+        if side == "batch":
             times = 1
         for place, each in enumerate(code[:end]):
             target = re.search(r"BRA 0x([0-9a-f]+)", each)
             if target and int(target[1], 16) < addresses[place]:
                 body = code[addresses.index(int(target[1], 16)) : place + 1]
                 adds = sum("FFMA" in each for each in body)
-                again = (rows // warps * products if side == "wave" else rows // warps) / adds - 1
+                again = (rows // warps * products if side == "batch" else rows // warps) / adds - 1
                 sums[side][0] += times * again * len(body)
                 sums[side][1] += times * again * adds
         for part, share in [(code[:end], 1), (code[end:], 1 / warps)]:
@@ -375,7 +375,7 @@ def tables(results):
         lines += [
             "",
             f"LSTM, machine code for sm_80: beside each multiply-add a warp executes {code.get('apart')} other instructions in the nine kernels "
-            f"of a cell and {code.get('wave')} in the kernel of a wave (the paper: 6.1 and 1.9).",
+            f"of a cell and {code.get('batch')} in the kernel of a launch batch (the paper: 6.1 and 1.9).",
         ]
     if "bert" in models:
         lines += ["", qkv(models["bert"], results["configuration"])]

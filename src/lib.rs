@@ -14,7 +14,7 @@
 //! | [`program`] | sources | [`program::Program`]: LLVM modules, canonicalised |
 //! | [`launch`] | host IR | [`launch::LaunchGraph`]: launches, copies, allocations, control flow |
 //! | [`kernel`] | device IR | [`kernel::KernelModel`]: domains, access relations, barriers |
-//! | [`dependence`] | both | [`dependence::DependenceGraph`]: the unified graph, each edge with its width |
+//! | [`dependence`] | both | [`dependence::DependenceGraph`]: the unified graph, each edge with its scope |
 //! | [`schedule`] | the graph | [`schedule::FusionPlan`]: which launches become one |
 //! | [`verify`] | a plan | [`verify::VerifiedPlan`], or a refusal |
 //! | [`codegen`] | a verified plan | objects and programs |

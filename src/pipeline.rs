@@ -517,7 +517,7 @@ fn fuse(
 ) -> Result<(Analysis, Option<Result<FusedImage, CodegenError>>), PipelineError> {
     let (build, toolchain) = (bench.build(), bench.toolchain());
     let plan = analysis.plan.plan();
-    if plan.groups.is_empty() && plan.waves.is_empty() {
+    if plan.groups.is_empty() && plan.batched_regions.is_empty() {
         return Ok((analysis, None));
     }
     let decide = resources::decide(build, toolchain);
@@ -539,10 +539,10 @@ fn fuse(
         };
         (analysis, fused)
     };
-    // Waves come last, since they are those of the groups that are left.
+    // Batches come last, since they are those of the groups that are left.
     let fused = fused.and_then(|(kernels, mut image)| {
         let (models, plan) = (&analysis.models, &analysis.plan);
-        kernels.emit_waves(program, models, plan, bench, &mut image)?;
+        kernels.emit_batches(program, models, plan, bench, &mut image)?;
         Ok(image)
     });
     Ok((analysis, Some(fused)))

@@ -3,9 +3,9 @@
 //
 // Shows: all nine launches of a cell stay in their threads, so they run as one. A cell waits for the
 // cell below at its own step and for itself at the step before, and for nothing else, so all cells
-// (t, l) with the same t + l are one launch: steps + cells - 1 waves. With "inplace" a cell
+// (t, l) with the same t + l are one launch: steps + cells - 1 launch batches. With "inplace" a cell
 // overwrites its hidden state, which other threads still read: each new state gets memory of its own for as
-// long as launches wait, so that a cell stays one launch and the waves are as many.
+// long as launches wait, so that a cell stays one launch and the launch batches are as many.
 //
 // usage: lstm [steps] [cells] [inplace]
 //

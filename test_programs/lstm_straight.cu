@@ -3,7 +3,7 @@
 //
 // Shows: all nine launches of a cell stay in their threads, so they run as one. The cells are
 // equal but for their arguments: they share one kernel, and all cells (t, l) with the same t + l are one
-// launch, as in a loop nest: steps + cells - 1 waves. Where a cell overwrites its hidden state,
+// launch, as in a loop nest: steps + cells - 1 launch batches. Where a cell overwrites its hidden state,
 // which other threads still read, each new state gets memory of its own meanwhile.
 //
 // expect: 216 launches -> 24

@@ -2,7 +2,7 @@
 //!
 //! A seed gives a program of several cases, each a chain of launches over a few buffers with
 //! synchronisations, copies, branches, loops, streams and helpers between them, run for several sizes.
-//! At the end stands how precise the static graph was: how often it says the width that was seen.
+//! At the end stands how precise the static graph was: how often it says the scope that was seen.
 //! [`groups`] are smaller cases, many more of them. Runs a few seeds of both by default;
 //! `SIRIUS_FUZZ_SEEDS=from..to` runs others, for as long as one likes; the programs that fail, or with
 //! `SIRIUS_FUZZ_KEEP` all, are kept. `SIRIUS_FUZZ_SEEDS=0..1000 cargo test --test generated groups/` is

@@ -256,7 +256,7 @@ int main(int argc, char **) {
     let (report, seconds) = report("box", source);
     assert!(seconds < MOST_SECONDS / 8.0, "{seconds} s");
     let edges = list(&report, "edges");
-    let global = edges.iter().filter(|edge| edge["width"] == "global");
+    let global = edges.iter().filter(|edge| edge["scope"] == "global");
     let texts: Vec<_> = global
         .map(|edge| edge["witness"]["text"].as_str().unwrap_or_default())
         .collect();

@@ -523,7 +523,7 @@ fn a_saved_folder_holds_all_that_a_report_needs() {
 }
 
 /// `--sirius-max-fusions=N` takes in one more with each N: groups, operations, what stands side by side
-/// and at last waves; the program does the same with all of them.
+/// and at last batches; the program does the same with all of them.
 #[test]
 fn fusions_are_bisected() {
     let folder = tempfile::tempdir().unwrap();

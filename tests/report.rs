@@ -8,7 +8,7 @@ mod scene;
 use scene::*;
 use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{
-    DependenceGraph, DependenceKind, Edge, Guard, MappedWidth, PlaceMap, PlaceSymbol, Width,
+    DependenceGraph, DependenceKind, Edge, Guard, MappedScope, PlaceMap, PlaceSymbol, Scope,
     Witness, WitnessEnd,
 };
 use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
@@ -68,8 +68,8 @@ fn example() -> (Scene, FusionPlan, Report) {
     let dependences = graph_of(
         &scene,
         &[
-            (one, two, "b", Width::Thread),
-            (two, three, "c", Width::Global),
+            (one, two, "b", Scope::Thread),
+            (two, three, "c", Scope::Global),
         ],
     );
     let missed = Missed {
@@ -104,7 +104,7 @@ fn node_of(launch: LaunchId) -> NodeId {
     NodeId(launch.0 as usize)
 }
 
-fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> DependenceGraph {
+fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Scope)]) -> DependenceGraph {
     let mut dependences = DependenceGraph::default();
     let nodes: Vec<_> = scene
         .graph
@@ -112,10 +112,10 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Depen
         .iter()
         .map(|node| dependences.graph.add_node(node.id))
         .collect();
-    for (source, sink, buffer, width) in edges {
+    for (source, sink, buffer, scope) in edges {
         let (source, sink) = (node_of(*source), node_of(*sink));
-        let guards = match width {
-            Width::Thread => vec![valid(LaunchId(source.0 as u32))],
+        let guards = match scope {
+            Scope::Thread => vec![valid(LaunchId(source.0 as u32))],
             _ => Vec::new(),
         };
         let edge = Edge {
@@ -123,25 +123,25 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Depen
             sink,
             buffer: (*buffer).to_string(),
             kind: DependenceKind::Flow,
-            width: *width,
+            scope: *scope,
             relation: "{ source[bx] -> sink[bx] }".to_string(),
-            exact: *width == Width::Thread,
-            certain: *width == Width::Thread,
+            exact: *scope == Scope::Thread,
+            certain: *scope == Scope::Thread,
             values_differ: false,
             conditions: guards.clone(),
             absent_if: Vec::new(),
             carried: false,
             distances: Vec::new(),
             array: None,
-            because: match width {
-                Width::Global => "`blur` reads `c[i - 1]`, which `shift` writes in another block",
+            because: match scope {
+                Scope::Global => "`blur` reads `c[i - 1]`, which `shift` writes in another block",
                 _ => "",
             }
             .to_string(),
-            reason: (*width == Width::Global).then_some(RejectionReason::GlobalDependence),
+            reason: (*scope == Scope::Global).then_some(RejectionReason::GlobalDependence),
             location: Location::default(),
-            witness: (*width == Width::Global).then(witness),
-            mapped: (*width == Width::Global).then(mapped),
+            witness: (*scope == Scope::Global).then(witness),
+            mapped: (*scope == Scope::Global).then(mapped),
         };
         dependences
             .graph
@@ -150,14 +150,14 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Width)]) -> Depen
     dependences
 }
 
-fn mapped() -> MappedWidth {
+fn mapped() -> MappedScope {
     let coordinate = |extent| {
         Expression::Leaf(PlaceSymbol::Block(Axis::X))
             .multiply(Expression::Constant(extent))
             .add(Expression::Leaf(PlaceSymbol::Thread(Axis::X)))
     };
-    MappedWidth {
-        width: Width::Block,
+    MappedScope {
+        scope: Scope::Block,
         map: PlaceMap {
             source: vec![coordinate(64).floor_divide(Expression::Constant(256))],
             sink: vec![Expression::Leaf(PlaceSymbol::Block(Axis::X))],

@@ -115,6 +115,7 @@ fn mistakes(root: &Value, schema: &Value, value: &Value, place: &str, found: &mu
             "enum"
             | "const"
             | "additionalProperties"
+            | "deprecated"
             | "description"
             | "title"
             | "$schema"
@@ -250,8 +251,8 @@ fn maps_are_told_in_every_form() {
         ["scale", "identity", "blocks and threads as launched"],
         [
             "shift",
-            "dealt",
-            "threads dealt block after block, 4 blocks to one",
+            "remapped",
+            "threads remapped block after block, 4 blocks to one",
         ],
         ["transpose", "identity", "blocks and threads as launched"],
         ["negate", "rearranged", "blocks transposed"],
@@ -287,10 +288,10 @@ fn the_schema_refuses_what_is_wrong() {
     let schema = schema();
     let report: Value = serde_json::from_str(include_str!("report/example.json")).unwrap();
     for (place, wrong) in [
-        ("/version", Value::from(2)),
+        ("/version", Value::from(1)),
         ("/nodes/0/kind", Value::from("teapot")),
         ("/nodes/1/grid", Value::from(3)),
-        ("/edges/0/width", Value::Null),
+        ("/edges/0/scope", Value::Null),
         ("/edges/0/src", Value::from("0")),
         ("/fusions/0/members", Value::from("none")),
         ("/missed/0", Value::Object(serde_json::Map::new())),
@@ -388,36 +389,36 @@ fn drawings_have_the_nodes_and_edges_of_the_report() {
 }
 
 #[test]
-fn waves_and_what_overwriting_costs() {
+fn batches_and_what_overwriting_costs() {
     let source = "tests/report/in_place.cu";
     let kept = &["--sirius-opt=all,-buffer-renaming"];
     let report: Value = serde_json::from_str(&analyse_with(source, "json", kept)).unwrap();
-    let [in_loop, straight] = report["waves"].as_array().unwrap().as_slice() else {
-        panic!("{}", report["waves"]);
+    let [in_loop, straight] = report["batched_regions"].as_array().unwrap().as_slice() else {
+        panic!("{}", report["batched_regions"]);
     };
     let count = |value: &Value| {
         let figure = |name: &str| value[name].as_u64();
-        (figure("waves"), figure("launches"))
+        (figure("batches"), figure("launches"))
     };
-    // Steps + cells - 1 waves, of two launches each.
+    // Steps + cells - 1 batches, of two launches each.
     assert_eq!(count(&straight["count"]), (Some(8), Some(8)));
-    assert_eq!(straight["statements"][0]["wave"], 1);
-    assert_eq!(straight["statements"][9]["wave"], 8);
+    assert_eq!(straight["statements"][0]["batch"], 1);
+    assert_eq!(straight["statements"][9]["batch"], 8);
     let [overwritten] = straight["overwritten"].as_array().unwrap().as_slice() else {
         panic!("{}", straight["overwritten"]);
     };
     assert_eq!(overwritten["buffers"], serde_json::json!(["s"]));
-    // A cell a launch, those of a wave side by side; what stands side by side waits for nothing.
+    // A cell a launch, those of a batch side by side; what stands side by side waits for nothing.
     assert_eq!(count(&overwritten["without"]), (None, Some(4)));
     assert_eq!(overwritten["whole"], true);
     assert_eq!(in_loop["overwritten"][0]["whole"], true);
-    assert_eq!(in_loop["count"]["waves"], Value::Null);
+    assert_eq!(in_loop["count"]["batches"], Value::Null);
     assert_eq!(in_loop["inside_loops"], 2);
     let text = analyse_with(source, "text", kept);
     for line in [
-        "12 launches wait for their waves: 8 waves, 8 launches",
+        "12 launches wait for their launch batches: 8 batches, 8 launches",
         "overwriting `s` costs launches: with a buffer of its own for each version, 4 launches in \
-         place of 8 waves, 8 launches",
+         place of 8 batches, 8 launches",
         "    anti on `s`, tests/report/in_place.cu:26 `mix` -> tests/report/in_place.cu:26 `keep`, and ",
         "`s[32]` is read by block 0, thread 0 (tests/report/in_place.cu:8) and written by block 1, thread 0 \
          (tests/report/in_place.cu:14)",
@@ -428,11 +429,11 @@ fn waves_and_what_overwriting_costs() {
 }
 
 #[test]
-fn waves_of_expanded_buffers() {
+fn batches_of_expanded_buffers() {
     let source = "tests/report/in_place.cu";
     let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
-    let [in_loop, straight] = report["waves"].as_array().unwrap().as_slice() else {
-        panic!("{}", report["waves"]);
+    let [in_loop, straight] = report["batched_regions"].as_array().unwrap().as_slice() else {
+        panic!("{}", report["batched_regions"]);
     };
     // A cell in the loop is one launch; where it is written out, six launches are left of eight.
     assert_eq!(in_loop["expanded"], serde_json::json!(["s"]));

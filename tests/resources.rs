@@ -367,10 +367,10 @@ fn every_kind_of_fused_kernel_assembles() {
     assert_eq!(resources.count(), 2 * fusions.len());
     // Groups that are equal share a kernel.
     let mut entries: Vec<(String, [Option<u32>; 2])> = Vec::new();
-    let [groups, waves] = ["fused", "waves"]
+    let [groups, batches] = ["fused", "batches"]
         .map(|stem| std::fs::read_to_string(place(&format!("{stem}.compute_80.ptx"))).unwrap());
-    assert!(!groups.contains("sirius_wave_"));
-    let text = groups + &waves;
+    assert!(!groups.contains("sirius_batch_"));
+    let text = groups + &batches;
     let number = |line: &str, name: &str| line.strip_prefix(name)?.trim().parse().ok();
     for line in text.lines() {
         if let Some((_, name)) = line.split_once(".entry ") {
@@ -396,14 +396,14 @@ fn every_kind_of_fused_kernel_assembles() {
         ("block", [Some(128), Some(8)]),
         ("exchange", [Some(64), None]),
         ("row", [Some(128), None]),
-        // A single group; one by itself; one that others share; what runs several of a wave.
+        // A single group; one by itself; one that others share; what runs several of a batch.
         ("product", [Some(32), Some(8)]),
         ("product", [Some(32), Some(8)]),
         ("product", [Some(32), Some(8)]),
         ("product", [Some(32), Some(8)]),
     ];
     assert_eq!(found, expected);
-    assert!(entries.last().unwrap().0.starts_with("sirius_wave_"));
+    assert!(entries.last().unwrap().0.starts_with("sirius_batch_"));
     assert!(
         text.contains("bar.sync \t0, 64;"),
         "a barrier of half a block"

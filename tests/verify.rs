@@ -141,7 +141,7 @@ fn passes_anti_dependence_in_one_thread() {
 }
 
 #[test]
-fn passes_block_width_with_barrier() {
+fn passes_block_scope_with_barrier() {
     let chain = chain_of(
         |scene| scene.block_sum("sum"),
         |scene| scene.spread("spread"),
@@ -150,7 +150,7 @@ fn passes_block_width_with_barrier() {
 }
 
 #[test]
-fn refuses_block_width_without_barrier() {
+fn refuses_block_scope_without_barrier() {
     let chain = chain_of(
         |scene| scene.block_sum("sum"),
         |scene| scene.spread("spread"),
@@ -776,8 +776,8 @@ mod equal_pointers;
 mod host;
 #[path = "verify/expansion.rs"]
 mod expansion;
-#[path = "verify/waves.rs"]
-mod waves;
+#[path = "verify/batches.rs"]
+mod batches;
 #[path = "verify/dead_buffers.rs"]
 mod dead_buffers;
 #[path = "verify/liveness.rs"]

@@ -283,7 +283,7 @@ pub enum ReportFormat {
 pub enum Fusion {
     /// Nothing is fused; everything else is the same.
     Off,
-    /// Thread- and block-width fusion (P1).
+    /// Fusion along dependences of thread and block scope (P1).
     Local,
     /// All that is built.
     All,

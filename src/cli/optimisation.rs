@@ -50,7 +50,7 @@ pub enum Optimisation {
     /// `buffer-renaming`: launches that wait get other memory for what they replace, where others still use what
     /// was there.
     BufferRenaming,
-    /// `heterogeneous-batches`: launches of different code, or with different grids, that meet in a wave are one.
+    /// `heterogeneous-batches`: launches of different code, or with different grids, that meet in a batch are one.
     HeterogeneousBatches,
 }
 

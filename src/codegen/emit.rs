@@ -12,7 +12,7 @@ use super::registration::{add_fused_keys, embed_unit_images, register_fused_imag
 use super::reserve::Reservations;
 use super::tables::link_tables;
 use super::timer::link_timer;
-use super::waves::link_queue;
+use super::batches::link_queue;
 use super::{CodegenError, DeviceImage};
 use crate::cli::{Build, Device, Phase, Toolchain};
 use crate::files::write_whole;
@@ -44,7 +44,7 @@ pub struct Emitted {
 }
 
 /// Builds `output`, a program, shared library or object file, from `program` under a plan and with
-/// the images of its units. The last images are those of the plan's groups and waves, or why they could not be made;
+/// the images of its units. The last images are those of the plan's groups and batches, or why they could not be made;
 /// `None` when there are no groups.
 ///
 /// # Errors
@@ -65,16 +65,16 @@ pub fn emit(
             Ok(fused)
         })
     });
-    let (fused, waves, fused_images) = match fused {
+    let (fused, batches, fused_images) = match fused {
         None => (Vec::new(), Vec::new(), Vec::new()),
         Some(Ok(fused)) => {
             emitted.left_out = fused.left_out(groups);
             let FusedImage {
                 kernels,
-                waves,
+                batches,
                 images,
             } = fused;
-            (kernels, waves, images)
+            (kernels, batches, images)
         }
         Some(Err(error)) => {
             emitted.fusion_failed = Some(error.to_string());
@@ -107,18 +107,18 @@ pub fn emit(
     let reservations = Reservations::new(plan.plan(), &fused, build.device);
     emitted.reserved = reservations.buffers().collect();
     reservations.redirect(program, graph, (build, toolchain), folder.path())?;
-    add_fused_keys(program, &fused, &waves);
-    if !waves.is_empty() {
+    add_fused_keys(program, &fused, &batches);
+    if !batches.is_empty() {
         link_queue(program, build, toolchain, &launcher, folder.path())?;
     }
-    if !fused.is_empty() || !waves.is_empty() {
+    if !fused.is_empty() || !batches.is_empty() {
         link_tables(program, graph, build, toolchain, folder.path())?;
     }
-    let kernels = (fused.as_slice(), waves.as_slice(), &reservations);
+    let kernels = (fused.as_slice(), batches.as_slice(), &reservations);
     rewrite_launches(program, graph, models, plan, kernels, &launcher)?;
     define_launch_functions(program, &launcher)?;
     embed_unit_images(program, &units.images)?;
-    register_fused_images(program, &fused_images, &fused, &waves)?;
+    register_fused_images(program, &fused_images, &fused, &batches)?;
     program
         .host
         .verify()

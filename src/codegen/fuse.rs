@@ -31,7 +31,7 @@ mod indices;
 mod launch_bounds;
 mod loops;
 mod memory;
-mod mixture;
+mod heterogeneous;
 mod names;
 mod shared_memory_reuse;
 mod preparation;
@@ -61,7 +61,7 @@ mod tests;
 use super::device::{self, device_target_machine, run_passes};
 use super::divisors::show_constant_divisors;
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
-use super::{CodegenError, FusedKernel, WaveKernel, WaveStatementSite};
+use super::{CodegenError, FusedKernel, BatchKernel, BatchedSite};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::program::Program;
@@ -81,7 +81,7 @@ use segments::{Segments, by_field, form_of, link_all};
 use specialisation::{SpecialisationKey, statements_at};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(in crate::codegen) use mixture::SLOTS;
+pub(in crate::codegen) use heterogeneous::SLOTS;
 pub(in crate::codegen) use partitions::extent;
 pub(super) use preparation::Preparation;
 
@@ -90,8 +90,8 @@ pub(super) use preparation::Preparation;
 pub(super) enum Part {
     /// Those of its groups.
     Groups,
-    /// Those that run the launches of a wave, but for groups' own that do.
-    Waves,
+    /// Those that run the launches of a batch, but for groups' own that do.
+    Batches,
 }
 
 /// A module with kernels of a plan.
@@ -99,11 +99,11 @@ pub(super) struct Kernels<'ctx> {
     pub(super) module: Module<'ctx>,
     /// The kernel of each group.
     pub(super) groups: Vec<FusedKernel>,
-    /// Those for waves. One of a group that is never launched several at once is its own kernel.
-    pub(super) waves: Vec<WaveKernel>,
+    /// Those for batches. One of a group that is never launched several at once is its own kernel.
+    pub(super) batches: Vec<BatchKernel>,
 }
 
-/// Builds one module with a kernel for each group of the plan, or one with those of waves. Groups whose members
+/// Builds one module with a kernel for each group of the plan, or one with those of batches. Groups whose members
 /// use a device variable that the host cannot name are left out; their launches stay apart.
 ///
 /// The result is as clang's device modules are, to be run through
@@ -189,7 +189,7 @@ pub(super) fn build_kernels<'ctx>(
             broadcasts::broadcast_values(function, facts);
         }
         let mut own = vec![function];
-        // Launches of waves bring no memory along.
+        // Launches of batches bring no memory along.
         if part == Part::Groups && optimisations.contains(&Optimisation::RowPromotion) {
             let windows = optimisations.contains(&Optimisation::BufferPromotion);
             let spare_bytes = || match windows {
@@ -261,9 +261,9 @@ pub(super) fn build_kernels<'ctx>(
             kernel.is_whole = false;
         }
     }
-    let of_waves = |kernel: &Built, own: &[usize]| -> Vec<WaveStatementSite> {
+    let of_batches = |kernel: &Built, own: &[usize]| -> Vec<BatchedSite> {
         let own = statements_at(own, statements, sites).into_iter();
-        own.map(|(statement, site)| WaveStatementSite {
+        own.map(|(statement, site)| BatchedSite {
             launch: statement.launch(),
             group: statement.group(),
             parameters: kernel.parameters(site),
@@ -277,10 +277,10 @@ pub(super) fn build_kernels<'ctx>(
         if !kernel.is_whole {
             continue;
         }
-        if part == Part::Waves {
+        if part == Part::Batches {
             bodies.push(batch::Body {
                 kernel,
-                statements: of_waves(kernel, &order.sites),
+                statements: of_batches(kernel, &order.sites),
                 single: wanted.is_single(number),
                 never_batched: false,
                 regions: batch::meeting(
@@ -300,7 +300,7 @@ pub(super) fn build_kernels<'ctx>(
             .filter(|(of_group, _)| *of_group == number);
         bodies.extend(never_batched.map(|(_, own)| batch::Body {
             kernel,
-            statements: of_waves(kernel, own),
+            statements: of_batches(kernel, own),
             single: true,
             never_batched: true,
             regions: BTreeMap::new(),
@@ -308,14 +308,14 @@ pub(super) fn build_kernels<'ctx>(
     }
     groups.sort_by_key(|kernel| kernel.group);
     let mixes = optimisations.contains(&Optimisation::HeterogeneousBatches);
-    let waves = batch::build_batches(&module, bodies, mixes)?;
+    let batches = batch::build_batches(&module, bodies, mixes)?;
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
     Ok(Kernels {
         module,
         groups,
-        waves,
+        batches,
     })
 }
 

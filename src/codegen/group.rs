@@ -18,7 +18,7 @@ use super::launch_call::{
     launch_kernel, shared_limit, thread_limit, variable_address,
 };
 use super::tables::pointer_behind;
-use super::waves::{Waiting, issue_waiting};
+use super::batches::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter, StagedRows};
 use crate::dependence::Guard;
 use crate::kernel::KernelModel;

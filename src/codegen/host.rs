@@ -13,8 +13,8 @@ use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_
 use super::reserve::{PassedPointer, Reservations};
 use super::shared_functions::SharedFunctions;
 use super::tables::let_copies_tell;
-use super::waves::{self, Waiting};
-use super::{CodegenError, FusedKernel, WaveKernel};
+use super::batches::{self, Waiting};
+use super::{CodegenError, FusedKernel, BatchKernel};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{Program, operation_call};
@@ -40,10 +40,10 @@ pub fn rewrite_launches(
     graph: &LaunchGraph,
     models: &[KernelModel],
     plan: &VerifiedPlan,
-    (fused, waves, reservations): (&[FusedKernel], &[WaveKernel], &Reservations),
+    (fused, batches, reservations): (&[FusedKernel], &[BatchKernel], &Reservations),
     launcher: &Launcher,
 ) -> Result<(), CodegenError> {
-    let waiting = Waiting::all(plan.plan(), waves);
+    let waiting = Waiting::all(plan.plan(), batches);
     // Their numbers are those of the calls as they are now.
     let all_operations = calls_of_operations(program);
     let operations = operation_calls(&all_operations, graph);
@@ -51,7 +51,7 @@ pub fn rewrite_launches(
     let_copies_wait(program, graph, kept, &all_operations)?;
     let_copies_tell(program, graph, &all_operations)?;
     if !waiting.is_empty() {
-        waves::rewrite_regions(program, graph, models, plan.plan(), &waiting)?;
+        batches::rewrite_regions(program, graph, models, plan.plan(), &waiting)?;
     }
     let mut calls = launch_calls(program);
     calls.extend(operations);

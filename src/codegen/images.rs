@@ -8,7 +8,7 @@ use super::fuse::{Kernels, Part, Preparation, build_kernels};
 use super::parts::{KernelImage, begin_images};
 use super::pending::{DeviceCode, PendingImage};
 use super::ptx::{Usage, emit_ptx};
-use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, WaveKernel};
+use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, BatchKernel};
 use crate::cli::{Build, Device, Optimisation, Toolchain};
 use crate::files::{install, private_folder};
 use crate::kernel::KernelModel;
@@ -178,8 +178,8 @@ impl UnitImages {
 /// The images of a plan's kernels.
 pub struct FusedImage {
     pub(super) kernels: Vec<FusedKernel>,
-    pub(super) waves: Vec<WaveKernel>,
-    /// Those of groups' kernels, and those of waves'.
+    pub(super) batches: Vec<BatchKernel>,
+    /// Those of groups' kernels, and those of batches'.
     pub(super) images: Vec<KernelImage>,
 }
 
@@ -249,16 +249,16 @@ impl<'ctx> FusedKernels<'ctx> {
     pub fn emit(&self, bench: &Workbench<'_>) -> Result<FusedImage, CodegenError> {
         Ok(FusedImage {
             kernels: self.groups.groups.clone(),
-            waves: self.groups.waves.clone(),
+            batches: self.groups.batches.clone(),
             images: begin_images(&self.groups.module, Part::Groups, bench)?,
         })
     }
 
-    /// Adds an image of the kernels that run the plan's waves, which are built for that.
+    /// Adds an image of the kernels that run the plan's batches, which are built for that.
     ///
     /// # Errors
     /// As [`Self::build`] and [`Self::emit`].
-    pub fn emit_waves(
+    pub fn emit_batches(
         &self,
         program: &Program<'ctx>,
         models: &[KernelModel],
@@ -267,30 +267,30 @@ impl<'ctx> FusedKernels<'ctx> {
         image: &mut FusedImage,
     ) -> Result<(), CodegenError> {
         let (plan, build) = (plan.plan(), bench.build);
-        if plan.waves.is_empty() {
+        if plan.batched_regions.is_empty() {
             return Ok(());
         }
-        let (preparation, part) = (&self.preparation, Part::Waves);
+        let (preparation, part) = (&self.preparation, Part::Batches);
         let mut optimisations = build.sirius.optimisations.clone();
         if build.sirius.tuning.timed {
             // What a launch takes is noted for one site.
             optimisations.remove(&Optimisation::HeterogeneousBatches);
         }
         let kernels = build_kernels(program, preparation, part, models, plan, &optimisations)?;
-        save(&kernels, build, "device.waves.ll")?;
-        if !kernels.waves.is_empty() {
-            let made = begin_images(&kernels.module, Part::Waves, bench)?;
+        save(&kernels, build, "device.batches.ll")?;
+        if !kernels.batches.is_empty() {
+            let made = begin_images(&kernels.module, Part::Batches, bench)?;
             image.images.extend(made);
-            image.waves.extend(kernels.waves);
+            image.batches.extend(kernels.batches);
         }
         // A group that is only right where the queue runs it needs the kernel for that.
         let queued: BTreeSet<usize> = image
-            .waves
+            .batches
             .iter()
-            .flat_map(|wave| &wave.statements)
+            .flat_map(|batch| &batch.statements)
             .filter_map(|statement| statement.group)
             .collect();
-        let statements = plan.waves.iter().flat_map(|region| &region.statements);
+        let statements = plan.batched_regions.iter().flat_map(|region| &region.statements);
         let bound: BTreeSet<LaunchId> = statements
             .filter(|statement| statement.must_replace)
             .map(|statement| statement.launch)

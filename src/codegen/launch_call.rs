@@ -4,7 +4,7 @@
 //! module links like any other.
 
 use super::CodegenError;
-use super::waves::issue_waiting;
+use super::batches::issue_waiting;
 use crate::program::Program;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;

@@ -37,7 +37,7 @@ mod shared_runtime;
 mod tables;
 mod timer;
 mod undefined;
-mod waves;
+mod batches;
 mod wide_conversions;
 
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
@@ -188,15 +188,15 @@ pub struct StagedRows {
     pub behind_bytes: u64,
 }
 
-/// A kernel that runs several launches of a wave: the blocks of each lie one after the other on the z
+/// A kernel that runs several launches of a batch: the blocks of each lie one after the other on the z
 /// axis of its grid. Its one parameter is a block of memory with the grid's z extent of one launch
 /// at its start and the arguments of each launch, a record, from `records_offset_bytes` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaveKernel {
+pub struct BatchKernel {
     /// Its name in the fused image.
     pub name: String,
     /// The statements of the plan that it runs launches of.
-    pub statements: Vec<WaveStatementSite>,
+    pub statements: Vec<BatchedSite>,
     /// One launch by itself has a kernel that takes what a record holds: that of all these groups, or
     /// the user's.
     pub single: bool,
@@ -212,14 +212,14 @@ pub struct WaveKernel {
     /// is one by itself.
     pub capacity: u32,
     /// The kernel in which it may stand beside launches of other code.
-    pub mixture: Option<WaveMixture>,
+    pub heterogeneous: Option<HeterogeneousKernel>,
 }
 
-/// A kernel for what meets in a wave and is not of one code and grid, and which of its codes a
-/// [`WaveKernel`] is.
+/// A kernel for what meets in a batch and is not of one code and grid, and which of its codes a
+/// [`BatchKernel`] is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaveMixture {
-    /// Its name in the image of waves' kernels.
+pub struct HeterogeneousKernel {
+    /// Its name in the image of batches' kernels.
     pub name: String,
     /// The number of the code.
     pub code: u32,
@@ -227,16 +227,16 @@ pub struct WaveMixture {
     pub static_shared_bytes: u64,
 }
 
-impl WaveKernel {
+impl BatchKernel {
     /// Whether the fused image has it.
     pub fn is_built(&self) -> bool {
         self.capacity > 1
     }
 }
 
-/// A statement of the plan whose launches a [`WaveKernel`] runs.
+/// A statement of the plan whose launches a [`BatchKernel`] runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaveStatementSite {
+pub struct BatchedSite {
     /// At whose place it is issued.
     pub launch: LaunchId,
     /// The group that it is; `None` for a launch by itself.
@@ -244,12 +244,12 @@ pub struct WaveStatementSite {
     /// What a record holds, in order.
     pub parameters: Vec<FusedParameter>,
     /// The launches that it is.
-    pub members: Vec<WaveMember>,
+    pub members: Vec<BatchMember>,
 }
 
 /// A launch of a statement, and how its record leads to memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaveMember {
+pub struct BatchMember {
     /// Which launch.
     pub launch: LaunchId,
     /// The number of its segment in the fused kernel.

@@ -39,7 +39,7 @@ pub(super) fn begin_images(
 ) -> Result<Vec<KernelImage>, CodegenError> {
     let name = match part {
         Part::Groups => "fused",
-        Part::Waves => "waves",
+        Part::Batches => "batches",
     };
     let kernels = device::kernels(module);
     let names: Vec<String> = kernels.iter().map(|kernel| kernel.name()).collect();

@@ -1,7 +1,7 @@
 //! Device images inside the host module, and their registration with the runtime.
 //!
 //! Invariant: every unit keeps its own registration, only its dummy image is replaced; the images of fused
-//! kernels and of waves' add a wrapper and a registration of their own, run right after the first unit's. Host IR is
+//! kernels and of batches' add a wrapper and a registration of their own, run right after the first unit's. Host IR is
 //! the same for both devices, only what a wrapper's data pointer points to differs.
 
 use super::fuse::Part;
@@ -9,8 +9,8 @@ use super::group::fused_key;
 use super::launch_call::declared;
 use super::parts::KernelImage;
 use super::pending::PendingImage;
-use super::waves::{mixture_key, wave_key};
-use super::{CodegenError, FusedKernel, WaveKernel};
+use super::batches::{heterogeneous_key, batch_key};
+use super::{CodegenError, FusedKernel, BatchKernel};
 use crate::program::Program;
 use inkwell::module::Linkage;
 use inkwell::values::{
@@ -46,10 +46,10 @@ pub fn embed_unit_images(
     Ok(())
 }
 
-/// Adds the host symbols that stand for fused kernels and for those of waves.
-pub fn add_fused_keys(program: &Program<'_>, fused: &[FusedKernel], waves: &[WaveKernel]) {
+/// Adds the host symbols that stand for fused kernels and for those of batches.
+pub fn add_fused_keys(program: &Program<'_>, fused: &[FusedKernel], batches: &[BatchKernel]) {
     let byte = program.context.i8_type();
-    for (symbol, _) in group_keys(fused).into_iter().chain(wave_keys(waves)) {
+    for (symbol, _) in group_keys(fused).into_iter().chain(batch_keys(batches)) {
         let key = program.host.add_global(byte, None, &symbol);
         key.set_linkage(Linkage::Internal);
         key.set_initializer(&byte.const_zero());
@@ -59,24 +59,24 @@ pub fn add_fused_keys(program: &Program<'_>, fused: &[FusedKernel], waves: &[Wav
 /// Host symbols and names of kernels.
 type Keys<'a> = BTreeMap<String, &'a str>;
 
-/// Those of groups, and of waves for which these are enough.
+/// Those of groups, and of batches for which these are enough.
 fn group_keys(fused: &[FusedKernel]) -> Keys<'_> {
     let keys = fused.iter();
     keys.map(|kernel| (fused_key(kernel), kernel.name.as_str()))
         .collect()
 }
 
-fn wave_keys(waves: &[WaveKernel]) -> Keys<'_> {
-    let built = waves.iter().filter(|wave| wave.is_built());
-    let mixtures = waves.iter().filter_map(|wave| wave.mixture.as_ref());
-    let mixtures = mixtures.map(|mixture| (mixture_key(mixture), mixture.name.as_str()));
+fn batch_keys(batches: &[BatchKernel]) -> Keys<'_> {
+    let built = batches.iter().filter(|batch| batch.is_built());
+    let heterogeneous = batches.iter().filter_map(|batch| batch.heterogeneous.as_ref());
+    let heterogeneous = heterogeneous.map(|heterogeneous| (heterogeneous_key(heterogeneous), heterogeneous.name.as_str()));
     built
-        .map(|wave| (wave_key(wave), wave.name.as_str()))
-        .chain(mixtures)
+        .map(|batch| (batch_key(batch), batch.name.as_str()))
+        .chain(heterogeneous)
         .collect()
 }
 
-/// Adds the images of fused kernels and of waves' and registers the kernels under their keys.
+/// Adds the images of fused kernels and of batches' and registers the kernels under their keys.
 ///
 /// # Errors
 /// When the host module has no registration to extend: our bug.
@@ -84,13 +84,13 @@ pub fn register_fused_images(
     program: &Program<'_>,
     images: &[KernelImage],
     fused: &[FusedKernel],
-    waves: &[WaveKernel],
+    batches: &[BatchKernel],
 ) -> Result<(), CodegenError> {
-    let [of_groups, of_waves] = [group_keys(fused), wave_keys(waves)];
+    let [of_groups, of_batches] = [group_keys(fused), batch_keys(batches)];
     for (number, image) in images.iter().enumerate() {
         let keys = match image.part {
             Part::Groups => of_groups.iter(),
-            Part::Waves => of_waves.iter(),
+            Part::Batches => of_batches.iter(),
         };
         let keys = keys.filter(|(_, kernel)| image.kernels.contains(**kernel));
         let keys: Keys<'_> = keys.map(|(key, kernel)| (key.clone(), *kernel)).collect();

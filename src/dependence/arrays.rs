@@ -11,7 +11,7 @@ use super::mapped::{Coordinate, Terms, divided, expand, host_expression, linear_
 use super::pair::PairOfTargets;
 use super::polynomial::Polynomial;
 use super::relation::{Agreement, Shape, Side, Solver};
-use super::{Guard, Width};
+use super::{Guard, Scope};
 use crate::affine::{Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, KernelModel};
@@ -63,9 +63,9 @@ pub(super) fn array_places(
     solver: &mut Solver,
     (left, right): (&[usize], &[usize]),
     widest: (&Access, &Access),
-    identity: Width,
+    identity: Scope,
 ) -> Option<ArrayPlaces> {
-    if identity == Width::Thread || left.len() * right.len() > MOST_PAIRS {
+    if identity == Scope::Thread || left.len() * right.len() > MOST_PAIRS {
         return None;
     }
     let sides = [

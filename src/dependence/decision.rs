@@ -6,18 +6,18 @@
 
 use super::arrays::{ArrayPlaces, array_places};
 use super::kinds::pairs_of;
-use super::mapped::{MappedWidth, mapped_width};
+use super::mapped::{MappedScope, mapped_scope};
 use super::pair::{PairOfTargets, ShapeEquality};
 use super::relation::{Shape, Solver, universal_relation};
 use super::union::Union;
 use super::witness::Example;
-use super::{DependenceKind, Guard, Width};
+use super::{DependenceKind, Guard, Scope};
 use crate::diagnostics::RejectionReason;
 use crate::kernel::Access;
 
 /// Most pairs of accesses that one pair of targets is decided by.
 const MOST_ACCESS_PAIRS: usize = 900;
-/// After this many pairs a global width ends the search, also one that is not proven.
+/// After this many pairs a global scope ends the search, also one that is not proven.
 const ENOUGH_ACCESS_PAIRS: usize = 64;
 /// Most that is spent on one pair of targets, as [`Solver::spent`] counts it; a few seconds of a build
 /// for debugging.
@@ -39,21 +39,21 @@ pub(super) enum Decision {
 
 /// How the accesses of two targets meet.
 pub(super) struct Meeting {
-    pub(super) width: Width,
+    pub(super) scope: Scope,
     pub(super) relation: String,
     pub(super) exact: bool,
-    /// What was compared up to a proof of the width are exactly the conflicting pairs.
+    /// What was compared up to a proof of the scope are exactly the conflicting pairs.
     pub(super) certain: bool,
     /// Some value that the relation depends on may differ between the runs of source and sink.
     pub(super) values_differ: bool,
-    /// Not all accesses were compared, which would have taken too long: the width or the relation may
+    /// Not all accesses were compared, which would have taken too long: the scope or the relation may
     /// be wider for that.
     pub(super) gave_up: bool,
-    /// What the width relies on.
+    /// What the scope relies on.
     pub(super) conditions: Vec<Guard>,
     /// No two accesses meet while all of these hold; empty where some do.
     pub(super) absent_if: Vec<Guard>,
-    /// For a global width, the class of the reason.
+    /// For a global scope, the class of the reason.
     pub(super) reason: RejectionReason,
     /// Positions of the two accesses that are furthest apart.
     pub(super) widest: [usize; 2],
@@ -63,13 +63,13 @@ pub(super) struct Meeting {
     pub(super) example: Option<Example>,
     /// The sink's shape in the example.
     pub(super) sink_shape: Shape,
-    pub(super) mapped: Option<MappedWidth>,
+    pub(super) mapped: Option<MappedScope>,
     pub(super) array: Option<ArrayPlaces>,
 }
 
 /// The verdict over the pairs of accesses so far.
 struct Merged<'a> {
-    width: Width,
+    scope: Scope,
     union: Union,
     exact: bool,
     certain: bool,
@@ -105,7 +105,7 @@ impl PairOfTargets<'_> {
         };
         let better = bounded.decide_all(solver, kind, sides);
         Some(Decision::Meet(match better {
-            Some(Decision::Meet(better)) if better.width < plain.width => better,
+            Some(Decision::Meet(better)) if better.scope < plain.scope => better,
             // Where nothing meets, fused launches still gain from being one.
             Some(Decision::ApartIf(guards)) => {
                 plain.absent_if = guards;
@@ -140,16 +140,16 @@ impl PairOfTargets<'_> {
             }
             return (!relied_on.is_empty()).then_some(Decision::ApartIf(relied_on));
         }
-        let (mut relation, united) = solver.unite(merged.union, merged.width);
+        let (mut relation, united) = solver.unite(merged.union, merged.scope);
         merged.exact &= united;
         let mut absent_when_apart = false;
-        if merged.width == Width::Global {
+        if merged.scope == Scope::Global {
             absent_when_apart = true;
-            // The width relies on nothing now, the relation on what makes the models true. Pairs that
+            // The scope relies on nothing now, the relation on what makes the models true. Pairs that
             // were found for equal shapes are not all, since nothing promises these.
             if matches!(self.equality, ShapeEquality::If(_)) {
                 relied_on.clear();
-                relation = universal_relation(Width::Global);
+                relation = universal_relation(Scope::Global);
                 merged.exact = false;
                 merged.certain = false;
             }
@@ -165,22 +165,22 @@ impl PairOfTargets<'_> {
             _ => RejectionReason::UnprovenIndex,
         };
         let widest = merged.widest;
-        let example = self.example(solver, widest, merged.width);
+        let example = self.example(solver, widest, merged.scope);
         // Where no order is needed, no map is; two iterations do not run as one. What is too expensive of the
         // places as they are is of mapped ones, too.
         let sought = kind != DependenceKind::Reduction && self.one_iteration && !merged.gave_up;
         let (mut mapped, mut array) = (None, None);
         if sought {
-            let (sides, width) = ((left, right), merged.width);
-            mapped = mapped_width(self, solver, sides, widest, width, example.as_ref());
-            array = array_places(self, solver, sides, widest, width);
+            let (sides, scope) = ((left, right), merged.scope);
+            mapped = mapped_scope(self, solver, sides, widest, scope, example.as_ref());
+            array = array_places(self, solver, sides, widest, scope);
         }
         let position = |list: &[usize], access: &Access| {
             let mut indices = list.iter();
             indices.position(|index| *index == access.id.0).unwrap_or(0)
         };
         Some(Decision::Meet(Box::new(Meeting {
-            width: merged.width,
+            scope: merged.scope,
             relation,
             exact: merged.exact,
             certain: merged.certain,
@@ -206,7 +206,7 @@ impl PairOfTargets<'_> {
         others: impl Iterator<Item = (&'a Access, &'a Access)>,
     ) -> Option<Merged<'a>> {
         let mut merged = Merged {
-            width: Width::Thread,
+            scope: Scope::Thread,
             union: Union::default(),
             exact: true,
             certain: true,
@@ -223,7 +223,7 @@ impl PairOfTargets<'_> {
         let mut pairs = std::iter::once(first).chain(others);
         for accesses in pairs.by_ref() {
             if solver.spent > most_spent {
-                if !merged.any || merged.width != Width::Global {
+                if !merged.any || merged.scope != Scope::Global {
                     return None;
                 }
                 merged.union.give_up();
@@ -234,17 +234,17 @@ impl PairOfTargets<'_> {
             compared += 1;
             let verdict = self.decide(solver, accesses);
             merged.absence_needs_shape |= verdict.absence_needs_shape;
-            let Some(width) = verdict.conflict.width else {
+            let Some(scope) = verdict.conflict.scope else {
                 continue;
             };
-            let certain = width == Width::Global && verdict.conflict.proven;
-            if !merged.any || width > merged.width || certain && !merged.proven_global {
+            let certain = scope == Scope::Global && verdict.conflict.proven;
+            if !merged.any || scope > merged.scope || certain && !merged.proven_global {
                 merged.widest = accesses;
             }
-            merged.width = if merged.any {
-                merged.width.max(width)
+            merged.scope = if merged.any {
+                merged.scope.max(scope)
             } else {
-                width
+                scope
             };
             merged.proven_global |= certain;
             merged.exact &= verdict.conflict.exact;
@@ -257,7 +257,7 @@ impl PairOfTargets<'_> {
             if merged.proven_global {
                 break;
             }
-            if merged.width == Width::Global && compared >= ENOUGH_ACCESS_PAIRS {
+            if merged.scope == Scope::Global && compared >= ENOUGH_ACCESS_PAIRS {
                 merged.union.give_up();
                 merged.certain = false;
                 break;
@@ -289,7 +289,7 @@ impl PairOfTargets<'_> {
             }
             compared += 1;
             let conflict = self.decide(writer, accesses).conflict;
-            if conflict.width.is_some() {
+            if conflict.scope.is_some() {
                 merged.exact &= conflict.exact;
                 merged.union.add(conflict.relation);
             }

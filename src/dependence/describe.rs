@@ -4,7 +4,7 @@ use super::instance::Place;
 use super::polynomial::{Atom, Polynomial};
 use super::relation::Shape;
 use super::witness::Example;
-use super::{Width, Witness, WitnessEnd};
+use super::{Scope, Witness, WitnessEnd};
 use crate::affine::{Affine, Variable};
 use crate::expression::Expression;
 use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Reduction};
@@ -18,18 +18,18 @@ pub(super) fn different_shapes(source: &KernelModel, sink: &KernelModel) -> Stri
     )
 }
 
-/// Why a dependence between two accesses is as wide as it is; empty for thread width.
+/// Why a dependence between two accesses is as wide as it is; empty for thread scope.
 pub(super) fn accesses(
     source: &KernelModel,
     sink: &KernelModel,
     (earlier, later): (&Access, &Access),
     buffer: &str,
-    width: Width,
+    scope: Scope,
 ) -> String {
-    let where_else = match width {
-        Width::Thread => return String::new(),
-        Width::Block => "another thread of the block",
-        Width::Global => "another block",
+    let where_else = match scope {
+        Scope::Thread => return String::new(),
+        Scope::Block => "another thread of the block",
+        Scope::Global => "another block",
     };
     let how = |model: &KernelModel, access: &Access| match &access.subscript {
         Some(subscript) => format!("`{buffer}[{}]`", element(model, access, subscript)),

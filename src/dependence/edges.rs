@@ -18,7 +18,7 @@ use super::pair::disjoint_guard;
 use super::polynomial::Polynomial;
 use super::relation::{Relations, Solver, universal_relation};
 use super::targets::Structure;
-use super::{DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Width};
+use super::{DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Scope};
 use crate::diagnostics::{Location, RejectionReason};
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
 use petgraph::graph::NodeIndex;
@@ -324,8 +324,8 @@ impl Builder<'_> {
                         sink: sink.node(),
                         buffer: known_name(&to.place, &from.place).to_owned(),
                         kind,
-                        width: Width::Global,
-                        relation: universal_relation(Width::Global),
+                        scope: Scope::Global,
+                        relation: universal_relation(Scope::Global),
                         exact: false,
                         certain: false,
                         values_differ: false,
@@ -472,10 +472,10 @@ impl Builder<'_> {
                 add_guards(&mut edge.absent_if, &sink.conditions);
                 add_guards(&mut edge.absent_if, &[apart]);
             }
-            link = link.max(match edge.width {
+            link = link.max(match edge.scope {
                 _ if !edge.absent_if.is_empty() => Link::Nothing,
                 _ if edge.kind == DependenceKind::Reduction => Link::Orders,
-                Width::Global if edge.mapped.is_none() && edge.array.is_none() => Link::Separates,
+                Scope::Global if edge.mapped.is_none() && edge.array.is_none() => Link::Separates,
                 _ => Link::Orders,
             });
             self.add(edge);
@@ -595,8 +595,8 @@ impl Builder<'_> {
             sink: sink.node,
             buffer: to.place.name.clone(),
             kind,
-            width: Width::Global,
-            relation: universal_relation(Width::Global),
+            scope: Scope::Global,
+            relation: universal_relation(Scope::Global),
             exact: false,
             certain: false,
             values_differ: false,

@@ -20,7 +20,7 @@ pub fn build_dependence_graph(graph: &LaunchGraph, kernels: &[KernelModel]) -> D
 }
 
 /// The same for whom the relations of its edges are of no interest, which takes a fraction of the time: each is all
-/// pairs of the edge's width, and none is exact.
+/// pairs of the edge's scope, and none is exact.
 pub fn build_dependence_graph_without_relations(
     graph: &LaunchGraph,
     kernels: &[KernelModel],

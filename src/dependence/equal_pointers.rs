@@ -10,7 +10,7 @@ use super::edges::{Answer, Builder, Compared, Question};
 use super::instance::{Instance, TargetUse};
 use super::pair::{ShapeEquality, disjoint_guard, shape_equality, shape_on_sink_side};
 use super::polynomial::Polynomial;
-use super::{Edge, Guard, Width};
+use super::{Edge, Guard, Scope};
 use crate::launch::ValueId;
 
 impl Builder<'_> {
@@ -55,7 +55,7 @@ impl Builder<'_> {
         };
         let answers = self.precise_edges((source, sink, from, to), &question, compared);
         let stays = |answer: &Answer| {
-            answer.edge.width == Width::Thread && answer.edge.absent_if.is_empty()
+            answer.edge.scope == Scope::Thread && answer.edge.absent_if.is_empty()
         };
         if answers.is_empty() || !answers.iter().all(stays) {
             return false;

@@ -114,7 +114,7 @@ impl<'a> Instance<'a> {
             [0, 1, 2].map(|axis| {
                 match host_value(graph, values[axis], 32, false, readings) {
                     Some(expression) => leaf_polynomial(&expression),
-                    // A witness of another width: the value has no reading as an extent.
+                    // A witness of another scope: the value has no reading as an extent.
                     None => Polynomial::atom(Atom::SinkSide(Box::new(Atom::Value(values[axis])))),
                 }
             })

@@ -1,4 +1,4 @@
-//! Widths under a one-to-one map that is not the identity (paper §3.4): grids of another shape,
+//! Scopes under a one-to-one map that is not the identity (paper §3.4): grids of another shape,
 //! transposed blocks, another linearisation, several small blocks for a large one, runs of places for a
 //! block that touches as much ([`runs`]).
 //!
@@ -14,7 +14,7 @@ use super::pair::{PairOfTargets, mentions};
 use super::polynomial::{Atom, Monomial, Polynomial};
 use super::relation::{Agreement, Shape, Side, Solver};
 use super::witness::Example;
-use super::{Guard, Width, runs};
+use super::{Guard, Scope, runs};
 use crate::affine::{Affine, Axis, Variable};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
@@ -48,15 +48,15 @@ pub struct PlaceMap {
     pub sink_blocks: i64,
 }
 
-/// A width that is smaller than the one under the identity, and the map that makes it so.
+/// A scope that is smaller than the one under the identity, and the map that makes it so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MappedWidth {
+pub struct MappedScope {
     /// Thread: the map is one-to-one on threads. Block: on blocks, or on groups of them, or on runs of
     /// threads.
-    pub width: Width,
+    pub scope: Scope,
     /// The map.
     pub map: PlaceMap,
-    /// What the width relies on.
+    /// What the scope relies on.
     pub conditions: Vec<Guard>,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct Coordinate {
 
 /// A map that may be right.
 pub(super) struct Candidate {
-    pub(super) width: Width,
+    pub(super) scope: Scope,
     pub(super) source: Vec<Coordinate>,
     pub(super) sink: Vec<Coordinate>,
     pub(super) blocks: (i64, i64),
@@ -95,16 +95,16 @@ const MOST_PAIRS: usize = 16;
 /// Most blocks that are put together.
 const MOST_BLOCKS_TOGETHER: i64 = 1024;
 
-/// The smallest width under some map, where it is smaller than `identity`.
-pub(super) fn mapped_width(
+/// The smallest scope under some map, where it is smaller than `identity`.
+pub(super) fn mapped_scope(
     pair: &PairOfTargets,
     solver: &mut Solver,
     (left, right): (&[usize], &[usize]),
     widest: (&Access, &Access),
-    identity: Width,
+    identity: Scope,
     example: Option<&Example>,
-) -> Option<MappedWidth> {
-    if identity == Width::Thread || left.len() * right.len() > MOST_PAIRS {
+) -> Option<MappedScope> {
+    if identity == Scope::Thread || left.len() * right.len() > MOST_PAIRS {
         return None;
     }
     let accesses = |model: &'_ KernelModel, list: &[usize]| -> Option<Vec<Access>> {
@@ -132,7 +132,7 @@ pub(super) fn mapped_width(
     let candidates = candidates(pair, shapes, widest, identity, example);
     for candidate in candidates {
         let refuted = example.is_some_and(|example| refutes(example, &candidate));
-        if candidate.width >= identity || refuted {
+        if candidate.scope >= identity || refuted {
             continue;
         }
         let mut gave_up = false;
@@ -172,8 +172,8 @@ pub(super) fn mapped_width(
             continue;
         };
         conditions.extend(candidate.conditions);
-        return Some(MappedWidth {
-            width: candidate.width,
+        return Some(MappedScope {
+            scope: candidate.scope,
             map: PlaceMap {
                 source,
                 sink,
@@ -226,20 +226,20 @@ pub(super) fn push_condition(conditions: &mut Vec<Guard>, condition: Condition<V
     }
 }
 
-/// Candidates, thread width first.
+/// Candidates, thread scope first.
 fn candidates(
     pair: &PairOfTargets,
     shapes: [&Shape; 2],
     widest: (&Access, &Access),
-    identity: Width,
+    identity: Scope,
     example: Option<&Example>,
 ) -> Vec<Candidate> {
     let [source, sink] = shapes;
     let mut found = Vec::new();
-    let mut add = |width, coordinates: Option<(Vec<Coordinate>, Vec<Coordinate>)>, blocks| {
+    let mut add = |scope, coordinates: Option<(Vec<Coordinate>, Vec<Coordinate>)>, blocks| {
         if let Some((source, sink)) = coordinates {
             found.push(Candidate {
-                width,
+                scope,
                 source,
                 sink,
                 blocks,
@@ -250,7 +250,7 @@ fn candidates(
     let same = |linear: fn(&Shape) -> Option<Coordinate>| {
         Some((vec![linear(source)?], vec![linear(sink)?]))
     };
-    add(Width::Thread, same(linear_place), (1, 1));
+    add(Scope::Thread, same(linear_place), (1, 1));
     let two_dimensional = shapes.iter().any(|shape| {
         [&shape.grid, &shape.block]
             .iter()
@@ -262,7 +262,7 @@ fn candidates(
             let more = axes(Variable::Thread, threads);
             coordinates.0.extend(more.0);
             coordinates.1.extend(more.1);
-            add(Width::Thread, Some(coordinates), (1, 1));
+            add(Scope::Thread, Some(coordinates), (1, 1));
         }
     }
     let offset = example.and_then(|example| shifted(example, identity));
@@ -272,13 +272,13 @@ fn candidates(
         let mut sink = sink.clone();
         source.append(&mut threads.0);
         sink.append(&mut threads.1);
-        add(Width::Thread, Some((source, sink)), (1, 1));
+        add(Scope::Thread, Some((source, sink)), (1, 1));
     }
-    add(Width::Block, same(linear_block), (1, 1));
+    add(Scope::Block, same(linear_block), (1, 1));
     if two_dimensional {
-        add(Width::Block, Some(axes(Variable::Block, true)), (1, 1));
+        add(Scope::Block, Some(axes(Variable::Block, true)), (1, 1));
     }
-    add(Width::Block, offset, (1, 1));
+    add(Scope::Block, offset, (1, 1));
     let reversed = || {
         let last = source.grid[0].subtract(&Polynomial::constant(1))?;
         let (mut left, right) = axes(Variable::Block, false);
@@ -286,7 +286,7 @@ fn candidates(
         left[0].constant = last;
         Some((left, right))
     };
-    add(Width::Block, reversed(), (1, 1));
+    add(Scope::Block, reversed(), (1, 1));
     for (few, many) in ratios(pair, shapes, widest) {
         let together = || {
             let mut coordinates = (linear_block(source)?, linear_block(sink)?);
@@ -294,13 +294,13 @@ fn candidates(
             coordinates.1.divisor = Polynomial::constant(many);
             Some((vec![coordinates.0], vec![coordinates.1]))
         };
-        add(Width::Block, together(), (few, many));
+        add(Scope::Block, together(), (few, many));
     }
     found.extend(runs::candidates(pair, shapes, widest));
     let by_element = by_element(pair, shapes, widest);
     let at = found
         .iter()
-        .position(|candidate| candidate.width == Width::Block)
+        .position(|candidate| candidate.scope == Scope::Block)
         .unwrap_or(found.len());
     found.splice(at..at, by_element);
     found
@@ -355,8 +355,8 @@ fn linear(
 }
 
 /// Blocks at the constant distance that an example shows.
-fn shifted(example: &Example, identity: Width) -> Option<(Vec<Coordinate>, Vec<Coordinate>)> {
-    if identity != Width::Global {
+fn shifted(example: &Example, identity: Scope) -> Option<(Vec<Coordinate>, Vec<Coordinate>)> {
+    if identity != Scope::Global {
         return None;
     }
     let (mut source, sink) = axes(Variable::Block, false);
@@ -456,7 +456,7 @@ fn by_element(
         &Polynomial::default(),
     )?;
     Some(Candidate {
-        width: Width::Thread,
+        scope: Scope::Thread,
         source: vec![source],
         sink: vec![sink],
         blocks: (1, 1),

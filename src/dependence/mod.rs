@@ -7,7 +7,7 @@
 //!   later iteration of a common loop or to another call of the function. Nodes that are no more than
 //!   eight operations on device memory apart always have their own edges.
 //! * a path from the earlier to the later, of edges that always exist ([`Edge::absent_if`] is empty),
-//!   that no fused launch can hold: it has an edge of global width under every map tried
+//!   that no fused launch can hold: it has an edge of global scope under every map tried
 //!   ([`Edge::mapped`] is `None`) or one to what is not a launch, or more than [`LARGEST_GROUP`] nodes. At most one of its edges is carried, and one is when the
 //!   pair lies in different iterations or calls; each node in between runs whenever the later node
 //!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
@@ -18,7 +18,7 @@
 //!   on every way to its other ones and to all that it waits across, so that the earlier has been issued
 //!   when the later runs.
 //!
-//! An edge of kind [`DependenceKind::Reduction`] orders nothing in a fused launch, whatever its width
+//! An edge of kind [`DependenceKind::Reduction`] orders nothing in a fused launch, whatever its scope
 //! and conditions; it holds the pairs of accesses that no other edge of the two nodes has to hold.
 //! Operations still do not move past each other across it, so that paths may lead along it.
 //!
@@ -62,7 +62,7 @@ mod witness;
 pub use arrays::{ArrayPlaces, writes_within_array};
 pub use contradiction::guards_contradict;
 pub use enumerate::{build_dependence_graph, build_dependence_graph_without_relations};
-pub use mapped::{MappedWidth, PlaceMap, PlaceSymbol};
+pub use mapped::{MappedScope, PlaceMap, PlaceSymbol};
 pub use operations::take_domains;
 pub use overlap::{
     KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
@@ -97,7 +97,7 @@ pub enum DependenceKind {
 /// The smallest unit of the grid inside which a dependence stays, under the identity map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Width {
+pub enum Scope {
     /// Source and sink are the same thread of the same block.
     Thread,
     /// Source and sink are in the same block.
@@ -211,20 +211,20 @@ pub struct Edge {
     pub buffer: String,
     /// Flow, anti, output or reduction.
     pub kind: DependenceKind,
-    /// Its width, given that `conditions` hold.
-    pub width: Width,
+    /// Its scope, given that `conditions` hold.
+    pub scope: Scope,
     /// `[params] -> { source[bx,by,bz,tx,ty,tz] -> sink[bx,by,bz,tx,ty,tz] : … }`, in isl's notation.
     pub relation: String,
     /// True when the relation is exact and the edge a *must*.
     pub exact: bool,
-    /// True when the edge is a *must*, also where its relation is not written exactly; where the width is
+    /// True when the edge is a *must*, also where its relation is not written exactly; where the scope is
     /// global, as far as accesses were compared to find that out.
     pub certain: bool,
     /// True when the relation depends on a value that may differ between the two ends, as one does that varies
     /// in a loop.
     pub values_differ: bool,
-    /// What the width and the relation rely on (equal shapes, preconditions of both models): a global
-    /// width relies on nothing, its relation may. Values that vary in a loop are those of either end.
+    /// What the scope and the relation rely on (equal shapes, preconditions of both models): a global
+    /// scope relies on nothing, its relation may. Values that vary in a loop are those of either end.
     pub conditions: Vec<Guard>,
     /// When all of these hold the edge does not exist (disjoint ranges). Empty: it always exists.
     pub absent_if: Vec<Guard>,
@@ -236,7 +236,7 @@ pub struct Edge {
     /// distance. Empty: any two, of any of the loops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<IterationDistance>,
-    /// Why it is as wide as it is, for people; empty for thread width.
+    /// Why it is as wide as it is, for people; empty for thread scope.
     pub because: String,
     /// For a global edge, the class of that reason.
     pub reason: Option<RejectionReason>,
@@ -245,16 +245,16 @@ pub struct Edge {
     /// For an edge between launches that is wider than a thread, a pair of threads that shows it,
     /// where one is found.
     pub witness: Option<Witness>,
-    /// A smaller width under another one-to-one map than the identity, where one is found. What is
-    /// planned and verified today uses `width`, which is that of the identity.
-    pub mapped: Option<MappedWidth>,
+    /// A smaller scope under another one-to-one map than the identity, where one is found. What is
+    /// planned and verified today uses `scope`, which is that of the identity.
+    pub mapped: Option<MappedScope>,
     /// The array in whose elements the threads of both ends meet, where one is found that tells them apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayPlaces>,
 }
 
 impl Edge {
-    /// Whether its width holds where its pointers are equal, and what it relies on is tested also where they
+    /// Whether its scope holds where its pointers are equal, and what it relies on is tested also where they
     /// lead apart.
     pub fn allows_equal_pointers(&self) -> bool {
         let allows = |guard: &Guard| matches!(guard, Guard::SameOrDisjoint { .. });

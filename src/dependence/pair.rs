@@ -5,7 +5,7 @@ use super::instance::{Instance, TargetUse};
 use super::polynomial::{Atom, Polynomial};
 use super::relation::{Conflict, Facts, Shape, Side, Solver};
 use super::witness::Example;
-use super::{Guard, PointerRange, Width, witness};
+use super::{Guard, PointerRange, Scope, witness};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
@@ -54,7 +54,7 @@ impl PairOfTargets<'_> {
             (self.source_parameters, &self.source.shape),
             (self.sink_parameters, self.sink_shape),
         );
-        if real.width.is_none() {
+        if real.scope.is_none() {
             return verdict(real);
         }
         let (conflict, sink_shape, sink_parameters) = match self.assumed_parameters {
@@ -66,7 +66,7 @@ impl PairOfTargets<'_> {
                     (self.compared_source(), &self.source.shape),
                     (parameters, self.assumed_shape),
                 );
-                if assumed.width.is_none() {
+                if assumed.scope.is_none() {
                     return Verdict {
                         absence_needs_shape: true,
                         ..verdict(assumed)
@@ -76,7 +76,7 @@ impl PairOfTargets<'_> {
             }
         };
         let flat = self.flatten(accesses);
-        if conflict.width == Some(Width::Thread)
+        if conflict.scope == Some(Scope::Thread)
             || flat.is_empty()
             || matches!(self.equality, ShapeEquality::Never)
         {
@@ -101,7 +101,7 @@ impl PairOfTargets<'_> {
             (self.compared_source(), &source_shape),
             (sink_parameters, &flat_sink_shape),
         );
-        if narrower.width >= conflict.width {
+        if narrower.scope >= conflict.scope {
             return verdict(conflict);
         }
         let launch = self.source.launch;
@@ -128,15 +128,15 @@ impl PairOfTargets<'_> {
         }
     }
 
-    /// A pair of threads that conflict and are as far apart as `width` says. Between iterations, where no
+    /// A pair of threads that conflict and are as far apart as `scope` says. Between iterations, where no
     /// map is sought by it, only for whoever reads relations.
     pub(super) fn example(
         &self,
         solver: &mut Solver,
         accesses: (&Access, &Access),
-        width: Width,
+        scope: Scope,
     ) -> Option<Example> {
-        if width == Width::Thread {
+        if scope == Scope::Thread {
             return None;
         }
         let samples = match self.one_iteration {
@@ -156,7 +156,7 @@ impl PairOfTargets<'_> {
             parameters: sink_parameters,
             shape: sink_shape,
         };
-        witness::sample(&source, &sink, self.distance, self.facts, width, samples)
+        witness::sample(&source, &sink, self.distance, self.facts, scope, samples)
     }
 
     /// The source's values, those for sizes that only a run can tell.

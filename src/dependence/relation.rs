@@ -6,9 +6,9 @@
 //! between conjunctions.
 //!
 //! Invariant: the set only ever over-approximates. When isl runs out of its budget the answer is
-//! [`Width::Global`] over all pairs.
+//! [`Scope::Global`] over all pairs.
 
-use super::Width;
+use super::Scope;
 use super::arrays::Within;
 use super::lowered::Lowered;
 use super::mapped::Coordinate;
@@ -50,7 +50,7 @@ pub(super) struct Facts {
 #[derive(Clone, Debug)]
 pub(super) struct Conflict {
     /// `None`: they never touch a common byte.
-    pub(super) width: Option<Width>,
+    pub(super) scope: Option<Scope>,
     /// isl text that contains all conflicting pairs.
     pub(super) relation: String,
     /// Neither more nor fewer pairs.
@@ -59,7 +59,7 @@ pub(super) struct Conflict {
     pub(super) certain: bool,
     /// Some value that it depends on may differ between the runs of source and sink.
     pub(super) values_differ: bool,
-    /// False when the places are not known or the question was too expensive: the width is then
+    /// False when the places are not known or the question was too expensive: the scope is then
     /// global for want of a proof.
     pub(super) proven: bool,
     /// The question was too expensive.
@@ -89,7 +89,7 @@ pub(super) struct Solver {
 pub(super) enum Relations {
     /// As exactly as they can be.
     Written,
-    /// All pairs of the width stand for them.
+    /// All pairs of the scope stand for them.
     LeftOut,
 }
 
@@ -115,13 +115,13 @@ const MUCH_SPENT_IN_VAIN: u64 = 500_000_000;
 /// Most that is spent on one problem then: nearly all proofs take less.
 const LITTLE_SPENT: u64 = 15_000_000;
 
-/// Text of the relation that holds all pairs of a width.
-pub(super) fn universal_relation(width: Width) -> String {
+/// Text of the relation that holds all pairs of a scope.
+pub(super) fn universal_relation(scope: Scope) -> String {
     let source = "bx, by, bz, tx, ty, tz";
-    let sink = match width {
-        Width::Thread => source,
-        Width::Block => "bx, by, bz, tx', ty', tz'",
-        Width::Global => "bx', by', bz', tx', ty', tz'",
+    let sink = match scope {
+        Scope::Thread => source,
+        Scope::Block => "bx, by, bz, tx', ty', tz'",
+        Scope::Global => "bx', by', bz', tx', ty', tz'",
     };
     format!("{{ source[{source}] -> sink[{sink}] }}")
 }
@@ -153,10 +153,10 @@ impl Solver {
     }
 
     /// The union of relations, and whether it is exactly that; see [`Unions::text`].
-    pub(super) fn unite(&mut self, union: Union, width: Width) -> (String, bool) {
+    pub(super) fn unite(&mut self, union: Union, scope: Scope) -> (String, bool) {
         match self.relations {
-            Relations::Written => self.unions.text(union, width),
-            Relations::LeftOut => (universal_relation(width), false),
+            Relations::Written => self.unions.text(union, scope),
+            Relations::LeftOut => (universal_relation(scope), false),
         }
     }
 
@@ -257,8 +257,8 @@ const MOST_LEAVES: usize = 28;
 
 fn everything() -> Conflict {
     Conflict {
-        width: Some(Width::Global),
-        relation: universal_relation(Width::Global),
+        scope: Some(Scope::Global),
+        relation: universal_relation(Scope::Global),
         exact: false,
         certain: false,
         values_differ: false,
@@ -267,12 +267,12 @@ fn everything() -> Conflict {
     }
 }
 
-/// What all pairs of a width have in common.
-fn same_place(width: Width) -> String {
-    let kinds: &[&str] = match width {
-        Width::Thread => &["b", "t"],
-        Width::Block => &["b"],
-        Width::Global => &[],
+/// What all pairs of a scope have in common.
+fn same_place(scope: Scope) -> String {
+    let kinds: &[&str] = match scope {
+        Scope::Thread => &["b", "t"],
+        Scope::Block => &["b"],
+        Scope::Global => &[],
     };
     let mut equal = vec![String::from("true")];
     for kind in kinds {
@@ -296,13 +296,13 @@ impl Problem {
             gave_up: error == IslError::Quota,
             ..everything()
         });
-        if let Some(width) = conflict.width.filter(|_| conflict.certain) {
+        if let Some(scope) = conflict.scope.filter(|_| conflict.certain) {
             let written = match relations {
-                Relations::Written => relation_of(width, &mut lowered),
+                Relations::Written => relation_of(scope, &mut lowered),
                 Relations::LeftOut => None,
             };
             conflict.exact = written.is_some();
-            conflict.relation = written.unwrap_or_else(|| universal_relation(width));
+            conflict.relation = written.unwrap_or_else(|| universal_relation(scope));
         }
         (conflict, spent)
     }
@@ -311,7 +311,7 @@ impl Problem {
     fn solve_lowered(&self, lowered: &mut Lowered) -> isl::Result<Conflict> {
         if !lowered.is_satisfiable(&[])? {
             return Ok(Conflict {
-                width: None,
+                scope: None,
                 relation: String::from("{ }"),
                 exact: true,
                 certain: true,
@@ -323,15 +323,15 @@ impl Problem {
         if !self.placed {
             return Ok(everything());
         }
-        let mut width = Width::Thread;
-        for (kind, wider) in [("b", Width::Global), ("t", Width::Block)] {
+        let mut scope = Scope::Thread;
+        for (kind, wider) in [("b", Scope::Global), ("t", Scope::Block)] {
             if self.may_differ(lowered, kind)? {
-                width = wider;
+                scope = wider;
                 break;
             }
         }
         Ok(Conflict {
-            width: Some(width),
+            scope: Some(scope),
             relation: String::new(),
             exact: false,
             certain: true,
@@ -392,10 +392,10 @@ impl Problem {
     }
 }
 
-/// The conflict of a width over blocks and threads alone, where it is short enough.
-fn relation_of(width: Width, lowered: &mut Lowered) -> Option<String> {
+/// The conflict of a scope over blocks and threads alone, where it is short enough.
+fn relation_of(scope: Scope, lowered: &mut Lowered) -> Option<String> {
     // What was proven holds for the text as well, which leaves some axioms out.
-    let same = lowered.read(&same_place(width)).ok()?;
+    let same = lowered.read(&same_place(scope)).ok()?;
     let relation = lowered.within_budget(|| relation(lowered, &same)).ok()?;
     (relation.len() <= LONGEST_RELATION).then_some(relation)
 }
@@ -412,7 +412,7 @@ fn relation(lowered: &Lowered, same: &Conjunction) -> isl::Result<String> {
         });
     }
     let Some(union) = union else {
-        return Ok(universal_relation(Width::Global));
+        return Ok(universal_relation(Scope::Global));
     };
     let pairs = Map::parse(
         "{ [a, b, c, d, e, f, g, h, i, j, k, l] -> \

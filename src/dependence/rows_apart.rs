@@ -1,7 +1,7 @@
 //! Rows of a buffer whose distance only a run knows: what lies in one row is apart from the next where the
 //! distance is at least the length of a row, as it is in all matrices with a leading dimension or a pitch.
 //!
-//! Where a pair is of global width as it is, it is looked at again as if that were so, which then is a condition of
+//! Where a pair is of global scope as it is, it is looked at again as if that were so, which then is a condition of
 //! the edge.
 
 use super::Guard;

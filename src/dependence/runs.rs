@@ -4,7 +4,7 @@
 //! Invariant: a quotient by a length that only the run knows is one that every pair has where the length is at
 //! least 1, which is a condition of the map.
 
-use super::Width;
+use super::Scope;
 use super::mapped::push_condition;
 use super::mapped::{
     Candidate, Terms, divided, expand, host_expression, linear_block, linear_place,
@@ -61,7 +61,7 @@ pub(super) fn candidates(
             }
             let [source, sink] = coordinates;
             Some(Candidate {
-                width: Width::Block,
+                scope: Scope::Block,
                 source: vec![source],
                 sink: vec![sink],
                 blocks,

@@ -1,7 +1,7 @@
 //! Sizes that two launches are given each, and that only a run can find equal.
 //!
 //! A buffer has one layout, so that two launches that walk over it in rows have been told the same
-//! width, though perhaps by two arguments, or by an argument and a literal. Where the pair is of global width as
+//! scope, though perhaps by two arguments, or by an argument and a literal. Where the pair is of global scope as
 //! it is, it is looked at again as if these were equal, which then is a condition of the edge. So it is where
 //! the one is that of elements and the other that of vectors, and the number of elements divides evenly.
 

@@ -16,7 +16,7 @@ use super::polynomial::Polynomial;
 use super::relation::{Shape, Solver};
 use super::rows_apart;
 use super::sizes;
-use super::{DependenceKind, Edge, Guard, Width};
+use super::{DependenceKind, Edge, Guard, Scope};
 use crate::diagnostics::RejectionReason;
 use crate::launch::ValueId;
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub(super) struct Structure {
 /// Whether some accesses meet across blocks.
 fn is_global(decision: &Decision) -> bool {
     match decision {
-        Decision::Meet(meeting) => meeting.width == Width::Global,
+        Decision::Meet(meeting) => meeting.scope == Scope::Global,
         Decision::TooMany | Decision::ApartIf(_) => false,
     }
 }
@@ -200,7 +200,7 @@ impl Builder<'_> {
             };
             if let Some(clipped) = &clipped {
                 match decide(&mut self.solver, clipped) {
-                    Some(Decision::Meet(meeting)) if meeting.width == Width::Global => {}
+                    Some(Decision::Meet(meeting)) if meeting.scope == Scope::Global => {}
                     decision => return Some((kind, decision?)),
                 }
             }
@@ -214,7 +214,7 @@ impl Builder<'_> {
                 if row_conditions.len() > conditions.len()
                     && let Some(Decision::Meet(mut better)) =
                         of_rows.decide_all(&mut self.solver, kind, sides)
-                    && better.width < Width::Global
+                    && better.scope < Scope::Global
                     && let Decision::Meet(plain) = &decision
                 {
                     better.mapped.clone_from(&plain.mapped);
@@ -230,7 +230,7 @@ impl Builder<'_> {
                     };
                     if let (Some(Decision::Meet(mut better)), Decision::Meet(plain)) =
                         (decide(&mut self.solver, &of_sizes), &decision)
-                        && better.width < Width::Global
+                        && better.scope < Scope::Global
                     {
                         better.mapped.clone_from(&plain.mapped);
                         better.array.clone_from(&plain.array);
@@ -281,7 +281,7 @@ impl Builder<'_> {
             &sink.model.accesses[right[meeting.widest[1]]],
         );
         let mut because = match meeting.reason {
-            RejectionReason::Shape if meeting.width == Width::Global => {
+            RejectionReason::Shape if meeting.scope == Scope::Global => {
                 describe::different_shapes(source.model, sink.model)
             }
             _ if kind == DependenceKind::Reduction => {
@@ -292,7 +292,7 @@ impl Builder<'_> {
                 sink.model,
                 accesses,
                 &to.place.name,
-                meeting.width,
+                meeting.scope,
             ),
         };
         if meeting.gave_up && !because.is_empty() {
@@ -301,7 +301,7 @@ impl Builder<'_> {
         let shapes = [&source.shape, &meeting.sink_shape];
         let example = meeting.example.as_ref();
         let place = (&to.place, carried);
-        let witness = (meeting.width != Width::Thread)
+        let witness = (meeting.scope != Scope::Thread)
             .then(|| describe::witness(self.graph, accesses, shapes, place, example));
         Answer {
             edge: Edge {
@@ -309,7 +309,7 @@ impl Builder<'_> {
                 sink: sink.node,
                 buffer: to.place.name.clone(),
                 kind,
-                width: meeting.width,
+                scope: meeting.scope,
                 relation: meeting.relation.clone(),
                 exact: meeting.exact,
                 certain: meeting.certain,
@@ -319,7 +319,7 @@ impl Builder<'_> {
                 carried: false,
                 distances: Vec::new(),
                 because,
-                reason: (meeting.width == Width::Global).then_some(meeting.reason),
+                reason: (meeting.scope == Scope::Global).then_some(meeting.reason),
                 location: accesses.1.location.clone(),
                 witness,
                 mapped: meeting.mapped.clone(),

@@ -1,9 +1,9 @@
 //! Unions of relations as texts, kept short.
 //!
 //! Invariant: a union holds every pair that one of its relations holds; where that is more than anybody
-//! reads, or would take long to write, it holds all pairs of the width.
+//! reads, or would take long to write, it holds all pairs of the scope.
 
-use super::Width;
+use super::Scope;
 use super::relation::universal_relation;
 use crate::isl::{self, Map};
 use std::collections::HashMap;
@@ -63,12 +63,12 @@ pub(super) struct Unions {
 
 impl Unions {
     /// A union, and whether it is exactly that: where it would grow beyond use or reading it would
-    /// take long, all pairs of `width`.
-    pub(super) fn text(&mut self, mut union: Union, width: Width) -> (String, bool) {
+    /// take long, all pairs of `scope`.
+    pub(super) fn text(&mut self, mut union: Union, scope: Scope) -> (String, bool) {
         if !union.too_long && union.relations.len() == 1 {
             return (union.relations.swap_remove(0), true);
         }
-        let everything = || (universal_relation(width), false);
+        let everything = || (universal_relation(scope), false);
         if union.too_long {
             return everything();
         }
@@ -136,7 +136,7 @@ mod tests {
             relations
                 .iter()
                 .for_each(|relation| union.add(relation.clone()));
-            Unions::default().text(union, Width::Block)
+            Unions::default().text(union, Scope::Block)
         };
         let shifted = |by: usize| format!("{{ source[i] -> sink[i + {by}] }}");
         assert_eq!(union(&[shifted(1), shifted(1)]), (shifted(1), true));
@@ -144,10 +144,10 @@ mod tests {
         assert_eq!(two.0, "{ source[i] -> sink[o0] : i <= o0 <= 1 + i }");
         assert!(two.1);
         let many: Vec<_> = (0..40).map(|by| shifted(2 * by)).collect();
-        assert_eq!(union(&many), (universal_relation(Width::Block), false));
+        assert_eq!(union(&many), (universal_relation(Scope::Block), false));
         let quotients = "floor(i/3) + ".repeat(120);
         let dear = format!("{{ source[i] -> sink[{quotients}0] }}");
         let dear = [dear, shifted(0)];
-        assert_eq!(union(&dear), (universal_relation(Width::Block), false));
+        assert_eq!(union(&dear), (universal_relation(Scope::Block), false));
     }
 }

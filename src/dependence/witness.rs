@@ -8,7 +8,7 @@
 //! Invariant: a witness belongs to the relation of its edge for the values that it names. It
 //! explains and decides nothing.
 
-use super::Width;
+use super::Scope;
 use super::lowered::Lowered;
 use super::polynomial::{Atom, Polynomial};
 use super::problem::Problem;
@@ -174,14 +174,14 @@ fn single_atom(extent: &Polynomial) -> Option<&Atom> {
     }
 }
 
-/// A pair of threads that conflict and are as far apart as `width` says, with the values for which
+/// A pair of threads that conflict and are as far apart as `scope` says, with the values for which
 /// they do. `None` where none is found with little effort.
 pub(super) fn sample(
     source: &Side,
     sink: &Side,
     distance: &Polynomial,
     facts: &Facts,
-    width: Width,
+    scope: Scope,
     known: &mut KnownSamples,
 ) -> Option<Example> {
     let problem = Problem::build(source, sink, Some(distance), facts)?;
@@ -193,7 +193,7 @@ pub(super) fn sample(
             Some((assignment, fixed))
         })
         .collect();
-    let mut key = format!("{width:?} {}", problem.text());
+    let mut key = format!("{scope:?} {}", problem.text());
     for (_, fixed) in &attempts {
         key.push('\n');
         key.push_str(fixed);
@@ -208,7 +208,7 @@ pub(super) fn sample(
         let share = MUCH_SPENT.saturating_sub(*spent) / (MUCH_SPENT / MOST_SPENT);
         let mut search = WitnessSearch {
             problem: &problem,
-            width,
+            scope,
             left: share.max(LEAST_SPENT),
         };
         let allowed = search.left;
@@ -232,7 +232,7 @@ pub(super) fn sample(
 /// A search under way.
 struct WitnessSearch<'p> {
     problem: &'p Problem,
-    width: Width,
+    scope: Scope,
     /// What may still be spent.
     left: u64,
 }
@@ -248,10 +248,10 @@ impl WitnessSearch<'_> {
 
     fn first_point_of(&self, lowered: &mut Lowered, fixed: &str) -> isl::Result<Option<Vec<i64>>> {
         let fixed_values = lowered.read(fixed)?;
-        let kind = match self.width {
-            Width::Thread => return Ok(None),
-            Width::Block => "t",
-            Width::Global => "b",
+        let kind = match self.scope {
+            Scope::Thread => return Ok(None),
+            Scope::Block => "t",
+            Scope::Global => "b",
         };
         let least = self.problem.places();
         for axis in Axis::ALL {

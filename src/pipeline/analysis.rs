@@ -7,7 +7,7 @@ use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId};
 use crate::report::{self, Report};
 use crate::schedule::resources::GroupOccupancy;
-use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, wave_orders};
+use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, batch_orders};
 use crate::verify::{VerifiedPlan, verify};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -43,8 +43,8 @@ impl Analysis {
             missed,
             &self.seconds,
         );
-        let orders = wave_orders(graph, models, &self.dependences, &self.options, plan);
-        report.add_waves(&orders);
+        let orders = batch_orders(graph, models, &self.dependences, &self.options, plan);
+        report.add_batched_regions(&orders);
         report.add_reservations(graph, &self.reserved);
         let inputs: Vec<PathBuf> = build
             .inputs
@@ -83,7 +83,7 @@ pub(super) fn without_groups(
     }
     let (graph, models, plan) = (&analysis.graph, &analysis.models, analysis.plan.plan());
     let mut kept = FusionPlan {
-        waves: plan.waves.clone(),
+        batched_regions: plan.batched_regions.clone(),
         ..FusionPlan::default()
     };
     for (index, group) in plan.groups.iter().enumerate() {
@@ -91,7 +91,7 @@ pub(super) fn without_groups(
             let missed = schedule::left_out(graph, models, group);
             analysis.missed.extend(missed);
             let member = |launch| group.members.iter().any(|member| member.launch == launch);
-            for region in &mut kept.waves {
+            for region in &mut kept.batched_regions {
                 region
                     .statements
                     .retain(|statement| !member(statement.launch));

@@ -11,7 +11,7 @@ use crate::kernel::KernelModel;
 use crate::launch::LaunchGraph;
 use crate::schedule::{
     FusionGroup, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, kept_apart, plan_fusion,
-    plan_waves, without_unbacked,
+    plan_batches, without_unbacked,
 };
 use crate::verify::{Refusal, VerifiedPlan, verify};
 
@@ -52,12 +52,12 @@ pub(super) fn judge(
     };
     let sentences: Vec<String> = refusals.iter().map(Refusal::to_string).collect();
     let reason = format!("the verifier refuses the plan: {}", sentences.join("; "));
-    let in_waves = [true, false]
+    let in_batches = [true, false]
         .into_iter()
-        .skip(usize::from(plan.waves.is_empty()));
-    let mut parts = in_waves.filter_map(|in_waves| {
+        .skip(usize::from(plan.batched_regions.is_empty()));
+    let mut parts = in_batches.filter_map(|in_batches| {
         accepted(&plan.groups, |groups| {
-            plan_of(found, groups, options, in_waves)
+            plan_of(found, groups, options, in_batches)
         })
     });
     let part = parts.next();
@@ -83,20 +83,20 @@ pub(super) fn judge(
     Ok((verified, missed))
 }
 
-/// A plan of these groups, issued by waves or not; `None` where the verifier refuses it.
+/// A plan of these groups, issued in batches or not; `None` where the verifier refuses it.
 pub(super) fn plan_of(
     (graph, models, dependences): Found<'_>,
     groups: Vec<FusionGroup>,
     options: &ScheduleOptions,
-    in_waves: bool,
+    in_batches: bool,
 ) -> Option<VerifiedPlan> {
-    let waves = match in_waves {
-        true => plan_waves(graph, models, dependences, &groups, options.expands_buffers).0,
+    let batched_regions = match in_batches {
+        true => plan_batches(graph, models, dependences, &groups, options.expands_buffers).0,
         false => Vec::new(),
     };
     let mut plan = FusionPlan {
         groups,
-        waves,
+        batched_regions,
         ..FusionPlan::default()
     };
     plan = without_unbacked(graph, models, dependences, plan);

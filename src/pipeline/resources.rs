@@ -291,11 +291,11 @@ impl Analysis {
         Ok(())
     }
 
-    /// A plan of these groups, issued by waves where the present one is; `None` where the verifier
+    /// A plan of these groups, issued in batches where the present one is; `None` where the verifier
     /// refuses it.
     pub(super) fn plan_of(&self, groups: Vec<FusionGroup>) -> Option<VerifiedPlan> {
         let found = (&self.graph, self.models.as_slice(), &self.dependences);
-        let in_waves = !self.plan.plan().waves.is_empty();
-        plan_of(found, groups, &self.options, in_waves)
+        let in_batches = !self.plan.plan().batched_regions.is_empty();
+        plan_of(found, groups, &self.options, in_batches)
     }
 }

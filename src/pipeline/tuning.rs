@@ -150,7 +150,7 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
     let key = |groups: &[&FusionGroup]| key_of(graph, models, &texts, groups, &made_for);
     let mut found: Vec<Subject> = Vec::new();
     let mut in_regions = BTreeSet::new();
-    for region in &plan.waves {
+    for region in &plan.batched_regions {
         let statements: BTreeSet<LaunchId> =
             region.statements.iter().map(|each| each.launch).collect();
         let is_inside = |group: &FusionGroup| {

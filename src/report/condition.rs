@@ -1,7 +1,7 @@
 //! Guards for people: `scale.gridDim.x == shift.gridDim.x`.
 
-use super::{ReportGuard, ReportMappedWidth, find_launch};
-use crate::dependence::{Guard, MappedWidth, PlaceSymbol, PointerRange};
+use super::{ReportGuard, ReportMappedScope, find_launch};
+use crate::dependence::{Guard, MappedScope, PlaceSymbol, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
 use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
@@ -95,7 +95,7 @@ impl<'a> LaunchNames<'a> {
     }
 
     /// A map with its coordinates written out.
-    pub(super) fn mapped(&self, mapped: &MappedWidth) -> ReportMappedWidth {
+    pub(super) fn mapped(&self, mapped: &MappedScope) -> ReportMappedScope {
         let coordinate = |expression: &Expression<PlaceSymbol>| {
             let named = expression.substitute(&mut |symbol| {
                 Some(Expression::Leaf(match symbol {
@@ -105,8 +105,8 @@ impl<'a> LaunchNames<'a> {
             });
             named.map_or_else(String::new, |named| named.to_string())
         };
-        ReportMappedWidth {
-            width: mapped.width,
+        ReportMappedScope {
+            scope: mapped.scope,
             source: mapped.map.source.iter().map(coordinate).collect(),
             sink: mapped.map.sink.iter().map(coordinate).collect(),
             source_blocks: mapped.map.source_blocks,

@@ -2,11 +2,11 @@
 
 use super::text::{details, qualities};
 use super::{Report, ReportNodeKind, kind_name};
-use crate::dependence::Width;
+use crate::dependence::Scope;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Launches as boxes, with two lines where they wait for their waves, fusions as clusters, dependences by width: solid for thread, dashed for block,
+/// Launches as boxes, with two lines where they wait for their batches, fusions as clusters, dependences by scope: solid for thread, dashed for block,
 /// bold red for global.
 pub fn render_dot(report: &Report) -> String {
     let mut text = String::from("digraph sirius {\n  node [fontname=\"sans-serif\"];\n");
@@ -20,9 +20,9 @@ pub fn render_dot(report: &Report) -> String {
         }
         text.push_str("  }\n");
     }
-    let statements = report.waves.iter().flat_map(|region| &region.statements);
+    let statements = report.batched_regions.iter().flat_map(|region| &region.statements);
     let waiting: HashMap<usize, Option<usize>> = statements
-        .flat_map(|each| each.members.iter().map(|member| (*member, each.wave)))
+        .flat_map(|each| each.members.iter().map(|member| (*member, each.batch)))
         .collect();
     for node in &report.nodes {
         let shape = match node.kind {
@@ -36,8 +36,8 @@ pub fn render_dot(report: &Report) -> String {
         let name = escape(&node.name);
         let waits = match waiting.get(&node.id) {
             None => String::new(),
-            Some(None) => ", peripheries=2, tooltip=\"waits for its wave\"".to_owned(),
-            Some(Some(wave)) => format!(", peripheries=2, tooltip=\"wave {wave}\""),
+            Some(None) => ", peripheries=2, tooltip=\"waits for its batch\"".to_owned(),
+            Some(Some(batch)) => format!(", peripheries=2, tooltip=\"batch {batch}\""),
         };
         let _ = writeln!(
             text,
@@ -46,10 +46,10 @@ pub fn render_dot(report: &Report) -> String {
         );
     }
     for edge in &report.edges {
-        let style = match edge.width {
-            Width::Thread => "style=solid",
-            Width::Block => "style=dashed",
-            Width::Global => "style=bold, color=red",
+        let style = match edge.scope {
+            Scope::Thread => "style=solid",
+            Scope::Block => "style=dashed",
+            Scope::Global => "style=bold, color=red",
         };
         let mut tooltip = vec![format!("{}, {}", kind_name(edge.kind), qualities(edge))];
         tooltip.extend(details(edge));

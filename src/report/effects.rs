@@ -16,8 +16,9 @@ pub struct ReportKernel {
     pub name: String,
     /// Why it is not known what it touches; the lists below may then lack something.
     pub opaque: Vec<String>,
-    /// Why it runs alone, by stable names.
-    pub alone: Vec<String>,
+    /// Why it fuses with nothing, by stable names.
+    #[serde(flatten, with = "super::former::unfusable")]
+    pub unfusable: Vec<String>,
     /// Per argument, variable and shared variable, reads before writes.
     pub effects: Vec<ReportEffect>,
 }
@@ -92,7 +93,7 @@ fn describe(model: &KernelModel) -> ReportKernel {
         kernel: model.name.clone(),
         name: model.display_name.clone(),
         opaque: model.opaque.iter().map(|(why, _)| why.clone()).collect(),
-        alone: model
+        unfusable: model
             .alone
             .iter()
             .map(|(why, _)| why.name().to_owned())

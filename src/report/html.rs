@@ -2,7 +2,7 @@
 //! row with an anchor that the others link to. A box filters all rows; without scripts everything is there all the same.
 
 use super::text::{details, name_at, place, qualities, resources};
-use super::{Extent, Report, ReportFusion, ReportNode, ReportNodeKind, kind_name, waves};
+use super::{Extent, Report, ReportFusion, ReportNode, ReportNodeKind, kind_name, batches};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
@@ -31,8 +31,8 @@ pub fn render_html(report: &Report) -> String {
 struct Links {
     /// By node, its fusion.
     fusions: HashMap<usize, usize>,
-    /// By node, its part of the program that is issued by waves, and its wave.
-    waves: HashMap<usize, (usize, Option<usize>)>,
+    /// By node, its part of the program that is issued in batches, and its batch.
+    batches: HashMap<usize, (usize, Option<usize>)>,
     /// By node, the rows of what stays apart in which it is the earlier one.
     apart: HashMap<usize, Vec<usize>>,
     /// The first dependence of each pair.
@@ -44,12 +44,12 @@ impl Links {
         let fusions = report.fusions.iter().enumerate();
         let members =
             fusions.flat_map(|(index, fusion)| fusion.members.iter().map(move |id| (*id, index)));
-        let regions = report.waves.iter().enumerate();
+        let regions = report.batched_regions.iter().enumerate();
         let waiting = regions.flat_map(|(index, region)| {
             let statements = region.statements.iter();
             statements.flat_map(move |statement| {
                 let members = statement.members.iter();
-                members.map(move |id| (*id, (index, statement.wave)))
+                members.map(move |id| (*id, (index, statement.batch)))
             })
         });
         let mut apart: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -58,7 +58,7 @@ impl Links {
         }
         Self {
             fusions: members.collect(),
-            waves: waiting.collect(),
+            batches: waiting.collect(),
             apart,
             edges: report
                 .edges
@@ -136,7 +136,7 @@ fn summarise(page: &mut String, report: &Report) {
     for (id, title, count) in [
         ("launches", "launches", counts.launches),
         ("fusions", "fusions", report.fusions.len()),
-        ("waves", "waves", report.waves.len()),
+        ("batches", "batched regions", report.batched_regions.len()),
         ("memory", "memory", report.reservations.len()),
         ("apart", "staying apart", report.missed.len()),
         ("dependences", "dependences", report.edges.len()),
@@ -205,19 +205,19 @@ fn runs_in(report: &Report, links: &Links, id: usize) -> String {
                 fusion + 1
             ));
         }
-        None if !links.waves.contains_key(&id) => parts.push(format!(
+        None if !links.batches.contains_key(&id) => parts.push(format!(
             "a launch of its own, where it stands ({})",
             escape(&place(report, Some(&id)))
         )),
         None => {}
     }
-    if let Some((region, wave)) = links.waves.get(&id) {
-        let wave = wave.map_or_else(
-            || String::from("a wave that the run finds"),
-            |wave| format!("wave {wave}"),
+    if let Some((region, batch)) = links.batches.get(&id) {
+        let batch = batch.map_or_else(
+            || String::from("a batch that the run finds"),
+            |batch| format!("batch {batch}"),
         );
         parts.push(format!(
-            "<a href=\"#w{region}\">part {}</a>, in {wave}",
+            "<a href=\"#w{region}\">part {}</a>, in {batch}",
             region + 1
         ));
     }
@@ -293,11 +293,11 @@ fn facts(page: &mut String, fusion: &ReportFusion) {
 
 fn regions(page: &mut String, report: &Report) {
     let rows: Vec<_> = report
-        .waves
+        .batched_regions
         .iter()
         .enumerate()
         .map(|(index, region)| {
-            let mut lines = waves::lines(report, region).into_iter();
+            let mut lines = batches::lines(report, region).into_iter();
             let heading = lines.next().unwrap_or_default();
             let lines: Vec<String> = lines.map(|line| escape(&line)).collect();
             (
@@ -310,7 +310,7 @@ fn regions(page: &mut String, report: &Report) {
         })
         .collect();
     let headings = ["launches", "what waits and why"];
-    section(page, ("waves", "Waves"), &headings, &rows, false);
+    section(page, ("batches", "Launch batches"), &headings, &rows, false);
 }
 
 fn reservations(page: &mut String, report: &Report) {
@@ -390,7 +390,7 @@ fn dependences(page: &mut String, report: &Report) {
             (id, cells)
         })
         .collect();
-    let headings = ["from", "to", "buffer", "kind", "width", "why"];
+    let headings = ["from", "to", "buffer", "kind", "scope", "why"];
     section(
         page,
         ("dependences", "Dependences"),

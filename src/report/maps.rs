@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReportMap {
     /// Its kernel.
     pub name: String,
-    /// `identity`, `clipped`, `dealt`, `runs`, `rearranged` or `blocks`, as [`ThreadMap`] has them.
+    /// `identity`, `clipped`, `remapped`, `runs`, `elements`, `rearranged` or `blocks`, as [`ThreadMap`] has them.
     pub kind: String,
     /// The same in words: `blocks transposed`.
     pub text: String,
@@ -79,10 +79,10 @@ fn in_words(
         } => {
             let rows = |order: &ThreadOrder| *order == ThreadOrder::Rows;
             let mut text = String::from(match (rows(own_order), rows(fused_order)) {
-                (false, false) => "threads dealt block after block",
-                (true, true) => "threads dealt row after row",
-                (false, true) => "threads dealt block after block, over rows",
-                (true, false) => "threads dealt row after row, over blocks",
+                (false, false) => "threads remapped block after block",
+                (true, true) => "threads remapped row after row",
+                (false, true) => "threads remapped block after block, over rows",
+                (true, false) => "threads remapped row after row, over blocks",
             });
             if let (Some(few), Some(many)) = (
                 block_threads(graph, own),
@@ -97,7 +97,7 @@ fn in_words(
             if *repeats {
                 text.push_str(", several to a thread");
             }
-            ("dealt", text)
+            ("remapped", text)
         }
         ThreadMap::Runs { own, length } => {
             let order = match own {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a [`Report`] is stage data, never scraped from messages; every view is a pure function
 //! of it. The fields and names of [`Report`] are what the JSON view promises to its readers
-//! (version 1).
+//! (version 2; some are still written under their names of version 1, too).
 //!
 #![doc = include_str!("../../docs/reasons.md")]
 
@@ -11,11 +11,12 @@ mod counts;
 mod dot;
 mod effects;
 mod fold;
+mod former;
 mod html;
 mod maps;
 mod reservations;
 mod text;
-mod waves;
+mod batches;
 
 pub use counts::ReportCounts;
 pub use dot::render_dot;
@@ -23,13 +24,13 @@ pub use html::render_html;
 pub use maps::ReportMap;
 pub use reservations::ReportReservation;
 pub use text::render_text;
-pub use waves::{
-    ReportOrder, ReportOverwritten, ReportWaitingStatement, ReportWaveCount, ReportWaves,
+pub use batches::{
+    ReportOrder, ReportOverwritten, ReportWaitingStatement, ReportBatchCount, ReportBatchedRegion,
 };
 
 use crate::cli::ReportFormat;
 use crate::dependence::{
-    DependenceGraph, DependenceKind, IterationDistance, Width, Witness, WitnessEnd,
+    DependenceGraph, DependenceKind, IterationDistance, Scope, Witness, WitnessEnd,
 };
 use crate::diagnostics::source_name;
 use crate::kernel::KernelModel;
@@ -44,10 +45,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// The version of [`Report`] in its JSON form.
+const VERSION: u32 = 2;
+
 /// Everything about a compilation that users and tools may want to know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Version of this format: 1.
+    /// Version of this format: 2.
     pub version: u32,
     /// Launches before and after.
     #[serde(default)]
@@ -58,9 +62,9 @@ pub struct Report {
     pub edges: Vec<ReportEdge>,
     /// What becomes one launch.
     pub fusions: Vec<ReportFusion>,
-    /// Parts whose launches are issued by waves.
+    /// Parts whose launches are issued in batches.
     #[serde(default)]
-    pub waves: Vec<ReportWaves>,
+    pub batched_regions: Vec<ReportBatchedRegion>,
     /// Allocations that take no memory while only fused kernels run; known once code was generated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<ReportReservation>,
@@ -152,10 +156,11 @@ pub struct ReportEdge {
     /// Flow, anti, output or reduction.
     pub kind: DependenceKind,
     /// Thread, block or global, when places are compared as they are; what fuses today fuses by it.
-    pub width: Width,
-    /// A smaller width under a one-to-one map, where there is one.
+    #[serde(flatten, with = "former::scope")]
+    pub scope: Scope,
+    /// A smaller scope under a one-to-one map, where there is one.
     #[serde(default)]
-    pub mapped: Option<ReportMappedWidth>,
+    pub mapped: Option<ReportMappedScope>,
     /// The relation from (block, thread) to (block, thread), in isl's notation.
     pub relation: String,
     /// True for a *must*.
@@ -167,7 +172,7 @@ pub struct ReportEdge {
     /// them, outermost loop first. Empty: any number, of any of the loops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<IterationDistance>,
-    /// What the width relies on.
+    /// What the scope relies on.
     #[serde(default)]
     pub guards: Vec<ReportGuard>,
     /// When all of these hold there is no dependence; empty: it is always there.
@@ -176,7 +181,7 @@ pub struct ReportEdge {
     /// For a global edge, the class of the reason.
     #[serde(default)]
     pub reason: Option<String>,
-    /// Why it is as wide as it is, or not exact; empty for thread width.
+    /// Why it is as wide as it is, or not exact; empty for thread scope.
     #[serde(default)]
     pub because: String,
     /// For an edge wider than a thread, two threads that show it, where known.
@@ -184,12 +189,13 @@ pub struct ReportEdge {
     pub witness: Option<ReportWitness>,
 }
 
-/// A width under a map: a thread of the source and one of the sink belong together when all
-/// coordinates are equal (for block width: their blocks do).
+/// A scope under a map: a thread of the source and one of the sink belong together when all
+/// coordinates are equal (for block scope: their blocks do).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportMappedWidth {
+pub struct ReportMappedScope {
     /// Thread or block.
-    pub width: Width,
+    #[serde(flatten, with = "former::scope")]
+    pub scope: Scope,
     /// The coordinates of a thread of the source.
     pub source: Vec<String>,
     /// The same coordinates of a thread of the sink.
@@ -198,7 +204,7 @@ pub struct ReportMappedWidth {
     pub source_blocks: i64,
     /// How many blocks of the sink belong together, at most.
     pub sink_blocks: i64,
-    /// What this width relies on.
+    /// What this scope relies on.
     pub guards: Vec<ReportGuard>,
 }
 
@@ -238,10 +244,11 @@ pub struct ReportFusion {
     /// Ids of the members' nodes, in order.
     pub members: Vec<usize>,
     /// Name of the layout that was taken, see [`crate::schedule::Layout`].
+    #[serde(flatten, with = "former::layout")]
     pub layout: String,
     /// Names of all layouts that these launches have, the most vertical first;
     /// `--sirius-layout` takes one of them.
-    #[serde(default)]
+    #[serde(flatten, with = "former::layouts")]
     pub layouts: Vec<String>,
     /// The layout that was asked for, where these launches do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -342,7 +349,7 @@ pub fn build_report(
         dst: edge.sink.0,
         buffer: edge.buffer.clone(),
         kind: edge.kind,
-        width: edge.width,
+        scope: edge.scope,
         mapped: edge.mapped.as_ref().map(|mapped| names.mapped(mapped)),
         relation: edge.relation.clone(),
         exact: edge.exact,
@@ -368,7 +375,7 @@ pub fn build_report(
         seconds: *seconds,
     });
     Report {
-        version: 1,
+        version: VERSION,
         counts: ReportCounts::of_plan(graph, plan),
         nodes: graph
             .nodes
@@ -382,7 +389,7 @@ pub fn build_report(
             .filter(|group| group.members.len() > 1)
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
-        waves: Vec::new(),
+        batched_regions: Vec::new(),
         reservations: Vec::new(),
         missed: missed.collect(),
         kernels: effects::launched_kernels(graph, kernels),
@@ -448,7 +455,7 @@ impl Report {
             .iter_mut()
             .filter_map(|edge| edge.witness.as_mut());
         let missed = self.missed.iter_mut().map(|missed| &mut missed.message);
-        let orders = self.waves.iter_mut().flat_map(ReportWaves::explanations);
+        let orders = self.batched_regions.iter_mut().flat_map(ReportBatchedRegion::explanations);
         let texts = missed.chain(witnesses.map(|witness| &mut witness.text));
         for text in texts.chain(orders) {
             for (file, spelling) in &respelled {
@@ -480,11 +487,11 @@ fn witness(witness: &Witness) -> ReportWitness {
 }
 
 /// Thread, block or global, as reports write it.
-fn width_name(width: Width) -> &'static str {
-    match width {
-        Width::Thread => "thread",
-        Width::Block => "block",
-        Width::Global => "global",
+fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Thread => "thread",
+        Scope::Block => "block",
+        Scope::Global => "global",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::fold::{again, fold};
 use super::{
-    Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, kind_name, waves, width_name,
+    Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, kind_name, batches, scope_name,
 };
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
@@ -40,8 +40,8 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
             let _ = writeln!(text, "  {line}");
         }
     }
-    for region in &report.waves {
-        let lines = waves::lines(report, region);
+    for region in &report.batched_regions {
+        let lines = batches::lines(report, region);
         let _ = writeln!(text, "\n{}", lines.join("\n  "));
     }
     if !report.reservations.is_empty() {
@@ -155,7 +155,7 @@ pub(super) fn resources(figures: &GroupOccupancy) -> String {
 /// Most dependences that are written out; the other forms have all.
 const MOST_EDGES: usize = 200;
 
-/// The dependences, each with what its width relies on and two threads that show it.
+/// The dependences, each with what its scope relies on and two threads that show it.
 fn write_edges(text: &mut String, report: &Report) {
     text.push_str("\ndependences\n");
     let alike = |edge: &ReportEdge| {
@@ -188,9 +188,9 @@ fn write_edges(text: &mut String, report: &Report) {
     }
 }
 
-/// `thread width`, `block width, not exact`, ….
+/// `thread scope`, `block scope, not exact`, ….
 pub(super) fn qualities(edge: &ReportEdge) -> String {
-    let mut text = format!("{} width", width_name(edge.width));
+    let mut text = format!("{} scope", scope_name(edge.scope));
     if !edge.exact {
         text.push_str(", not exact");
     }
@@ -200,7 +200,7 @@ pub(super) fn qualities(edge: &ReportEdge) -> String {
     text
 }
 
-/// Why the width is what it is, what it relies on and who shows it, a line each.
+/// Why the scope is what it is, what it relies on and who shows it, a line each.
 pub(super) fn details(edge: &ReportEdge) -> Vec<String> {
     let mut lines = Vec::new();
     if !edge.because.is_empty() {
@@ -211,8 +211,8 @@ pub(super) fn details(edge: &ReportEdge) -> Vec<String> {
     lines.extend(edge.witness.as_ref().map(|witness| witness.text.clone()));
     if let Some(mapped) = &edge.mapped {
         let mut line = format!(
-            "{} width where ({}) of one is ({}) of the other",
-            width_name(mapped.width),
+            "{} scope where ({}) of one is ({}) of the other",
+            scope_name(mapped.scope),
             mapped.source.join(", "),
             mapped.sink.join(", ")
         );

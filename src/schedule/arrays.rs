@@ -10,7 +10,7 @@ use super::obstacle::Candidate;
 use super::rearranged::in_order;
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
-use crate::dependence::{Guard, Width, writes_within_array};
+use crate::dependence::{Guard, Scope, writes_within_array};
 use crate::expression::{Condition, Expression};
 use crate::launch::{NodeId, ValueId};
 
@@ -79,7 +79,7 @@ impl<'a> Judge<'a> {
             let stays = has_its_shape(member)
                 && kept.iter().all(|other| {
                     let [first, second] = in_order(other, member);
-                    self.width_allows(first, second).is_ok()
+                    self.scope_allows(first, second).is_ok()
                 });
             match stays {
                 true => kept.push(*member),
@@ -152,7 +152,7 @@ impl<'a> Judge<'a> {
                     };
                     return (theirs == axes).then(|| own.clone());
                 }
-                let alike = edge.width == Width::Thread && self.same_extents(member, other);
+                let alike = edge.scope == Scope::Thread && self.same_extents(member, other);
                 alike.then(|| axes.clone())
             })
         })
@@ -211,10 +211,10 @@ impl<'a> Judge<'a> {
             domains.guards.extend(edge.absent_if.iter().cloned());
             let mapped = edge.mapped.as_ref().filter(|mapped| {
                 let (one, other) = (&mapped.map.source, &mapped.map.sink);
-                mapped.width == Width::Thread && told_by(one, other, &source, &sink)
+                mapped.scope == Scope::Thread && told_by(one, other, &source, &sink)
             });
-            match (edge.width, mapped) {
-                (Width::Thread, _) => domains.guards.extend(edge.conditions.iter().cloned()),
+            match (edge.scope, mapped) {
+                (Scope::Thread, _) => domains.guards.extend(edge.conditions.iter().cloned()),
                 (_, Some(mapped)) => domains.guards.extend(mapped.conditions.iter().cloned()),
                 _ if !edge.absent_if.is_empty() => {}
                 _ => return None,

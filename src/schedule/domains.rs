@@ -15,7 +15,7 @@ use super::layout::Alignment;
 use super::obstacle::{Candidate, rejection};
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
-use crate::dependence::{Guard, PlaceSymbol, Width, guards_contradict};
+use crate::dependence::{Guard, PlaceSymbol, Scope, guards_contradict};
 use crate::diagnostics::Rejection;
 use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, Target};
@@ -88,7 +88,7 @@ impl<'a> Judge<'a> {
             .map(|member| self.among_remapped.contains(&member.node));
         let stay = || {
             self.same_shapes(members)
-                .and_then(|()| self.widths_allow(&[], members))
+                .and_then(|()| self.scopes_allow(&[], members))
                 .and_then(|()| self.fits_block(members))
         };
         match remapped.any(|remapped| remapped) && stay().is_err() {
@@ -144,7 +144,7 @@ impl<'a> Judge<'a> {
             };
             let shape = self.same_shape(pair[0], pair[1]);
             shape
-                .and_then(|()| self.width_allows(pair[0], pair[1]))
+                .and_then(|()| self.scope_allows(pair[0], pair[1]))
                 .err()
         });
         if let Some(beside) = beside {
@@ -166,7 +166,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Every edge stays inside where all threads stay where they are.
-    pub(super) fn widths_allow(
+    pub(super) fn scopes_allow(
         &self,
         groups: &[&[Candidate<'a>]],
         members: &[Candidate<'a>],
@@ -181,7 +181,7 @@ impl<'a> Judge<'a> {
                 let groups = (group_of.get(&source.node), group_of.get(&sink.node));
                 let remapped = self.among_remapped.contains(&source.node);
                 if remapped || groups.0.is_none() || groups.0 != groups.1 {
-                    self.width_allows(source, sink)?;
+                    self.scope_allows(source, sink)?;
                 }
             }
         }
@@ -268,7 +268,7 @@ impl<'a> Judge<'a> {
                         true => [other, member],
                         false => [member, other],
                     };
-                    self.width_allows(first, second).is_ok()
+                    self.scope_allows(first, second).is_ok()
                 });
             match stays {
                 true => kept.push(*member),
@@ -436,13 +436,13 @@ impl<'a> Judge<'a> {
         let edges = self.edges(source.member.node, sink.member.node).iter();
         edges.filter(|edge| orders(edge)).all(|edge| {
             found.guards.extend(edge.absent_if.iter().cloned());
-            if one_thread && source.number == sink.number && edge.width == Width::Thread {
+            if one_thread && source.number == sink.number && edge.scope == Scope::Thread {
                 found.guards.extend(edge.conditions.iter().cloned());
                 return true;
             }
             if let Some(mapped) = &edge.mapped
                 && one_thread
-                && mapped.width == Width::Thread
+                && mapped.scope == Scope::Thread
                 && told_by(
                     &mapped.map.source,
                     &mapped.map.sink,

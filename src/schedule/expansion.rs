@@ -10,8 +10,8 @@
 //! Invariant: an edge within a group is left out only where the group waits as one statement that says it
 //! must replace what the edge is about.
 
-use super::{FusionGroup, FusionPlan, WaveStatement};
-use crate::dependence::{DependenceGraph, DependenceKind, Edge, WholeWrite, WholeWrites, Width};
+use super::{FusionGroup, FusionPlan, BatchedStatement};
+use crate::dependence::{DependenceGraph, DependenceKind, Edge, WholeWrite, WholeWrites, Scope};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,7 +148,7 @@ impl<'a> Expansion<'a> {
 
     /// Leaves those of the ranges that a statement replaces which it may have elsewhere: nothing that it runs
     /// later touches them. Where it is only right for some of them, it is those.
-    pub(super) fn choose(&self, statement: &mut WaveStatement, members: &[NodeId]) {
+    pub(super) fn choose(&self, statement: &mut BatchedStatement, members: &[NodeId]) {
         let needed: BTreeSet<(NodeId, &str)> = self
             .within(members)
             .map(|(_, sink, buffer)| (*sink, buffer.as_str()))
@@ -217,7 +217,7 @@ impl<'a> Expansion<'a> {
 
 /// The launches at whose places something waits that must replace ranges, and says which.
 fn placed(plan: &FusionPlan) -> BTreeSet<LaunchId> {
-    let statements = plan.waves.iter().flat_map(|region| &region.statements);
+    let statements = plan.batched_regions.iter().flat_map(|region| &region.statements);
     statements
         .filter(|statement| statement.must_replace && !statement.replaced.is_empty())
         .map(|statement| statement.launch)
@@ -235,5 +235,5 @@ fn is_of_place(edge: &Edge) -> bool {
 
 /// Whether no kernel could hold both ends.
 fn keeps_apart(edge: &Edge) -> bool {
-    !edge.carried && edge.width == Width::Global && edge.mapped.is_none() && edge.array.is_none()
+    !edge.carried && edge.scope == Scope::Global && edge.mapped.is_none() && edge.array.is_none()
 }

@@ -1,7 +1,7 @@
 //! A group under construction: who may join, and what its fused launch must test.
 //!
-//! Invariant: for every two members, host order first, each edge between them is of thread width,
-//! of block width (then a barrier stands between), or absent under guards that the group has; all
+//! Invariant: for every two members, host order first, each edge between them is of thread scope,
+//! of block scope (then a barrier stands between), or absent under guards that the group has; all
 //! members are in step; and no member moves below an operation that it may conflict with.
 
 use super::alignment::Placed;
@@ -13,7 +13,7 @@ use super::obstacle::{Candidate, obstacle, rejection};
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{
-    DependenceGraph, DependenceKind, Edge, Guard, PointerRange, SharedMemory, Width,
+    DependenceGraph, DependenceKind, Edge, Guard, PointerRange, SharedMemory, Scope,
     guards_contradict,
 };
 use crate::diagnostics::{Location, Rejection, RejectionReason};
@@ -111,7 +111,7 @@ impl<'a> Judge<'a> {
             .edges_directed(index, petgraph::Direction::Incoming)
             .map(|edge| edge.weight())
             .filter(|edge| !edge.carried && may_be_inside(edge))
-            .map(|edge| (edge.source, edge.width != Width::Global || !orders(edge)))
+            .map(|edge| (edge.source, edge.scope != Scope::Global || !orders(edge)))
             .collect();
         sources.sort();
         sources.reverse();
@@ -148,7 +148,7 @@ impl<'a> Judge<'a> {
         }
         self.nothing_passed(groups, &members, last)?;
         let kept = same_shapes
-            .and_then(|()| self.widths_allow(groups, &members))
+            .and_then(|()| self.scopes_allow(groups, &members))
             .and_then(|()| self.guards_may_hold(&members))
             .and_then(|()| self.fits_block(&members));
         if let Err(found) = kept {
@@ -312,7 +312,7 @@ impl<'a> Judge<'a> {
                 }
                 let edges = self.edges(source.node, sink.node);
                 for edge in edges.iter().filter(|edge| orders(edge)) {
-                    // Side by side there is no dependence, and nothing that its width relies on.
+                    // Side by side there is no dependence, and nothing that its scope relies on.
                     let in_turn = partition_of[position] == partition_of[later];
                     if in_turn {
                         guards.extend(edge.conditions.iter().cloned());
@@ -547,7 +547,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    pub(super) fn width_allows(
+    pub(super) fn scope_allows(
         &self,
         source: &Candidate,
         sink: &Candidate,
@@ -578,7 +578,7 @@ impl<'a> Judge<'a> {
                 );
                 return Err(rejection(RejectionReason::Shape, message, &edge.location));
             }
-            if edge.width == Width::Global && edge.absent_if.is_empty() && orders(edge) {
+            if edge.scope == Scope::Global && edge.absent_if.is_empty() && orders(edge) {
                 return Err(Rejection {
                     reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
                     message: edge.explanation(),
@@ -642,7 +642,7 @@ pub(super) fn orders(edge: &Edge) -> bool {
 pub(super) fn may_be_inside(edge: &Edge) -> bool {
     let mapped = (edge.mapped.is_some() || edge.array.is_some()) && edge.absent_if.is_empty();
     // What is there only where pointers happen to be equal is no reason.
-    let narrow = edge.width != Width::Global && !edge.allows_equal_pointers();
+    let narrow = edge.scope != Scope::Global && !edge.allows_equal_pointers();
     narrow || mapped || !orders(edge)
 }
 

@@ -4,9 +4,9 @@
 use super::apart::{data_moves, name, obstacles};
 use super::group::{Judge, launches, orders};
 use super::obstacle::{Candidate, rejection};
-use super::{Missed, WaveRegion};
+use super::{Missed, BatchedRegion};
 use crate::cli::Fusion;
-use crate::dependence::{DependenceGraph, DependenceKind, Edge, Width};
+use crate::dependence::{DependenceGraph, DependenceKind, Edge, Scope};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use std::collections::{BTreeSet, HashMap};
@@ -17,7 +17,7 @@ pub(super) fn between_iterations<'a>(
     judge: &Judge<'a>,
     dependences: &DependenceGraph,
     candidates: &HashMap<NodeId, Result<Candidate<'a>, Rejection>>,
-    waves: &[WaveRegion],
+    regions: &[BatchedRegion],
 ) -> Vec<Missed> {
     let graph = judge.graph;
     let mut by_loop: HashMap<usize, Vec<NodeId>> = HashMap::new();
@@ -48,7 +48,7 @@ pub(super) fn between_iterations<'a>(
         let this = Loop {
             index,
             launches: inside,
-            in_region: waves
+            in_region: regions
                 .iter()
                 .any(|region| holds(graph, region, inside) && region.outside_loops < depth(index)),
         };
@@ -75,7 +75,7 @@ struct Loop<'l> {
 }
 
 /// Whether launches that wait are among some launches.
-fn holds(graph: &LaunchGraph, region: &WaveRegion, launches: &[NodeId]) -> bool {
+fn holds(graph: &LaunchGraph, region: &BatchedRegion, launches: &[NodeId]) -> bool {
     let waiting: BTreeSet<LaunchId> = region.statements.iter().map(|each| each.launch).collect();
     launches.iter().any(|node| match &graph.nodes[node.0].kind {
         NodeKind::Launch(launch) => waiting.contains(&launch.id),
@@ -120,12 +120,12 @@ fn why<'a>(
     // Values that are handed on say more than memory that is used again, and what crosses blocks more than what does not.
     edges.sort_by_key(|edge| {
         (
-            edge.width != Width::Global,
+            edge.scope != Scope::Global,
             edge.kind != DependenceKind::Flow,
             edge.source != last,
         )
     });
-    if let Some(edge) = edges.iter().find(|edge| edge.width == Width::Global) {
+    if let Some(edge) = edges.iter().find(|edge| edge.scope == Scope::Global) {
         let reason = edge.reason.unwrap_or(RejectionReason::GlobalDependence);
         return Some(Rejection {
             reason,
@@ -144,8 +144,8 @@ fn why<'a>(
     match edges.first() {
         Some(edge) => {
             let [source, sink] = [edge.source, edge.sink].map(|node| name(judge, node));
-            let whose = match edge.width {
-                Width::Thread => "each thread",
+            let whose = match edge.scope {
+                Scope::Thread => "each thread",
                 _ => "each block",
             };
             told(format!(

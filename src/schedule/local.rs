@@ -1,5 +1,5 @@
-//! P1 and P2 of the paper: launches join along thread- and block-width edges, breadth first in host
-//! order, and along reductions, whose order does not matter; any other edge of global width only
+//! P1 and P2 of the paper: launches join along edges of thread and block scope, breadth first in host
+//! order, and along reductions, whose order does not matter; any other edge of global scope only
 //! orders.
 //!
 //! Every launch starts as a group of its own. Each launch in turn joins the groups that its local
@@ -15,7 +15,7 @@ use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
 use super::units::Units;
-use super::waves::plan_waves;
+use super::batches::plan_batches;
 use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
 use crate::dependence::DependenceGraph;
@@ -43,7 +43,7 @@ pub fn plan_fusion(
         options
     };
     let (plan, missed, launches) = plan_by(graph, kernels, dependences, (dependences, options));
-    let waits = options.waves && options.fusion == Fusion::All;
+    let waits = options.launch_batches && options.fusion == Fusion::All;
     if !waits || !options.expands_buffers {
         return (plan, missed);
     }
@@ -85,25 +85,25 @@ fn plan_by(
         .collect();
     let mut grouping = group(&mut judge, dependences, &nodes, &candidates, None);
     let mut plan = grouping.plan(&judge);
-    if options.waves && options.fusion == Fusion::All {
+    if options.launch_batches && options.fusion == Fusion::All {
         let expands = options.expands_buffers;
-        (plan.waves, left) = plan_waves(graph, kernels, whole, &plan.groups, expands);
-        // Equal groups a unit each may need fewer launches by waves.
+        (plan.batched_regions, left) = plan_batches(graph, kernels, whole, &plan.groups, expands);
+        // Equal groups a unit each may need fewer launches in batches.
         if let Some(units) = Units::find(graph) {
             let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
-            let (waves, fewer) = plan_waves(graph, kernels, whole, &in_units.groups, expands);
-            in_units.waves = waves;
+            let (batched_regions, fewer) = plan_batches(graph, kernels, whole, &in_units.groups, expands);
+            in_units.batched_regions = batched_regions;
             if fewer < left {
                 (grouping, plan, left) = (within, in_units, fewer);
             }
         }
         // Regions count as well, after the groups.
         let most = options.max_fusions.unwrap_or(usize::MAX);
-        plan.waves.truncate(most.saturating_sub(plan.groups.len()));
+        plan.batched_regions.truncate(most.saturating_sub(plan.groups.len()));
     }
     if options.one_base && options.fusion != Fusion::Off {
-        let made = plan.groups.len() + plan.waves.len();
+        let made = plan.groups.len() + plan.batched_regions.len();
         let most = options.max_fusions.unwrap_or(usize::MAX);
         let candidates: Vec<Candidate> = nodes
             .iter()
@@ -116,7 +116,7 @@ fn plan_by(
         plan.dead_buffers = find_dead_buffers(graph, kernels, &plan);
     }
     let Grouping { groups, refusals } = grouping;
-    let mut missed = between_iterations(&judge, whole, &candidates, &plan.waves);
+    let mut missed = between_iterations(&judge, whole, &candidates, &plan.batched_regions);
     // Sets and copies that stay what they are are no launches.
     let is_launch = |node: &&NodeId| match &graph.nodes[node.0].kind {
         NodeKind::Launch(launch) => graph.operation_of(launch.id).is_none(),

@@ -32,8 +32,8 @@ mod space;
 mod streams;
 mod units;
 mod waiting;
-mod wave_order;
-mod waves;
+mod batch_order;
+mod batches;
 mod work;
 
 pub use beside_cost::blocks_at_once;
@@ -42,10 +42,10 @@ pub use expansion::without_unbacked;
 pub use layout::{Alignment, Layout};
 pub use local::plan_fusion;
 pub use regroup::Regrouper;
-pub use wave_order::{
-    OrderingEdge, OverwrittenBuffers, WaitingStatement, WaveCount, WaveOrder, wave_orders,
+pub use batch_order::{
+    OrderingEdge, OverwrittenBuffers, WaitingStatement, BatchCount, BatchOrder, batch_orders,
 };
-pub use waves::plan_waves;
+pub use batches::plan_batches;
 
 use crate::affine::Axis;
 use crate::cli::{Fusion, Optimisation, SiriusOptions};
@@ -291,35 +291,35 @@ impl FusionGroup {
 pub struct FusionPlan {
     /// Disjoint groups.
     pub groups: Vec<FusionGroup>,
-    /// Parts of the host program whose launches are issued by waves.
+    /// Parts of the host program whose launches are issued in batches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waves: Vec<WaveRegion>,
+    pub batched_regions: Vec<BatchedRegion>,
     /// Allocations that nothing touches but members of groups that call them unread afterwards. Where the
     /// fused kernels have no access to one left, only the originals need its memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dead_buffers: Vec<BufferId>,
 }
 
-/// A part of a host function whose launches are put off and issued by waves, each launch of a
-/// statement in the earliest wave after all that it depends on. It begins with its first launch and
+/// A part of a host function whose launches are put off and issued in batches, each launch of a
+/// statement in the earliest batch after all that it depends on. It begins with its first launch and
 /// ends wherever control comes to where none of its statements can be met any more in the same
 /// iteration of the loop around it.
 ///
-/// The waves are found when the program runs, by what each launch touches there: so it does not
+/// The batches are found when the program runs, by what each launch touches there: so it does not
 /// matter whether host code is a loop nest or written out, and where its pointers come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WaveRegion {
+pub struct BatchedRegion {
     /// Launches and groups, in host order.
-    pub statements: Vec<WaveStatement>,
+    pub statements: Vec<BatchedStatement>,
     /// So many of the host loops around all statements are outside: an iteration of the innermost
     /// of these ends the region.
     pub outside_loops: usize,
 }
 
-/// A launch site that waits for its wave. Other sites of the region issue what waits and then
+/// A launch site that waits for its batch. Other sites of the region issue what waits and then
 /// themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WaveStatement {
+pub struct BatchedStatement {
     /// The launch, or the last member of a group, at whose place the group runs.
     pub launch: LaunchId,
     /// All that it touches, for a group what all members touch.
@@ -337,7 +337,7 @@ pub struct WaveStatement {
     pub must_replace: bool,
 }
 
-impl WaveStatement {
+impl BatchedStatement {
     /// The launches and arguments behind which the replaced ranges are.
     pub fn replaced_arguments(&self) -> impl Iterator<Item = (LaunchId, usize)> + '_ {
         let touches = self.replaced.iter().filter_map(|at| self.touches.get(*at));
@@ -438,8 +438,8 @@ pub struct ScheduleOptions {
     pub max_fusions: Option<usize>,
     /// No launch moves below a synchronisation.
     pub keep_synchronisations: bool,
-    /// Launches may be issued by waves.
-    pub waves: bool,
+    /// Launches may be issued in batches.
+    pub launch_batches: bool,
     /// Members may be remapped over the threads of others.
     pub deals_threads: bool,
     /// Pointers into one allocation become one, for which a launch may be a group of its own.
@@ -464,7 +464,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             fusion: options.fusion,
             max_fusions: options.max_fusions,
             keep_synchronisations: options.keep_synchronisations,
-            waves: options.fusion == Fusion::All
+            launch_batches: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::LaunchBatches),
             deals_threads: options
                 .optimisations

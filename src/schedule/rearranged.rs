@@ -15,7 +15,7 @@ use super::group::{Judge, orders};
 use super::obstacle::Candidate;
 use super::{Arrangement, ThreadMap, ThreadOrder};
 use crate::affine::Axis;
-use crate::dependence::{Edge, Guard, PlaceSymbol, Width};
+use crate::dependence::{Edge, Guard, PlaceSymbol, Scope};
 use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
 use std::collections::BTreeSet;
@@ -73,7 +73,7 @@ impl<'a> Judge<'a> {
                 && own[1] == fused[1]
                 && placed.iter().all(|(other, _)| {
                     let [first, second] = in_order(other, member);
-                    self.width_allows(first, second).is_ok()
+                    self.scope_allows(first, second).is_ok()
                 });
             match stays {
                 true => placed.push((*member, SAME)),
@@ -185,19 +185,19 @@ impl<'a> Judge<'a> {
         let edges = self.edges(source.node, sink.node).iter();
         for edge in edges.filter(|edge| orders(edge)) {
             guards.extend(edge.absent_if.iter().cloned());
-            if equal && edge.width != Width::Global {
+            if equal && edge.scope != Scope::Global {
                 guards.extend(edge.conditions.iter().cloned());
-                wide |= edge.width == Width::Block;
+                wide |= edge.scope == Scope::Block;
                 continue;
             }
-            let mut found = width_by(edge, &functions);
+            let mut found = scope_by(edge, &functions);
             if found.is_none() && numbered {
-                found = self.width_by_number(edge, source, sink);
+                found = self.scope_by_number(edge, source, sink);
             }
             match (found, &edge.mapped) {
-                (Some(width), Some(mapped)) => {
+                (Some(scope), Some(mapped)) => {
                     guards.extend(mapped.conditions.iter().cloned());
-                    wide |= width == Width::Block;
+                    wide |= scope == Scope::Block;
                 }
                 _ if !edge.absent_if.is_empty() => {}
                 _ => return None,
@@ -206,18 +206,18 @@ impl<'a> Judge<'a> {
         Some(wide)
     }
 
-    /// The width of an edge by its map, where blocks, and threads in them, have the same numbers on both sides.
-    fn width_by_number(&self, edge: &Edge, source: &Candidate, sink: &Candidate) -> Option<Width> {
+    /// The scope of an edge by its map, where blocks, and threads in them, have the same numbers on both sides.
+    fn scope_by_number(&self, edge: &Edge, source: &Candidate, sink: &Candidate) -> Option<Scope> {
         let mapped = edge.mapped.as_ref()?;
         if (mapped.map.source_blocks, mapped.map.sink_blocks) != (1, 1) {
             return None;
         }
-        let number = |member| match mapped.width {
-            Width::Thread => self.number(member, ThreadOrder::Blocks, None),
-            Width::Block | Width::Global => self.linear_block(member),
+        let number = |member| match mapped.scope {
+            Scope::Thread => self.number(member, ThreadOrder::Blocks, None),
+            Scope::Block | Scope::Global => self.linear_block(member),
         };
         let (one, other) = (number(source)?, number(sink)?);
-        told_by(&mapped.map.source, &mapped.map.sink, &one, &other).then_some(mapped.width)
+        told_by(&mapped.map.source, &mapped.map.sink, &one, &other).then_some(mapped.scope)
     }
 
     /// The extents of a member's grid and block.
@@ -358,8 +358,8 @@ fn value(extent: &Expression<ValueId>) -> Option<Expression<PlaceSymbol>> {
     }
 }
 
-/// The width of an edge by its map, where both sides' blocks and threads are these functions.
-fn width_by(edge: &Edge, functions: &[Option<[Function; 2]>; 2]) -> Option<Width> {
+/// The scope of an edge by its map, where both sides' blocks and threads are these functions.
+fn scope_by(edge: &Edge, functions: &[Option<[Function; 2]>; 2]) -> Option<Scope> {
     let mapped = edge.mapped.as_ref()?;
     if (mapped.map.source_blocks, mapped.map.sink_blocks) != (1, 1) {
         return None;
@@ -384,7 +384,7 @@ fn width_by(edge: &Edge, functions: &[Option<[Function; 2]>; 2]) -> Option<Width
         .collect();
     let agree = |(source, sink): &(Option<Sum>, Option<Sum>)| source.is_some() && source == sink;
     if pairs.iter().all(agree) {
-        return Some(mapped.width);
+        return Some(mapped.scope);
     }
     // Blocks alone may agree where threads do not: each axis of theirs by itself.
     let agreeing = mapped.map.source.iter().zip(&mapped.map.sink).zip(&pairs);
@@ -397,7 +397,7 @@ fn width_by(edge: &Edge, functions: &[Option<[Function; 2]>; 2]) -> Option<Width
         .collect();
     let blocks = Axis::ALL.map(PlaceSymbol::Block);
     let all = blocks.iter().all(|block| told.contains(block));
-    all.then_some(Width::Block)
+    all.then_some(Scope::Block)
 }
 
 const ARRANGEMENTS: [Arrangement; 4] = [

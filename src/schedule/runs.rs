@@ -8,7 +8,7 @@ use super::ThreadOrder;
 use super::domains::{Found, Launched, MOST_NUMBERS, Numbered, Sum, sum_of};
 use super::group::{Judge, orders};
 use super::obstacle::Candidate;
-use crate::dependence::{Edge, Guard, PlaceSymbol, Width};
+use crate::dependence::{Edge, Guard, PlaceSymbol, Scope};
 use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
 
@@ -140,7 +140,7 @@ impl<'a> Judge<'a> {
         };
         let (many, few) = (share(source), share(sink));
         let blocks = [source, sink].map(|side| self.linear_block(&side.member));
-        if edge.width <= Width::Block
+        if edge.scope <= Scope::Block
             && blocks[0].is_some()
             && blocks[0] == blocks[1]
             && let Some(together) = self.blocks_in(&source.member, &many)

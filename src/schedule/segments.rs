@@ -11,7 +11,7 @@ use super::group::{Judge, orders};
 use super::layout::BlockPartitions;
 use super::obstacle::Candidate;
 use super::space::static_shared;
-use crate::dependence::{Edge, Guard, Width};
+use crate::dependence::{Edge, Guard, Scope};
 use crate::kernel::KernelModel;
 use std::collections::BTreeSet;
 
@@ -131,7 +131,7 @@ impl<'a> Judge<'a> {
         let block_wide = domains.is_block_wide(earlier, later);
         let block_wide = block_wide.unwrap_or_else(|| {
             let mut edges = self.edges(earlier.node, later.node).iter();
-            edges.any(|edge| edge.width == Width::Block && orders(edge))
+            edges.any(|edge| edge.scope == Scope::Block && orders(edge))
         });
         // Each member has static shared memory of its own; the dynamic one is overlaid.
         block_wide || earlier.model.dynamic_shared && later.model.dynamic_shared
@@ -265,7 +265,7 @@ fn places(model: &KernelModel) -> Option<(bool, Vec<usize>)> {
 /// Whether a group with two launches runs as one only where none of the edges between them exists: no place
 /// inside would keep them, and [`Judge::finish`] takes up what tells that they are not there.
 fn are_tested_away(edges: &[&Edge]) -> bool {
-    let no_place = |edge: &Edge| edge.width == Width::Global && !edge.allows_equal_pointers();
+    let no_place = |edge: &Edge| edge.scope == Scope::Global && !edge.allows_equal_pointers();
     let taken_up = edges.iter().filter(|edge| orders(edge) && no_place(edge));
     let tests: BTreeSet<&Guard> = taken_up.flat_map(|edge| &edge.absent_if).collect();
     edges.iter().all(|edge| {

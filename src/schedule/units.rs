@@ -1,7 +1,7 @@
 //! Repeating units of long launch sequences (a layer, a time step, a cell written out).
 //!
 //! Launches that join across the border of a unit make groups that differ from unit to unit. Groups
-//! within units are equal, so that they share a kernel and those of one wave can be one launch.
+//! within units are equal, so that they share a kernel and those of one batch can be one launch.
 
 use crate::launch::{LaunchGraph, NodeId, NodeKind};
 use crate::program::KernelId;

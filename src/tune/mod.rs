@@ -2,7 +2,7 @@
 //!
 //! # The terms
 //! A *subject* is what is tuned: groups of a plan that are equal in all that matters for speed, or all
-//! groups of a region that is issued by waves. Its *key* is a digest of that: kernels, configuration,
+//! groups of a region that is issued in batches. Its *key* is a digest of that: kernels, configuration,
 //! maps, device, compiler. A *choice* is the name of a variant of it, such as `h -loop-fusion`. A
 //! *configuration* gives each subject one choice; a program is built once for each configuration that is
 //! measured, and its launch sites are timed where it runs.

@@ -30,7 +30,7 @@ use crate::schedule::resources::ASSUMED_THREADS;
 use crate::schedule::{FusionGroup, ThreadMap};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Reckons what groups take.
+/// Estimates what groups take.
 pub struct Model<'a> {
     models: &'a [KernelModel],
     graph: &'a LaunchGraph,

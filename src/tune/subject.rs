@@ -179,7 +179,7 @@ fn map_name(map: &ThreadMap) -> &'static str {
     match map {
         ThreadMap::Identity => "identity",
         ThreadMap::Clipped => "clipped",
-        ThreadMap::Remapped { .. } => "dealt",
+        ThreadMap::Remapped { .. } => "remapped",
         ThreadMap::Runs { .. } => "runs",
         ThreadMap::Elements { .. } => "elements",
         ThreadMap::Rearranged { .. } => "rearranged",
@@ -219,6 +219,6 @@ mod tests {
         let has = |name: &str| space.has(&Choice::named(name).unwrap());
         assert!(has("apart") && has("h -row-promotion") && has("v compact"));
         assert!(has("v unroll=2") && !has("v unroll=8"));
-        assert!(!has("v2h2") && !has("v -waves") && !has("v threads=512"));
+        assert!(!has("v2h2") && !has("v -launch-batches") && !has("v threads=512"));
     }
 }

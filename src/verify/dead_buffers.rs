@@ -2,7 +2,7 @@
 //!
 //! The program may be given no memory for one, until an original of a group's member needs it. So each
 //! operation that may touch a byte of it must be such a member, of a group that calls it unread
-//! afterwards (which `liveness` judges) and that waits for no wave, and the program may do nothing else with
+//! afterwards (which `liveness` judges) and that waits for no batch, and the program may do nothing else with
 //! its address than launch and free. Whether fused kernels still touch it is seen in their code.
 
 use super::liveness::kept_by;
@@ -79,9 +79,9 @@ pub(super) fn refusals(
 /// The launches whose groups call the buffer unread.
 fn in_vain(plan: &FusionPlan, buffer: BufferId) -> BTreeSet<LaunchId> {
     let waits = |group: &FusionGroup| {
-        let of_waves = plan.waves.iter().flat_map(|region| &region.statements);
-        let mut of_waves = of_waves.map(|statement| statement.launch);
-        of_waves.any(|launch| group.members.iter().any(|member| member.launch == launch))
+        let of_batches = plan.batched_regions.iter().flat_map(|region| &region.statements);
+        let mut of_batches = of_batches.map(|statement| statement.launch);
+        of_batches.any(|launch| group.members.iter().any(|member| member.launch == launch))
     };
     let groups = plan.groups.iter();
     groups

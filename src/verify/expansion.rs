@@ -18,7 +18,7 @@ use super::polynomial::normal_form;
 use crate::affine::{Affine, Constraint, Variable};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchId, Operand};
-use crate::schedule::{FusionGroup, FusionPlan, WaveStatement};
+use crate::schedule::{FusionGroup, FusionPlan, BatchedStatement};
 use std::collections::BTreeSet;
 
 /// Arguments of a group's launches through which they replace ranges that earlier segments never find
@@ -27,7 +27,7 @@ pub(super) type Moved = BTreeSet<(LaunchId, usize)>;
 
 /// Those of a group of a plan.
 pub(super) fn moved(plan: &FusionPlan, group: &FusionGroup) -> Moved {
-    let statements = plan.waves.iter().flat_map(|region| &region.statements);
+    let statements = plan.batched_regions.iter().flat_map(|region| &region.statements);
     let last = group.members.last().map(|member| member.launch);
     let own = statements.filter(|each| each.must_replace && Some(each.launch) == last);
     own.flat_map(|each| each.replaced.iter().filter_map(|at| replaced(each, *at)))
@@ -35,7 +35,7 @@ pub(super) fn moved(plan: &FusionPlan, group: &FusionGroup) -> Moved {
 }
 
 /// The launch and the argument of a replaced range.
-fn replaced(statement: &WaveStatement, at: usize) -> Option<(LaunchId, usize)> {
+fn replaced(statement: &BatchedStatement, at: usize) -> Option<(LaunchId, usize)> {
     let range = &statement.touches.get(at)?.range;
     match range.operand {
         Operand::Argument {
@@ -50,7 +50,7 @@ fn replaced(statement: &WaveStatement, at: usize) -> Option<(LaunchId, usize)> {
 
 /// What speaks against the ranges that a statement says it replaces.
 pub(super) fn refusals(
-    statement: &WaveStatement,
+    statement: &BatchedStatement,
     members: &[Member<'_>],
     values: &Values<'_>,
 ) -> Vec<Refusal> {

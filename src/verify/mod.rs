@@ -68,8 +68,8 @@
 //! value there, or [`block_staging_conflict`] that its block did. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
 //! counterpart at most.
 //!
-//! *By waves*, launches of a region are put off, all to a place before the host does anything that
-//! could tell (`waves`); there each is issued after every earlier one that touches a common byte, one
+//! *In batches*, launches of a region are put off, all to a place before the host does anything that
+//! could tell (`batches`); there each is issued after every earlier one that touches a common byte, one
 //! of the two writing it, which code generation sees to when the program runs. What a launch touches
 //! it tells by ranges of the plan, so these must hold all that its model may touch. A range that a launch
 //! replaces may be given other memory there (`expansion`).
@@ -119,7 +119,7 @@ mod targets;
 mod touched;
 mod uniform_barriers;
 mod waits;
-mod waves;
+mod batches;
 
 pub use barriers::is_redundant;
 pub use block_staging::{StagedBlock, WindowSize, block_staging_conflict};
@@ -181,10 +181,10 @@ pub fn verify(
             refusals.extend(device::refusals(graph, group, members, &moved, &mut known));
         }
     }
-    if !plan.groups.is_empty() || !plan.waves.is_empty() {
+    if !plan.groups.is_empty() || !plan.batched_regions.is_empty() {
         refusals.extend(tables::refusals(graph, kernels));
     }
-    refusals.extend(waves::refusals(graph, kernels, &sites, &plan));
+    refusals.extend(batches::refusals(graph, kernels, &sites, &plan));
     refusals.extend(dead_buffers::refusals(graph, kernels, &sites, &plan));
     match refusals.is_empty() {
         true => Ok(VerifiedPlan { plan }),

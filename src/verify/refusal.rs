@@ -158,12 +158,12 @@ pub enum Refusal {
     SharedMemory { first: LaunchId, bytes: u64 },
     #[error("the group of launch {} needs {bytes} bytes of parameters", first.0)]
     ParameterSpace { first: LaunchId, bytes: u64 },
-    #[error("launch {} cannot wait for a wave: {what}", launch.0)]
-    NoWave { launch: LaunchId, what: String },
-    #[error("{what} (node {}) stands between launches that wait for their waves", node.0)]
-    PassedByWaves { node: NodeId, what: String },
-    #[error("launch {} waits for its wave and may touch more than the plan says ({what})", launch.0)]
-    WaveTouchesMore { launch: LaunchId, what: String },
+    #[error("launch {} cannot wait for a batch: {what}", launch.0)]
+    NotBatched { launch: LaunchId, what: String },
+    #[error("{what} (node {}) stands between launches that wait for their batches", node.0)]
+    PassedByBatches { node: NodeId, what: String },
+    #[error("launch {} waits for its batch and may touch more than the plan says ({what})", launch.0)]
+    BatchedTouchesMore { launch: LaunchId, what: String },
     #[error("launch {} loads pointers from memory (argument {argument}) of which {what}", launch.0)]
     TableChanges {
         launch: LaunchId,

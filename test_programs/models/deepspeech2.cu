@@ -1,7 +1,7 @@
 // A recogniser of speech (a spectrogram of 171 × 300; two convolutions of 32 channels; seven layers of LSTM, hidden size
 // 256, over the 75 steps that are left; 29 characters) as a code generator writes it: one kernel an operator.
 //
-// Shows: what follows a convolution element by element joins it, a transposition included; cells of one wave are one
+// Shows: what follows a convolution element by element joins it, a transposition included; cells of one launch batch are one
 // launch, but for the lowest, whose input is ten times as wide and whose code is other code: 4,735 launches become 84.
 //
 // usage: deepspeech2; with -DSMALL a spectrogram of 21 × 20, three layers of size 64

@@ -2,7 +2,7 @@
 // code generator writes it: nine launches for each cell and step. The decoder begins with the last memory of the
 // encoder's top cell and goes on with what it said itself.
 //
-// Shows: the encoder's cells run in waves along its diagonals, 107 of them; each step of the decoder needs the one
+// Shows: the encoder's cells run in launch batches along its diagonals, 107 of them; each step of the decoder needs the one
 // before it whole, and the first the last of the encoder, so that its 120 cells are a launch each: 8,280 launches
 // become 227.
 //

@@ -3,7 +3,7 @@
 use crate::builder::{Kernel, World, X, actuals, int_argument, shape, sum};
 use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{
-    DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Width, build_dependence_graph,
+    DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Scope, build_dependence_graph,
 };
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, KernelModel};
@@ -25,8 +25,8 @@ fn carried(dependences: &DependenceGraph, source: NodeId, sink: NodeId) -> Vec<&
         .collect()
 }
 
-fn kinds(edges: &[&Edge]) -> Vec<(DependenceKind, Width)> {
-    let mut kinds: Vec<_> = edges.iter().map(|edge| (edge.kind, edge.width)).collect();
+fn kinds(edges: &[&Edge]) -> Vec<(DependenceKind, Scope)> {
+    let mut kinds: Vec<_> = edges.iter().map(|edge| (edge.kind, edge.scope)).collect();
     kinds.sort();
     kinds
 }
@@ -77,7 +77,7 @@ fn sweep(told: bool) -> (DependenceGraph, NodeId) {
 fn rows_that_move_with_a_counter_meet_only_where_they_are_equal() {
     let (dependences, launch) = sweep(true);
     let edges = carried(&dependences, launch, launch);
-    assert_eq!(kinds(&edges), [(DependenceKind::Flow, Width::Thread)]);
+    assert_eq!(kinds(&edges), [(DependenceKind::Flow, Scope::Thread)]);
     // The next iteration reads what this one writes, and no other does.
     let relation = &edges[0].relation;
     assert!(relation.contains("_sink = 1 + v"), "{relation}");
@@ -93,7 +93,7 @@ fn rows_that_move_with_a_counter_meet_only_where_they_are_equal() {
 fn rows_of_unknown_course_may_be_the_same() {
     let (dependences, launch) = sweep(false);
     let edges = carried(&dependences, launch, launch);
-    assert_eq!(kinds(&edges), ALL_KINDS.map(|kind| (kind, Width::Thread)));
+    assert_eq!(kinds(&edges), ALL_KINDS.map(|kind| (kind, Scope::Thread)));
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn each_loop_of_a_nest_has_edges_of_its_own() {
     let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&dependences, launch, launch)
         .into_iter()
         .partition(|edge| edge.distances[1].least == Some(1));
-    assert_eq!(kinds(&inner), [(DependenceKind::Flow, Width::Thread)]);
-    assert_eq!(kinds(&outer), ALL_KINDS.map(|kind| (kind, Width::Thread)));
+    assert_eq!(kinds(&inner), [(DependenceKind::Flow, Scope::Thread)]);
+    assert_eq!(kinds(&outer), ALL_KINDS.map(|kind| (kind, Scope::Thread)));
     let distances = |edge: &Edge| {
         let parts = edge.distances.iter();
         parts
@@ -174,7 +174,7 @@ fn parts_that_a_pointer_moves_over_do_not_meet() {
     assert!(always.is_empty(), "{always:#?}");
     let (dependences, launch) = moving_pointer(Some(ROW), Some(ROW + 1));
     let edges = carried(&dependences, launch, launch);
-    assert_eq!(kinds(&edges), [(DependenceKind::Output, Width::Global)]);
+    assert_eq!(kinds(&edges), [(DependenceKind::Output, Scope::Global)]);
     let witness = edges[0].witness.as_ref().unwrap();
     let place = "`y[1000]` is written by block 3, thread 232 (app.cu:11) and written by block 0, \
                  thread 0 (app.cu:11) in a later iteration";
@@ -191,7 +191,7 @@ fn parts_of_a_size_that_only_the_run_knows_do_not_meet() {
     );
     let (dependences, launch) = moving_pointer(None, Some(ROW));
     let edges = carried(&dependences, launch, launch);
-    assert_eq!(kinds(&edges), [(DependenceKind::Output, Width::Global)]);
+    assert_eq!(kinds(&edges), [(DependenceKind::Output, Scope::Global)]);
 }
 
 /// `m[(x + 1 + t) * size + t] = …` for `x < size - 1 - t`, and then reads of that column.
@@ -289,7 +289,7 @@ fn one_allocation_of_an_outer_iteration_is_one_in_the_inner_loop() {
     let (inner, outer): (Vec<&Edge>, Vec<&Edge>) = carried(&dependences, launch, launch)
         .into_iter()
         .partition(|edge| edge.distances[1].least == Some(1));
-    assert_eq!(kinds(&inner), [(DependenceKind::Output, Width::Thread)]);
+    assert_eq!(kinds(&inner), [(DependenceKind::Output, Scope::Thread)]);
     // Another iteration of the outer loop may have got the same bytes again, at another place.
-    assert_eq!(kinds(&outer), [(DependenceKind::Output, Width::Global)]);
+    assert_eq!(kinds(&outer), [(DependenceKind::Output, Scope::Global)]);
 }

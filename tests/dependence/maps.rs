@@ -1,9 +1,9 @@
-//! Widths under maps that are not the identity. What a map claims is compared with every pair of
+//! Scopes under maps that are not the identity. What a map claims is compared with every pair of
 //! threads that touch a common element, one by one.
 
 use crate::builder::{Actual, Kernel, World, X, Y, actuals, pointwise, shape, sum};
 use sirius_rs::affine::{Affine, Variable};
-use sirius_rs::dependence::{Edge, MappedWidth, PlaceSymbol, Width, build_dependence_graph};
+use sirius_rs::dependence::{Edge, MappedScope, PlaceSymbol, Scope, build_dependence_graph};
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, KernelModel};
 use sirius_rs::launch::ValueId;
@@ -83,10 +83,10 @@ fn coordinate(expression: &Expression<PlaceSymbol>, place: &Place) -> i64 {
 
 /// Every pair of threads that meet has equal coordinates, and coordinates tell places apart.
 fn check(edge: &Edge, writer: (&[Affine], Extents), reader: (&[Affine], Extents)) {
-    let Some(MappedWidth { width, map, .. }) = &edge.mapped else {
+    let Some(MappedScope { scope, map, .. }) = &edge.mapped else {
         return;
     };
-    assert!(*width < edge.width);
+    assert!(*scope < edge.scope);
     let coordinates = |list: &[Expression<PlaceSymbol>], place: &Place| -> Vec<i64> {
         list.iter().map(|part| coordinate(part, place)).collect()
     };
@@ -114,8 +114,8 @@ fn check(edge: &Edge, writer: (&[Affine], Extents), reader: (&[Affine], Extents)
     ] {
         let mut classes: HashMap<Vec<i64>, BTreeSet<Vec<i64>>> = HashMap::new();
         for place in places(extents) {
-            let unit = match width {
-                Width::Thread => place.to_vec(),
+            let unit = match scope {
+                Scope::Thread => place.to_vec(),
                 _ => place[..2].to_vec(),
             };
             classes
@@ -134,10 +134,10 @@ fn linear(block: i64) -> Affine {
     sum(&[(block, BX), (1, TX)], 0)
 }
 
-fn mapped(edge: &Edge) -> (Width, i64, i64) {
+fn mapped(edge: &Edge) -> (Scope, i64, i64) {
     let found = edge.mapped.as_ref();
     let found = found.unwrap_or_else(|| panic!("no map: {} {}", edge.because, edge.relation));
-    (found.width, found.map.source_blocks, found.map.sink_blocks)
+    (found.scope, found.map.source_blocks, found.map.sink_blocks)
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn grids_of_another_shape_are_thread_wide() {
         (&[linear(64)], [16, 1, 64, 1]),
         (&[linear(128)], [8, 1, 128, 1]),
     );
-    assert_eq!(found.width, Width::Global);
-    assert_eq!(mapped(&found), (Width::Thread, 1, 1));
+    assert_eq!(found.scope, Scope::Global);
+    assert_eq!(mapped(&found), (Scope::Thread, 1, 1));
     let map = found.mapped.unwrap().map;
     assert_eq!(
         map.source[0].to_string(),
@@ -161,11 +161,11 @@ fn two_dimensional_blocks_meet_one_dimensional_ones() {
     // A matrix of 16 columns in blocks of 4 by 4, and the same elements in a row.
     let tile = sum(&[(64, BY), (16, TY), (4, BX), (1, TX)], 0);
     let found = edge((&[tile], [4, 4, 4, 4]), (&[linear(16)], [16, 1, 16, 1]));
-    assert_eq!(mapped(&found), (Width::Thread, 1, 1));
+    assert_eq!(mapped(&found), (Scope::Thread, 1, 1));
     // Blocks that are linear in themselves.
     let inside = sum(&[(16, BX), (4, TY), (1, TX)], 0);
     let found = edge((&[inside], [16, 1, 4, 4]), (&[linear(16)], [16, 1, 16, 1]));
-    assert_eq!(mapped(&found), (Width::Thread, 1, 1));
+    assert_eq!(mapped(&found), (Scope::Thread, 1, 1));
 }
 
 #[test]
@@ -176,13 +176,13 @@ fn transposed_blocks_and_threads() {
     let shape = [4, 4, 4, 4];
     for other in [turned, blocks] {
         let found = edge((std::slice::from_ref(&straight), shape), (&[other], shape));
-        assert_eq!(mapped(&found), (Width::Thread, 1, 1));
+        assert_eq!(mapped(&found), (Scope::Thread, 1, 1));
     }
     // Neighbours in a transposed block: the block is what stays together.
     let rotated = sum(&[(64, BX), (16, TY), (4, BY), (-1, TX)], 3);
     let both = [sum(&[(64, BX), (16, TY), (4, BY), (1, TX)], 0), rotated];
     let found = edge((&[straight], shape), (&both, shape));
-    assert_eq!(mapped(&found), (Width::Block, 1, 1));
+    assert_eq!(mapped(&found), (Scope::Block, 1, 1));
 }
 
 #[test]
@@ -190,8 +190,8 @@ fn four_small_blocks_for_one_large_one() {
     let opposite = sum(&[(64, BX), (-1, TX)], 63);
     let large = (&[linear(64), opposite.clone()][..], [4, 1, 64, 1]);
     let small = (&[linear(16)][..], [16, 1, 16, 1]);
-    assert_eq!(mapped(&edge(small, large)), (Width::Block, 4, 1));
-    assert_eq!(mapped(&edge(large, small)), (Width::Block, 1, 4));
+    assert_eq!(mapped(&edge(small, large)), (Scope::Block, 4, 1));
+    assert_eq!(mapped(&edge(large, small)), (Scope::Block, 1, 4));
 }
 
 #[test]
@@ -201,12 +201,12 @@ fn runs_of_threads_for_a_block() {
     let of_rows = (&rows[..], [4, 1, 24, 1]);
     let elements = (&[linear(16)][..], [6, 1, 16, 1]);
     let found = edge(elements, of_rows);
-    assert_eq!(mapped(&found), (Width::Block, 0, 1));
+    assert_eq!(mapped(&found), (Scope::Block, 0, 1));
     let map = found.mapped.unwrap().map;
     let run = "floor((threadIdx.x + 16*blockIdx.x)/24)";
     assert_eq!(map.source[0].to_string(), run);
     assert_eq!(map.sink[0].to_string(), "blockIdx.x");
-    assert_eq!(mapped(&edge(of_rows, elements)), (Width::Block, 1, 0));
+    assert_eq!(mapped(&edge(of_rows, elements)), (Scope::Block, 1, 0));
     // One element of the next row, or rows that overlap.
     let beyond = [linear(24), sum(&[(24, BX), (1, TX)], 1)];
     let found = edge(elements, (&beyond, [4, 1, 24, 1]));
@@ -224,21 +224,21 @@ fn reversed_and_shifted_places() {
         (&[linear(16)], shape),
         (std::slice::from_ref(&reversed), shape),
     );
-    assert_eq!(mapped(&found), (Width::Thread, 1, 1));
+    assert_eq!(mapped(&found), (Scope::Thread, 1, 1));
     let found = edge(
         (&[linear(16)], shape),
         (&[reversed, sum(&[(-16, BX), (1, TX)], 48)], shape),
     );
-    assert_eq!(mapped(&found), (Width::Block, 1, 1));
+    assert_eq!(mapped(&found), (Scope::Block, 1, 1));
     let later = sum(&[(16, BX), (1, TX)], 32);
     let found = edge(
         (&[linear(16)], shape),
         (std::slice::from_ref(&later), shape),
     );
-    assert_eq!(mapped(&found), (Width::Thread, 1, 1));
+    assert_eq!(mapped(&found), (Scope::Thread, 1, 1));
     let neighbour = sum(&[(16, BX), (-1, TX)], 47);
     let found = edge((&[linear(16)], shape), (&[later, neighbour], shape));
-    assert_eq!(mapped(&found), (Width::Block, 1, 1));
+    assert_eq!(mapped(&found), (Scope::Block, 1, 1));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn what_no_map_holds_has_none() {
     let half = Affine::variable(TX).floor_divide(2);
     let pairs = half.add(&sum(&[(8, BX)], 0)).unwrap();
     let found = edge((&[pairs], shape), (&[linear(8)], [4, 1, 8, 1]));
-    assert_eq!(found.width, Width::Block);
+    assert_eq!(found.scope, Scope::Block);
     assert!(found.mapped.is_none());
 }
 
@@ -298,7 +298,7 @@ fn maps_are_parametric() {
         .mapped
         .as_ref()
         .unwrap_or_else(|| panic!("{} {}", found.because, found.relation));
-    assert_eq!(found.width, Width::Thread);
+    assert_eq!(found.scope, Scope::Thread);
     let value = |value: ValueId| PlaceSymbol::Value(value).to_string();
     assert!(
         found.map.source[0].to_string().contains(&value(block)),

@@ -19,7 +19,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     fusion: Fusion::Local,
     max_fusions: None,
     keep_synchronisations: false,
-    waves: false,
+    launch_batches: false,
     deals_threads: true,
     one_base: false,
     permutes_blocks: true,

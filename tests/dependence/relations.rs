@@ -1,11 +1,11 @@
-//! Widths and relations of edges.
+//! Scopes and relations of edges.
 
 use crate::builder::{
     Kernel, World, X, Y, actuals, int_argument, pointwise, row_sum, rows, shape, sum,
 };
 use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{
-    DependenceGraph, DependenceKind, Edge, Guard, Width, build_dependence_graph,
+    DependenceGraph, DependenceKind, Edge, Guard, Scope, build_dependence_graph,
 };
 use sirius_rs::expression::Expression;
 use sirius_rs::isl::Map;
@@ -47,7 +47,7 @@ fn chain(shift: i64) -> (DependenceGraph, NodeId, NodeId) {
 fn pointwise_chain_of_unknown_size_is_thread_wide() {
     let (dependences, first, last) = chain(0);
     let edge = only_edge(&dependences, first, last);
-    assert_eq!(edge.width, Width::Thread, "{}", edge.because);
+    assert_eq!(edge.scope, Scope::Thread, "{}", edge.because);
     assert_eq!(edge.kind, DependenceKind::Flow);
     assert_eq!(edge.buffer, "y");
     assert!(edge.because.is_empty());
@@ -63,14 +63,14 @@ fn neighbour_across_the_block_border_is_global() {
     for shift in [-1, 1] {
         let (dependences, first, last) = chain(shift);
         let edge = only_edge(&dependences, first, last);
-        assert_eq!(edge.width, Width::Global);
+        assert_eq!(edge.scope, Scope::Global);
         assert!(
             edge.because.contains("`second` reads `y["),
             "{}",
             edge.because
         );
         assert!(edge.because.contains("another block"), "{}", edge.because);
-        // Not the width, but the relation was found for indices that do not wrap.
+        // Not the scope, but the relation was found for indices that do not wrap.
         let wrap = |guard: &Guard| matches!(guard, Guard::Holds { class, .. } if class == "wrap");
         assert!(!edge.conditions.is_empty() && edge.conditions.iter().all(wrap));
         assert_eq!(edge.location.line, 10);
@@ -90,8 +90,8 @@ fn row_reduction_is_block_wide() {
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
     let edge = only_edge(&dependences, first, last);
     assert_eq!(
-        edge.width,
-        Width::Block,
+        edge.scope,
+        Scope::Block,
         "{} {}",
         edge.because,
         edge.relation
@@ -138,8 +138,8 @@ fn transposed_read_is_global() {
         .into_iter()
         .find(|edge| edge.buffer == "y")
         .unwrap();
-    assert_eq!(flow.width, Width::Thread, "{}", flow.because);
-    assert_eq!(only_edge(&dependences, first, last).width, Width::Global);
+    assert_eq!(flow.scope, Scope::Thread, "{}", flow.because);
+    assert_eq!(only_edge(&dependences, first, last).scope, Scope::Global);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn disjoint_parts_of_one_buffer_do_not_depend() {
     let third = world.launch(scale, grid, block, actuals(&touching, &w, n));
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
     assert!(edges(&dependences, first, second).is_empty());
-    assert_eq!(only_edge(&dependences, first, third).width, Width::Global);
+    assert_eq!(only_edge(&dependences, first, third).scope, Scope::Global);
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn unknown_offset_is_guarded_by_ranges() {
     // a against b, a against d, b against nothing written but a, c against d: known apart.
     assert_eq!(aliases.len(), 2, "{aliases:#?}");
     for edge in aliases {
-        assert_eq!(edge.width, Width::Global);
+        assert_eq!(edge.scope, Scope::Global);
         assert!(
             edge.absent_if
                 .iter()
@@ -212,7 +212,7 @@ fn a_possible_overlap_has_an_edge_of_each_kind() {
     ] {
         let of_kind = edges(&dependences, first, last)
             .into_iter()
-            .filter(|edge| edge.kind == kind && edge.width == Width::Global);
+            .filter(|edge| edge.kind == kind && edge.scope == Scope::Global);
         assert!(of_kind.count() > 0, "no {kind:?}");
     }
 }
@@ -230,7 +230,7 @@ fn different_shapes_are_compared_as_they_are() {
     let last = world.launch(scale, grid, wide, actuals(&y, &z, n));
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
     let edge = only_edge(&dependences, first, last);
-    assert_eq!(edge.width, Width::Global);
+    assert_eq!(edge.scope, Scope::Global);
     assert!(
         edge.because.contains("different grids or blocks"),
         "{}",
@@ -257,7 +257,7 @@ fn unknown_blocks_are_equal_under_a_guard_and_grids_need_not_be() {
         let last = world.launch(scale, other_grid, other_block, actuals(&y, &z, n));
         let dependences = build_dependence_graph(&world.graph, &world.kernels);
         let edge = only_edge(&dependences, first, last);
-        assert_eq!(edge.width, Width::Thread, "{}", edge.because);
+        assert_eq!(edge.scope, Scope::Thread, "{}", edge.because);
         let shapes = edge
             .conditions
             .iter()
@@ -283,7 +283,7 @@ fn unknown_third_axes_must_be_flat() {
     let last = world.launch(scale, grid, [block, depth, one], actuals(&y, &z, n));
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
     let edge = only_edge(&dependences, first, last);
-    assert_eq!(edge.width, Width::Thread, "{}", edge.because);
+    assert_eq!(edge.scope, Scope::Thread, "{}", edge.because);
     assert_eq!(edge.conditions.len(), 2, "{:?}", edge.conditions);
 }
 
@@ -335,11 +335,11 @@ fn a_host_loop_carries_dependences_back() {
             .iter()
             .any(|edge| edge.source == first && edge.sink == last)
     );
-    assert!(carried.iter().all(|edge| edge.width == Width::Thread));
+    assert!(carried.iter().all(|edge| edge.scope == Scope::Thread));
     assert!(
         edges(&dependences, first, last)
             .iter()
-            .all(|edge| edge.width == Width::Thread)
+            .all(|edge| edge.scope == Scope::Thread)
     );
 }
 
@@ -374,8 +374,8 @@ fn grid_stride_loops_are_thread_wide() {
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
     let edge = only_edge(&dependences, first, last);
     assert_eq!(
-        edge.width,
-        Width::Thread,
+        edge.scope,
+        Scope::Thread,
         "{} {}",
         edge.because,
         edge.relation

@@ -4,7 +4,7 @@ use crate::builder::{World, actuals, pointwise, shape};
 use crate::planning::ALL;
 use sirius_oracle::paths::{Paths, Step};
 use sirius_rs::dependence::{
-    DependenceGraph, Effort, Width, build_dependence_graph,
+    DependenceGraph, Effort, Scope, build_dependence_graph,
     build_dependence_graph_without_relations,
 };
 use sirius_rs::expression::Expression;
@@ -80,7 +80,7 @@ fn a_path_speaks_for_every_pair_without_an_edge() {
                 steps.push(Step {
                     ends: (edge.source.0 as u64, edge.sink.0 as u64),
                     carried: edge.carried,
-                    separates: edge.width == Width::Global && edge.mapped.is_none(),
+                    separates: edge.scope == Scope::Global && edge.mapped.is_none(),
                 });
             }
         }
@@ -155,7 +155,7 @@ fn launches_that_read_one_buffer_have_no_edges() {
 }
 
 /// A launch in a loop that reads and writes one place, and its edge to its next iteration.
-fn carried_width(change: impl Fn(&mut World, usize, &mut Pointer)) -> Width {
+fn carried_scope(change: impl Fn(&mut World, usize, &mut Pointer)) -> Scope {
     let mut world = World::new();
     let mut x = world.buffer("x");
     let (grid, block, n) = (world.extent(), world.extent(), world.unknown());
@@ -168,25 +168,25 @@ fn carried_width(change: impl Fn(&mut World, usize, &mut Pointer)) -> Width {
     let edges = dependences.graph.edge_weights();
     edges
         .filter(|edge| edge.carried && edge.source == node && edge.sink == node)
-        .map(|edge| edge.width)
+        .map(|edge| edge.scope)
         .max()
         .expect("a launch depends on its earlier iterations")
 }
 
 #[test]
 fn iterations_depend_on_each_other_as_their_launches_do() {
-    assert_eq!(carried_width(|_, _, _| {}), Width::Thread);
+    assert_eq!(carried_scope(|_, _, _| {}), Scope::Thread);
     let other_size = |world: &mut World, of_loop: usize, _: &mut Pointer| {
         for value in &mut world.graph.values {
             value.varies_in = Some(of_loop);
         }
     };
-    assert_eq!(carried_width(other_size), Width::Global);
+    assert_eq!(carried_scope(other_size), Scope::Global);
     let made_again = |world: &mut World, _: usize, x: &mut Pointer| {
         let buffer = x.may_point_to.as_ref().unwrap()[0];
         world.node(NodeKind::Allocation { buffer });
     };
-    assert_eq!(carried_width(made_again), Width::Global);
+    assert_eq!(carried_scope(made_again), Scope::Global);
 }
 
 /// A chain in which each of many kernels of two structures follows each other one, at several

@@ -5,7 +5,7 @@ use crate::builder::{
 };
 use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{
-    DependenceGraph, Edge, Width, build_dependence_graph, build_dependence_graph_without_relations,
+    DependenceGraph, Edge, Scope, build_dependence_graph, build_dependence_graph_without_relations,
 };
 use sirius_rs::kernel::{AccessKind, KernelModel, KernelSymbol};
 
@@ -80,12 +80,12 @@ fn an_edge_is_the_same_but_for_its_relation() {
 }
 
 #[test]
-fn one_proof_of_a_global_width_is_enough() {
+fn one_proof_of_a_global_scope_is_enough() {
     let problems = |reach: i64| {
         let world = chain(pointwise("first", 0), stencil("second", reach));
         let dependences = build_dependence_graph_without_relations(&world.graph, &world.kernels);
-        let widths: Vec<_> = edges(&dependences).iter().map(|edge| edge.width).collect();
-        assert_eq!(widths, [Width::Global]);
+        let scopes: Vec<_> = edges(&dependences).iter().map(|edge| edge.scope).collect();
+        assert_eq!(scopes, [Scope::Global]);
         dependences.effort.problems
     };
     assert_eq!(problems(1), problems(5));

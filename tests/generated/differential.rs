@@ -60,7 +60,7 @@ pub struct Totals {
 const MAPS: [&str; 7] = [
     "identity",
     "clipped",
-    "dealt",
+    "remapped",
     "runs",
     "elements",
     "rearranged",
@@ -93,7 +93,7 @@ const TABLES: &str = "pointers in tables";
 const WANTED: [&str; 11] = [
     "identity",
     "clipped",
-    "dealt",
+    "remapped",
     "runs",
     "rearranged",
     "blocks",
@@ -172,7 +172,7 @@ impl Totals {
     }
 }
 
-/// `identity 12, dealt 3`.
+/// `identity 12, remapped 3`.
 fn counts(names: &[&str], counts: &[usize]) -> String {
     let each = names.iter().zip(counts);
     let each: Vec<String> = each

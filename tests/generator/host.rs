@@ -121,7 +121,7 @@ impl Case<'_> {
             Manner::Any => self.scene_shape(),
             Manner::Chain => self.near_shape(),
             Manner::Sharing
-            | Manner::Waves
+            | Manner::Batches
             | Manner::Arranged
             | Manner::Mixed
             | Manner::Sized

@@ -1,5 +1,5 @@
 //! Groups that are made to run as one: chains of launches that keep to their threads or blocks,
-//! launches that read one buffer, and nests of host loops over rows of buffers, which become waves.
+//! launches that read one buffer, and nests of host loops over rows of buffers, which become batches.
 //!
 //! The other groups meet these only by chance; without them most random launches stay apart, and what is
 //! never fused is never tried.
@@ -20,7 +20,7 @@ pub enum Manner {
     /// All read one buffer, each writes a buffer of its own.
     Sharing,
     /// Loops over steps and cells launch over rows of buffers.
-    Waves,
+    Batches,
     /// Whole blocks of each are those of the next in another arrangement.
     Arranged,
     /// Blocks and threads of each are others than those of the next, on one stream or several.
@@ -41,7 +41,7 @@ pub enum Manner {
 
 /// Elements between the first ones of two rows.
 const ROW: usize = 256;
-/// Most elements that a launch of waves is told of: a kernel that goes a few beyond still stays in its row, so that no
+/// Most elements that a launch of batches is told of: a kernel that goes a few beyond still stays in its row, so that no
 /// launch races with itself.
 const MOST: usize = ROW - 8;
 
@@ -50,12 +50,12 @@ impl Case<'_> {
     pub fn manner(&mut self) -> Manner {
         use Manner::{
             Any, Arranged, Chain, Handed, Held, Hosted, Mixed, Parted, Sharing, Sized, Tabled,
-            Waves,
+            Batches,
         };
         match self.pool.is_empty() {
             true => Any,
             false => self.pick(&[
-                Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Waves, Arranged,
+                Any, Any, Chain, Chain, Chain, Chain, Chain, Sharing, Sharing, Batches, Arranged,
                 Arranged, Arranged, Arranged, Mixed, Mixed, Mixed, Sized, Sized, Handed, Handed,
                 Handed, Handed, Handed, Handed, Handed, Handed, Handed, Tabled, Tabled, Tabled,
                 Tabled, Tabled, Tabled, Hosted, Hosted, Hosted, Hosted, Held, Held, Held, Parted,
@@ -81,7 +81,7 @@ impl Case<'_> {
             Manner::Any => {}
             Manner::Chain => self.chain(text, scene),
             Manner::Sharing => self.sharing(text, scene),
-            Manner::Waves => self.waves(text, scene),
+            Manner::Batches => self.batches(text, scene),
             Manner::Arranged => self.arranged(text, scene),
             Manner::Mixed => self.mixed(text, scene),
             Manner::Sized => self.sized(text, scene),
@@ -141,7 +141,7 @@ impl Case<'_> {
 
     /// Cells over steps, as stacks of recurrent layers are: a launch reads rows of the step before or
     /// of the cell below, or a row that every step overwrites.
-    fn waves(&mut self, text: &mut String, scene: &mut Scene) {
+    fn batches(&mut self, text: &mut String, scene: &mut Scene) {
         let last = scene.pointers.len() - 1;
         let (states, kept) = (scene.pointers[0].clone(), scene.pointers[last].clone());
         let element = self.element;

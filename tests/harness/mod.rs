@@ -6,7 +6,7 @@ use serde_json::Value;
 use sirius_oracle::compare::{Comparison, StaticGraph, compare};
 use sirius_oracle::history::History;
 use sirius_oracle::races::races;
-use sirius_rs::dependence::Width;
+use sirius_rs::dependence::Scope;
 use sirius_runtime::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -262,7 +262,7 @@ fn same_memory(expected: &Run, found: &Run, what: &str) -> Result<(), Failed> {
 
 /// How often the graph says of neighbouring launches what was seen, by the latter; over all
 /// programs checked so far.
-static PRECISION: Mutex<BTreeMap<Option<Width>, (usize, usize)>> = Mutex::new(BTreeMap::new());
+static PRECISION: Mutex<BTreeMap<Option<Scope>, (usize, usize)>> = Mutex::new(BTreeMap::new());
 
 fn count(comparison: &Comparison) {
     let mut precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
@@ -273,13 +273,13 @@ fn count(comparison: &Comparison) {
     }
 }
 
-/// The precision of the graph as a table, one line a width.
+/// The precision of the graph as a table, one line a scope.
 pub fn precision_table() -> String {
     let precision = PRECISION.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut table = String::from("observed width  exact  edges between neighbours\n");
-    for (width, (exact, total)) in precision.iter() {
-        let width = width.map_or("none".to_owned(), |width| format!("{width:?}"));
-        let _ = writeln!(table, "{width:<14} {exact:>6} {total:>12}");
+    let mut table = String::from("observed scope  exact  edges between neighbours\n");
+    for (scope, (exact, total)) in precision.iter() {
+        let scope = scope.map_or("none".to_owned(), |scope| format!("{scope:?}"));
+        let _ = writeln!(table, "{scope:<14} {exact:>6} {total:>12}");
     }
     table
 }

@@ -6,7 +6,7 @@ use crate::values::Operands;
 use serde_json::json;
 use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{
-    DependenceKind, Edge, Guard, MappedWidth, PlaceMap, PlaceSymbol, PointerRange, Width,
+    DependenceKind, Edge, Guard, MappedScope, PlaceMap, PlaceSymbol, PointerRange, Scope,
 };
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
@@ -62,9 +62,9 @@ fn address_of(launch: u32) -> i64 {
     4096 + 16 * i64::from(launch)
 }
 
-fn edge(kind: DependenceKind, width: Width, relation: &str) -> Edge {
+fn edge(kind: DependenceKind, scope: Scope, relation: &str) -> Edge {
     let edge = json!({
-        "source": 0, "sink": 1, "buffer": "y", "kind": kind, "width": width,
+        "source": 0, "sink": 1, "buffer": "y", "kind": kind, "scope": scope,
         "relation": relation, "exact": true, "certain": true, "values_differ": false, "conditions": [], "absent_if": [],
         "carried": false, "because": "", "reason": null, "location": Location::default(),
     });
@@ -155,7 +155,7 @@ pub fn check_control_flow() -> Result<(), String> {
 
 /// Each case: what the run does, the graph, and whether the oracle must object.
 pub fn check_comparison() -> Result<(), String> {
-    let flow = |width, relation| edge(DependenceKind::Flow, width, relation);
+    let flow = |scope, relation| edge(DependenceKind::Flow, scope, relation);
     let equal = |value: usize, constant: i64| Guard::Holds {
         class: String::from("shape"),
         condition: Condition::Equal(
@@ -198,8 +198,8 @@ pub fn check_comparison() -> Result<(), String> {
             vec![block.add(thread).add(Expression::Constant(moved))]
         };
         Edge {
-            mapped: Some(MappedWidth {
-                width: Width::Thread,
+            mapped: Some(MappedScope {
+                scope: Scope::Thread,
                 map: PlaceMap {
                     source: place(0),
                     sink: place(moved),
@@ -211,26 +211,26 @@ pub fn check_comparison() -> Result<(), String> {
             ..edge
         }
     };
-    let exact = || flow(Width::Thread, SAME_THREAD);
+    let exact = || flow(Scope::Thread, SAME_THREAD);
     let one_block = "{ source[0, 0, 0, tx, 0, 0] -> sink[0, 0, 0, tx, 0, 0] }";
     let too_small = "[v0] -> { source[bx, 0, 0, tx, 0, 0] -> sink[bx, 0, 0, tx, 0, 0] : \
                      0 <= bx < v0 and v0 < 2 }";
     let elsewhere = || Edge {
         sink: NodeId(7),
-        ..flow(Width::Global, EVERYTHING)
+        ..flow(Scope::Global, EVERYTHING)
     };
     let carried = Edge {
         carried: true,
         distances: Vec::new(),
-        ..flow(Width::Global, EVERYTHING)
+        ..flow(Scope::Global, EVERYTHING)
     };
-    let anti = edge(DependenceKind::Anti, Width::Global, EVERYTHING);
+    let anti = edge(DependenceKind::Anti, Scope::Global, EVERYTHING);
     let cases = [
         ("exact", 0, vec![exact()], false),
         (
             "wider than needed",
             0,
-            vec![flow(Width::Global, EVERYTHING)],
+            vec![flow(Scope::Global, EVERYTHING)],
             false,
         ),
         ("no edge", 0, vec![], true),
@@ -246,25 +246,25 @@ pub fn check_comparison() -> Result<(), String> {
         (
             "too narrow: block for global",
             2,
-            vec![flow(Width::Block, EVERYTHING)],
+            vec![flow(Scope::Block, EVERYTHING)],
             true,
         ),
         (
             "wide enough, but pairs are lacking",
             2,
-            vec![flow(Width::Global, SAME_THREAD)],
+            vec![flow(Scope::Global, SAME_THREAD)],
             true,
         ),
         (
             "one block only",
             0,
-            vec![flow(Width::Thread, one_block)],
+            vec![flow(Scope::Thread, one_block)],
             true,
         ),
         (
             "not for this grid",
             0,
-            vec![flow(Width::Thread, too_small)],
+            vec![flow(Scope::Thread, too_small)],
             true,
         ),
         ("a shape that holds", 2, vec![when(0, 2, exact())], true),
@@ -289,7 +289,7 @@ pub fn check_comparison() -> Result<(), String> {
         (
             "two edges together",
             0,
-            vec![flow(Width::Thread, one_block), exact()],
+            vec![flow(Scope::Thread, one_block), exact()],
             false,
         ),
     ];
@@ -309,27 +309,27 @@ pub fn check_comparison() -> Result<(), String> {
     }
 }
 
-/// That the width that was seen is found, and counted as exact only where the graph says the same.
+/// That the scope that was seen is found, and counted as exact only where the graph says the same.
 pub fn check_precision() -> Result<(), String> {
-    for (shift, width) in [(0, Width::Thread), (1, Width::Global), (2, Width::Global)] {
-        for predicted in [Width::Thread, Width::Block, Width::Global] {
+    for (shift, scope) in [(0, Scope::Thread), (1, Scope::Global), (2, Scope::Global)] {
+        for predicted in [Scope::Thread, Scope::Block, Scope::Global] {
             let edges = vec![edge(DependenceKind::Flow, predicted, EVERYTHING)];
             let rows = compare(&graph(edges), &run(shift)).neighbours;
             let [row] = &rows[..] else {
                 return Err(format!("one edge, but the rows {rows:?}"));
             };
-            if row.observed != Some(width) || row.is_exact() != (predicted == width) {
+            if row.observed != Some(scope) || row.is_exact() != (predicted == scope) {
                 return Err(format!("shift {shift}, predicted {predicted:?}: {row:?}"));
             }
         }
     }
-    // Relation of an edge that is global for all sizes, and its width where there are two blocks.
+    // Relation of an edge that is global for all sizes, and its scope where there are two blocks.
     let relations = [
-        (EVERYTHING, Some(Width::Global)),
-        (SAME_THREAD, Some(Width::Thread)),
+        (EVERYTHING, Some(Scope::Global)),
+        (SAME_THREAD, Some(Scope::Thread)),
         (
             "[v0] -> { source[bx, by, bz, tx, ty, tz] -> sink[bx, by, bz, tx', ty, tz] : v0 = 2 }",
-            Some(Width::Block),
+            Some(Scope::Block),
         ),
         (
             "[v0] -> { source[bx, by, bz, tx, ty, tz] -> sink[bx', by, bz, tx, ty, tz] : v0 >= 3 }",
@@ -340,10 +340,10 @@ pub fn check_precision() -> Result<(), String> {
             None,
         ),
     ];
-    for (relation, width) in relations {
-        let edges = vec![edge(DependenceKind::Flow, Width::Global, relation)];
+    for (relation, scope) in relations {
+        let edges = vec![edge(DependenceKind::Flow, Scope::Global, relation)];
         let rows = compare(&graph(edges), &run(0)).neighbours;
-        if rows.len() != 1 || rows[0].at_run != width {
+        if rows.len() != 1 || rows[0].at_run != scope {
             return Err(format!("{relation}: {rows:?}"));
         }
     }

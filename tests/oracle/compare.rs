@@ -6,7 +6,7 @@ use crate::relations::{Relations, check_map};
 use crate::rows::{NeighbourEdge, Rows, kind_name, pair_name};
 use crate::values::{Operands, Values};
 use serde_json::Value;
-use sirius_rs::dependence::{DependenceKind, Edge, Width};
+use sirius_rs::dependence::{DependenceKind, Edge, Scope};
 use sirius_rs::launch::NodeId;
 use std::collections::{BTreeSet, HashMap};
 
@@ -95,7 +95,7 @@ impl StaticGraph {
         let steps = always.map(|edge| Step {
             ends: (edge.source.0 as u64, edge.sink.0 as u64),
             carried: edge.carried,
-            separates: edge.width == Width::Global && edge.mapped.is_none()
+            separates: edge.scope == Scope::Global && edge.mapped.is_none()
                 || !is_launch(edge.source)
                 || !is_launch(edge.sink),
         });
@@ -208,7 +208,7 @@ impl<'a> Run<'a> {
             .filter(|claim| claim.edge.kind == kind || claim.edge.kind == seen_as)
             .collect();
         let (from, to) = (source.node as u64, sink.node as u64);
-        let Some(predicted) = claims.iter().filter_map(|claim| claim.width).max() else {
+        let Some(predicted) = claims.iter().filter_map(|claim| claim.scope).max() else {
             let issued = claims.is_empty() && self.graph.operands.is_issued_before(from, to);
             if !issued && !self.paths.speak_for(from, to, true) {
                 let ruled_out = if claims.is_empty() {
@@ -217,8 +217,8 @@ impl<'a> Run<'a> {
                     "the tests of the graph's edges rule it out"
                 };
                 let text = format!(
-                    "{name}: seen with width {:?}, but {ruled_out}",
-                    meeting.width
+                    "{name}: seen with scope {:?}, but {ruled_out}",
+                    meeting.scope
                 );
                 self.comparison.faults.push(text);
             }
@@ -229,10 +229,10 @@ impl<'a> Run<'a> {
         if !carried && !adjacent && self.paths.speak_for(from, to, false) {
             return;
         }
-        if predicted < meeting.width {
+        if predicted < meeting.scope {
             self.comparison.faults.push(format!(
-                "{name}: seen with width {:?}, but the graph says {predicted:?}",
-                meeting.width
+                "{name}: seen with scope {:?}, but the graph says {predicted:?}",
+                meeting.scope
             ));
         }
         let times = self
@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
         }
         if adjacent {
             for claim in claims.iter().filter(|claim| may_be_next(claim.edge)) {
-                let row = (claim.edge.kind, meeting.width);
+                let row = (claim.edge.kind, meeting.scope);
                 self.rows.observe((source, sink), row);
             }
         }
@@ -262,7 +262,7 @@ impl<'a> Run<'a> {
     ) {
         let present: Vec<Claim> = claims
             .iter()
-            .filter(|claim| claim.width.is_some())
+            .filter(|claim| claim.scope.is_some())
             .copied()
             .collect();
         let (count, lacking) = self.relations.lacking(&present, meeting, (a, b), values);
@@ -334,7 +334,7 @@ impl<'a> Run<'a> {
             let relations = &mut self.relations;
             self.rows
                 .predict((source, sink), &claims, |claim| match detailed {
-                    true => relations.width_at_run(claim, (a, b), &values),
+                    true => relations.scope_at_run(claim, (a, b), &values),
                     false => None,
                 });
         }
@@ -373,9 +373,9 @@ fn asked_for(seen: DependenceKind) -> &'static [DependenceKind] {
 #[derive(Clone, Copy)]
 pub struct Claim<'a> {
     pub edge: &'a Edge,
-    /// Its width, or global when its conditions do not hold for these launches. `None`: all that
+    /// Its scope, or global when its conditions do not hold for these launches. `None`: all that
     /// makes it absent holds.
-    pub width: Option<Width>,
+    pub scope: Option<Scope>,
     /// Its conditions do not hold, so that it says nothing.
     pub void: bool,
 }
@@ -384,10 +384,10 @@ impl<'a> Claim<'a> {
     fn new(edge: &'a Edge, conditions: &[Option<bool>], absent_if: &[Option<bool>]) -> Self {
         let void = conditions.contains(&Some(false));
         let absent = !absent_if.is_empty() && absent_if.iter().all(|it| *it == Some(true));
-        let width = if void { Width::Global } else { edge.width };
+        let scope = if void { Scope::Global } else { edge.scope };
         Self {
             edge,
-            width: (!absent).then_some(width),
+            scope: (!absent).then_some(scope),
             void: void && !absent,
         }
     }

@@ -1,6 +1,6 @@
 //! Which threads of which launches touched common bytes, from a trace.
 
-use sirius_rs::dependence::{DependenceKind, Width};
+use sirius_rs::dependence::{DependenceKind, Scope};
 use sirius_runtime::abi::access;
 use sirius_runtime::trace::{Access, NO_ORDINAL, Record};
 use std::collections::{BTreeMap, HashMap};
@@ -28,8 +28,8 @@ pub struct LaunchSeen {
 #[derive(Clone, Debug)]
 pub struct Meeting {
     /// The smallest unit of the grid that contains each pair of threads.
-    pub width: Width,
-    /// Some of the pairs, of each width the ones with the smallest hash; that choice depends on
+    pub scope: Scope,
+    /// Some of the pairs, of each scope the ones with the smallest hash; that choice depends on
     /// nothing but the pairs.
     pub pairs: [BTreeMap<u64, (Point, Point)>; 3],
 }
@@ -119,7 +119,7 @@ impl History {
                 meetings
                     .entry((source, launch, kind))
                     .or_insert_with(|| Meeting {
-                        width: Width::Thread,
+                        scope: Scope::Thread,
                         pairs: Default::default(),
                     })
                     .see(from, point);
@@ -128,14 +128,14 @@ impl History {
     }
 }
 
-/// Pairs of one width that a meeting keeps.
+/// Pairs of one scope that a meeting keeps.
 const SAMPLES: usize = 24;
 
 impl Meeting {
     fn see(&mut self, source: Point, sink: Point) {
-        let width = width_between(source, sink);
-        self.width = self.width.max(width);
-        let sample = &mut self.pairs[width as usize];
+        let scope = scope_between(source, sink);
+        self.scope = self.scope.max(scope);
+        let sample = &mut self.pairs[scope as usize];
         let hash = hash_of(source, sink);
         let full = sample.len() >= SAMPLES;
         if full && sample.keys().next_back().is_some_and(|last| *last <= hash) {
@@ -149,13 +149,13 @@ impl Meeting {
 }
 
 /// The smallest unit of the grid that contains both.
-pub fn width_between(source: Point, sink: Point) -> Width {
+pub fn scope_between(source: Point, sink: Point) -> Scope {
     if source.block != sink.block {
-        Width::Global
+        Scope::Global
     } else if source.thread != sink.thread {
-        Width::Block
+        Scope::Block
     } else {
-        Width::Thread
+        Scope::Thread
     }
 }
 
@@ -315,7 +315,7 @@ struct Few {
     points: Vec<Point>,
 }
 
-/// Threads that are kept for a place. Two of different blocks or threads already tell the width.
+/// Threads that are kept for a place. Two of different blocks or threads already tell the scope.
 const MOST_POINTS: usize = 5;
 
 impl Few {

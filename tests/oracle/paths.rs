@@ -14,7 +14,7 @@ pub struct Step {
     pub ends: (u64, u64),
     /// Into a later iteration or call.
     pub carried: bool,
-    /// No group can hold both ends: of global width, or not between launches.
+    /// No group can hold both ends: of global scope, or not between launches.
     pub separates: bool,
 }
 

@@ -4,20 +4,20 @@ use crate::compare::Claim;
 use crate::history::{LaunchSeen, Meeting, Point};
 use crate::values::{NoValue, Operands, Values, evaluate};
 use sirius_rs::affine::Axis;
-use sirius_rs::dependence::{Edge, MappedWidth, PlaceSymbol, Width};
+use sirius_rs::dependence::{Edge, MappedScope, PlaceSymbol, Scope};
 use sirius_rs::expression::Expression;
 use sirius_rs::isl::Map;
 use sirius_rs::launch::ValueId;
 use std::collections::HashMap;
 
-/// Pairs of threads of each width that are looked up for two launches.
+/// Pairs of threads of each scope that are looked up for two launches.
 const LOOKED_UP: usize = 6;
 
 /// Relations that were read, by their text, and what was asked of them.
 #[derive(Default)]
 pub struct Relations {
     read: HashMap<String, Option<Map>>,
-    widths: HashMap<(String, String), Option<Width>>,
+    scopes: HashMap<(String, String), Option<Scope>>,
 }
 
 impl Relations {
@@ -63,33 +63,33 @@ impl Relations {
             .or_insert_with(|| Map::parse(&edge.relation).ok())
     }
 
-    /// The width of an edge's relation between two launches of a run; the edge's own width where
+    /// The scope of an edge's relation between two launches of a run; the edge's own scope where
     /// isl gives no answer.
-    pub fn width_at_run(
+    pub fn scope_at_run(
         &mut self,
         claim: &Claim,
         (a, b): (&LaunchSeen, &LaunchSeen),
         values: &Values,
-    ) -> Option<Width> {
-        if claim.void || claim.width.is_none() {
-            return claim.width;
+    ) -> Option<Scope> {
+        if claim.void || claim.scope.is_none() {
+            return claim.scope;
         }
         let values = &of_interest(values, [claim.edge]);
         let launched = launched_text(a, b, values);
         let key = (claim.edge.relation.clone(), launched.clone());
-        if let Some(known) = self.widths.get(&key) {
+        if let Some(known) = self.scopes.get(&key) {
             return *known;
         }
-        let width = self
-            .width_within(claim.edge, &launched)
-            .unwrap_or(claim.width)
-            .min(claim.width);
-        self.widths.insert(key, width);
-        width
+        let scope = self
+            .scope_within(claim.edge, &launched)
+            .unwrap_or(claim.scope)
+            .min(claim.scope);
+        self.scopes.insert(key, scope);
+        scope
     }
 
     /// `None` where isl gives no answer.
-    fn width_within(&mut self, edge: &Edge, launched: &str) -> Option<Option<Width>> {
+    fn scope_within(&mut self, edge: &Edge, launched: &str) -> Option<Option<Scope>> {
         let launched = Map::parse(launched).ok()?;
         let relation = self.read(edge).as_ref()?.intersect(&launched).ok()?;
         if relation.is_empty().ok()? {
@@ -102,11 +102,11 @@ impl Relations {
             Some(!relation.intersect(&apart).ok()?.is_empty().ok()?)
         };
         Some(Some(if differ(["bx", "by", "bz"])? {
-            Width::Global
+            Scope::Global
         } else if differ(["tx", "ty", "tz"])? {
-            Width::Block
+            Scope::Block
         } else {
-            Width::Thread
+            Scope::Thread
         }))
     }
 }
@@ -194,7 +194,7 @@ const MOST_PLACES: u64 = 4096;
 /// What a map says of what was seen: how many pairs it was asked about, and what is wrong with it.
 pub fn check_map(
     operands: &Operands,
-    mapped: &MappedWidth,
+    mapped: &MappedScope,
     meeting: &Meeting,
     (a, b): (&LaunchSeen, &LaunchSeen),
     values: &Values,
@@ -222,7 +222,7 @@ pub fn check_map(
     ];
     // What is told by runs of threads is in none of its blocks alone.
     for (map, seen, blocks) in sides.into_iter().filter(|(_, _, blocks)| *blocks > 0) {
-        if let Some(fault) = not_told_apart(map, mapped.width, seen, blocks, values) {
+        if let Some(fault) = not_told_apart(map, mapped.scope, seen, blocks, values) {
             return (count, Some(fault));
         }
     }
@@ -232,14 +232,14 @@ pub fn check_map(
 /// Places that a map should tell apart and does not.
 fn not_told_apart(
     map: &[Expression<PlaceSymbol>],
-    width: Width,
+    scope: Scope,
     seen: &LaunchSeen,
     most_blocks: i64,
     values: &Values,
 ) -> Option<String> {
     let product = |extents: [u32; 3]| extents.iter().map(|extent| u64::from(*extent)).product();
     let (blocks, threads): (u64, u64) = (product(seen.grid), product(seen.block));
-    let threads = if width == Width::Thread { threads } else { 1 };
+    let threads = if scope == Scope::Thread { threads } else { 1 };
     if blocks.saturating_mul(threads) > MOST_PLACES {
         return None;
     }

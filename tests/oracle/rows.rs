@@ -1,7 +1,7 @@
 //! Edges between launches that ran one after the other, by name: what the graph says and what was seen.
 
 use crate::compare::{Claim, LaunchNode};
-use sirius_rs::dependence::{DependenceKind, Width};
+use sirius_rs::dependence::{DependenceKind, Scope};
 use std::collections::BTreeMap;
 
 /// A static edge, or several of one kind, between two sites that ran one after the other.
@@ -11,11 +11,11 @@ pub struct NeighbourEdge {
     pub name: String,
     /// What the graph says for all sizes; `None`: a test at run time told that there is nothing, each
     /// time that the two ran.
-    pub predicted: Option<Width>,
+    pub predicted: Option<Scope>,
     /// What its relation says for the sizes of the run.
-    pub at_run: Option<Width>,
+    pub at_run: Option<Scope>,
     /// What was seen; `None`: no common byte.
-    pub observed: Option<Width>,
+    pub observed: Option<Scope>,
     /// One of the widest edges is a *may*: its relation covers what the data decides.
     pub may: bool,
     /// Why the graph says so, in its own words.
@@ -41,14 +41,14 @@ impl Rows {
         &mut self,
         (source, sink): (&LaunchNode, &LaunchNode),
         claims: &[Claim],
-        mut at_run: impl FnMut(&Claim) -> Option<Width>,
+        mut at_run: impl FnMut(&Claim) -> Option<Scope>,
     ) {
         for claim in claims {
             let row = self.row(source, sink, claim.edge.kind);
             row.at_run = row.at_run.max(at_run(claim));
             row.may |= !claim.edge.exact;
-            if claim.width > row.predicted {
-                row.predicted = claim.width;
+            if claim.scope > row.predicted {
+                row.predicted = claim.scope;
                 row.because.clone_from(&claim.edge.because);
             }
         }
@@ -58,10 +58,10 @@ impl Rows {
     pub fn observe(
         &mut self,
         (source, sink): (&LaunchNode, &LaunchNode),
-        (kind, width): (DependenceKind, Width),
+        (kind, scope): (DependenceKind, Scope),
     ) {
         let row = self.row(source, sink, kind);
-        row.observed = row.observed.max(Some(width));
+        row.observed = row.observed.max(Some(scope));
     }
 
     fn row(

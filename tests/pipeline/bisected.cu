@@ -1,5 +1,5 @@
 // One of each that `--sirius-max-fusions=N` counts: a chain, a set that joins a launch, launches side by
-// side, a nest of loops that becomes waves. The host looks at memory in between, so that they stay apart.
+// side, a nest of loops that becomes batches. The host looks at memory in between, so that they stay apart.
 #include <cstdio>
 
 constexpr int N = 512, THREADS = 64, BLOCKS = N / THREADS, STEPS = 4, CELLS = 3;
@@ -49,6 +49,6 @@ int main() {
             add<<<BLOCKS, THREADS>>>(own, own - (CELLS + 1) * N, step);
             add<<<BLOCKS, THREADS>>>(own, own - N, cell);
         }
-    show("waves", rows + (STEPS * (CELLS + 1) + CELLS) * N);
+    show("batches", rows + (STEPS * (CELLS + 1) + CELLS) * N);
     for (int *buffer : {a, b, c, rows}) cudaFree(buffer);
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sirius_oracle::compare::{Comparison, StaticGraph, compare};
 use sirius_oracle::history::History;
 use sirius_oracle::rows::NeighbourEdge;
-use sirius_rs::dependence::Width;
+use sirius_rs::dependence::Scope;
 use sirius_runtime::trace::TraceReader;
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -261,9 +261,9 @@ fn add(known: &mut NeighbourEdge, edge: &NeighbourEdge) {
     }
 }
 
-fn name_of(width: Option<Width>) -> String {
-    width.map_or("none".to_owned(), |width| {
-        format!("{width:?}").to_lowercase()
+fn name_of(scope: Option<Scope>) -> String {
+    scope.map_or("none".to_owned(), |scope| {
+        format!("{scope:?}").to_lowercase()
     })
 }
 

@@ -1,4 +1,4 @@
-// Groups whose members keep their blocks and threads, or are dealt, by runs too, rearranged or side by side.
+// Groups whose members keep their blocks and threads, or are remapped, by runs too, rearranged or side by side.
 
 __global__ void scale(float *y, const float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

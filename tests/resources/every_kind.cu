@@ -1,4 +1,4 @@
-// One launch group, or one region of waves, for each form that a fused kernel can have. The host reads back
+// One launch group, or one region of batches, for each form that a fused kernel can have. The host reads back
 // after each, so that none joins another.
 #include <cstdio>
 
@@ -88,10 +88,10 @@ static void in_one_loop(float *a, float *b, float *c, float *d, float *e) {
     show("loops", e);
 }
 
-static void dealt(float *a, float *b, float *c) {
+static void remapped(float *a, float *b, float *c) {
     one_each<<<kCount / 256, 256>>>(a, b);
     one_each<<<kCount / 128, 128>>>(b, c);
-    show("dealt", c);
+    show("remapped", c);
 }
 
 static void side_by_side(float *a, float *b, float *c) {
@@ -119,19 +119,19 @@ static void rows(float *a, float *maximum, float *b, int columns) {
     product<<<kRow / 32, 32>>>(weights, STATE(cell - 1, step), products + (cell) * kRow);       \
     advance<<<kRow / 32, 32>>>(products + (cell) * kRow, STATE(cell, step - 1), STATE(cell, step));
 
-// Equal groups written out, which share a kernel and are launched by waves.
+// Equal groups written out, which share a kernel and are launched in batches.
 static void written_out(const float *weights, float *products, float *h) {
     CELL(1, 1) CELL(2, 1) CELL(1, 2) CELL(2, 2) CELL(1, 3) CELL(2, 3)
     show("written out", h);
 }
 
 // The same in loops.
-static void waves(const float *weights, float *products, float *h) {
+static void batches(const float *weights, float *products, float *h) {
     for (int step = 1; step <= kSteps; ++step)
         for (int cell = 1; cell < kCells; ++cell) {
             CELL(cell, step)
         }
-    show("waves", h);
+    show("batches", h);
 }
 
 static float *make() {
@@ -146,10 +146,10 @@ static float *make() {
 int main(int count, char **) {
     float *a = make(), *b = make(), *c = make(), *d = make(), *e = make(), *f = make();
     in_one_loop(a, b, c, d, e);
-    dealt(a, b, c);
+    remapped(a, b, c);
     side_by_side(a, b, c);
     overlaid(a, b, c, d);
     rows(a, f, b, 500 * count);
     written_out(a, b, c);
-    waves(a, b, d);
+    batches(a, b, d);
 }

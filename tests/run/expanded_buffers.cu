@@ -1,5 +1,5 @@
 // A buffer that is overwritten in each step, read by launches that nothing else ties to the next step: with
-// other memory for what is replaced all steps are a few waves. Beside that, whatever speaks against it: a
+// other memory for what is replaced all steps are a few batches. Beside that, whatever speaks against it: a
 // range that is not replaced as a whole, a launch that reads what it replaces, a reader of parts of two
 // versions, kernels that look at addresses, a copy between the steps, and more versions than there is room for.
 //

@@ -1,6 +1,6 @@
 // Three small cells over five steps of the stack in `test_programs/models/lstm.cu`.
 //
-// Shows: products whose warps share their sums run as one with the gates, and cells in waves, 5 + 3 - 1 of them.
+// Shows: products whose warps share their sums run as one with the gates, and cells in batches, 5 + 3 - 1 of them.
 //
 // expect: 9 launches -> 1
 // executes: 7

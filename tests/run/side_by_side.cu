@@ -148,7 +148,7 @@ static void chains() {
     show("total", sums, 36);
 }
 
-// What one writes the other reads: never side by side, but in threads that are dealt over those of the
+// What one writes the other reads: never side by side, but in threads that are spread over those of the
 // other.
 static void dependent() {
     float *x = floats(640), *sums = floats(10);

@@ -1,6 +1,6 @@
 // Structs by value: fused kernels take the fields that they read, each by itself, unless a kernel does more with a
 // struct than to read and write fields of it. What members are given is never mixed up: structs that differ in one
-// field, copies that a kernel changes, unions, padding, arrays, views of one allocation, launches in waves.
+// field, copies that a kernel changes, unions, padding, arrays, views of one allocation, launches in batches.
 //
 // expect: 36 launches -> 22
 // executes: 31 32
@@ -369,8 +369,8 @@ static void fields(int more) {
     }
 }
 
-// Layers over time: cells of one wave are launched together, as groups of two launches or each by itself.
-static void waves(int more, Matrix input) {
+// Layers over time: cells of one batch are launched together, as groups of two launches or each by itself.
+static void batches(int more, Matrix input) {
     constexpr int layers = 3, steps = 4;
     Matrix states[layers], bounded[layers];
     for (int layer = 0; layer < layers; layer++)
@@ -416,7 +416,7 @@ int main(int count, char **arguments) {
     chains(more);
     own_copies(more);
     fields(more);
-    waves(more, make(23));
+    batches(more, make(23));
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
     printf("%s\n", wrong ? "FAIL" : "PASS");
     return wrong != 0;

@@ -2,7 +2,7 @@
 
 use super::*;
 use sirius_rs::launch::MemoryKind;
-use sirius_rs::schedule::{WaveRegion, WaveStatement};
+use sirius_rs::schedule::{BatchedRegion, BatchedStatement};
 
 /// A chain whose middle buffer only its members touch, and the plan that says so.
 fn dead() -> (Chain, FusionPlan) {
@@ -77,10 +77,10 @@ fn refuses_when_its_launches_are_in_no_group() {
 }
 
 #[test]
-fn refuses_when_its_group_waits_for_a_wave() {
+fn refuses_when_its_group_waits_for_a_batch() {
     let (chain, mut plan) = dead();
-    plan.waves.push(WaveRegion {
-        statements: vec![WaveStatement {
+    plan.batched_regions.push(BatchedRegion {
+        statements: vec![BatchedStatement {
             launch: chain.launches[1],
             touches: Vec::new(),
             guards: Vec::new(),

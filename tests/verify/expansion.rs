@@ -3,7 +3,7 @@
 use super::*;
 use sirius_rs::dependence::RangeTouch;
 use sirius_rs::kernel::Access;
-use sirius_rs::schedule::{WaveRegion, WaveStatement};
+use sirius_rs::schedule::{BatchedRegion, BatchedStatement};
 
 /// `c = stencil(b); b = scale(a)` for `elements` of 10,240 threads: the second launch overwrites what other
 /// blocks of the first one still read.
@@ -44,7 +44,7 @@ impl Overwrite {
     /// Both launches as one that waits, and the second one's result goes elsewhere.
     fn plan(&self) -> FusionPlan {
         let [one, two] = self.launches;
-        let statement = WaveStatement {
+        let statement = BatchedStatement {
             launch: two,
             touches: vec![
                 self.touch(0, 0, false),
@@ -57,7 +57,7 @@ impl Overwrite {
             must_replace: true,
         };
         FusionPlan {
-            waves: vec![WaveRegion {
+            batched_regions: vec![BatchedRegion {
                 statements: vec![statement],
                 outside_loops: 0,
             }],
@@ -82,7 +82,7 @@ fn passes_what_is_replaced() {
 fn refuses_the_group_where_it_does_not_wait() {
     let overwrite = overwrite();
     let mut plan = overwrite.plan();
-    plan.waves.clear();
+    plan.batched_regions.clear();
     refused(&overwrite.scene, &plan);
 }
 
@@ -90,13 +90,13 @@ fn refuses_the_group_where_it_does_not_wait() {
 fn refuses_the_group_where_its_result_may_stay_in_place() {
     let overwrite = overwrite();
     let mut plan = overwrite.plan();
-    plan.waves[0].statements[0].must_replace = false;
+    plan.batched_regions[0].statements[0].must_replace = false;
     refused(&overwrite.scene, &plan);
     let mut plan = overwrite.plan();
-    plan.waves[0].statements[0].replaced.clear();
+    plan.batched_regions[0].statements[0].replaced.clear();
     refused(&overwrite.scene, &plan);
     let mut plan = overwrite.plan();
-    plan.waves[0].statements[0].replaced = vec![1];
+    plan.batched_regions[0].statements[0].replaced = vec![1];
     refused(&overwrite.scene, &plan);
 }
 
@@ -184,6 +184,6 @@ fn refuses_kernels_that_read_addresses() {
 fn refuses_ranges_that_are_not_there() {
     let overwrite = overwrite();
     let mut plan = overwrite.plan();
-    plan.waves[0].statements[0].replaced = vec![4];
+    plan.batched_regions[0].statements[0].replaced = vec![4];
     refused(&overwrite.scene, &plan);
 }

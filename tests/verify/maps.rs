@@ -212,7 +212,7 @@ fn refuses_sets_that_could_fail() {
     }
 }
 
-const DEALT: ThreadMap = ThreadMap::Remapped {
+const REMAPPED: ThreadMap = ThreadMap::Remapped {
     own: ThreadOrder::Blocks,
     fused: ThreadOrder::Blocks,
     repeats: false,
@@ -243,21 +243,21 @@ fn of_halves(blocks: i64) -> Chain {
 #[test]
 fn threads_that_need_no_block_are_remapped() {
     let chain = of_halves(80);
-    for maps in [[ThreadMap::Identity, DEALT], [DEALT, ThreadMap::Identity]] {
+    for maps in [[ThreadMap::Identity, REMAPPED], [REMAPPED, ThreadMap::Identity]] {
         assert_passes(&chain.scene, &mapped(chain.plan(), &maps));
     }
     let kept = refusals(&chain.scene, &mapped(chain.plan(), &CLIPPED));
     let shape = |refusal: &Refusal| matches!(refusal, Refusal::DifferentShape { .. });
     assert!(kept.iter().any(shape), "{kept:#?}");
-    let nobody = mapped(chain.plan(), &[DEALT, DEALT]);
+    let nobody = mapped(chain.plan(), &[REMAPPED, REMAPPED]);
     assert_refused!(chain.scene, nobody, Refusal::MixedMaps { .. });
 }
 
 #[test]
 fn one_thread_too_many_takes_turns() {
     for (blocks, maps) in [
-        (81, [ThreadMap::Identity, DEALT]),
-        (79, [DEALT, ThreadMap::Identity]),
+        (81, [ThreadMap::Identity, REMAPPED]),
+        (79, [REMAPPED, ThreadMap::Identity]),
     ] {
         let chain = of_halves(blocks);
         let plan = mapped(chain.plan(), &maps);
@@ -273,7 +273,7 @@ fn one_thread_too_many_takes_turns() {
 #[test]
 fn neighbours_are_other_threads_in_any_order() {
     let chain = of_shapes(|scene| scene.stencil("stencil"), 80, 128);
-    for map in [DEALT, REPEATED] {
+    for map in [REMAPPED, REPEATED] {
         let plan = mapped(chain.plan(), &[ThreadMap::Identity, map]);
         assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
     }
@@ -286,7 +286,7 @@ fn blocks_of_several_axes_are_counted_x_first() {
     let [wide, high] = [chain.scene.constant(16), chain.scene.constant(8)];
     let launch = chain.scene.launch_mut(chain.launches[1]);
     (launch.block[0], launch.block[1]) = (wide, high);
-    let plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
+    let plan = mapped(chain.plan(), &[ThreadMap::Identity, REMAPPED]);
     assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
     // The row's number is added; the model's product is with the whole block.
     let model = &mut chain.scene.kernels[1];
@@ -326,7 +326,7 @@ fn blocks_of_several_axes_are_counted_x_first() {
         &[exchanged(Blocks, Rows), ThreadMap::Identity],
     );
     assert_refused!(chain.scene, leads, Refusal::RemappedApart { .. });
-    let leads = mapped(chain.plan(), &[DEALT, ThreadMap::Identity]);
+    let leads = mapped(chain.plan(), &[REMAPPED, ThreadMap::Identity]);
     assert_passes(&chain.scene, &leads);
 }
 
@@ -348,7 +348,7 @@ fn what_needs_its_block_is_not_remapped() {
     for change in changes {
         let mut chain = of_halves(80);
         change(&mut chain.scene.kernels[1]);
-        let plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
+        let plan = mapped(chain.plan(), &[ThreadMap::Identity, REMAPPED]);
         let found = refusals(&chain.scene, &plan);
         let remapped = |refusal: &Refusal| matches!(refusal, Refusal::NotRemapped { .. });
         assert!(found.iter().any(remapped), "{found:#?}");
@@ -357,7 +357,7 @@ fn what_needs_its_block_is_not_remapped() {
     for kernel in 0..2 {
         let mut chain = of_halves(80);
         chain.scene.kernels[kernel].distinguishes_threads = [false; 3];
-        let plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
+        let plan = mapped(chain.plan(), &[ThreadMap::Identity, REMAPPED]);
         let found = refusals(&chain.scene, &plan);
         let step = |refusal: &Refusal| matches!(refusal, Refusal::NotInStep { .. });
         assert!(found.iter().any(step), "{found:#?}");
@@ -372,7 +372,7 @@ fn a_barrier_stands_between_blocks_of_numbers() {
     let (blocks, threads) = (chain.scene.constant(80), chain.scene.constant(128));
     let launch = chain.scene.launch_mut(chain.launches[0]);
     (launch.grid[0], launch.block[0]) = (blocks, threads);
-    let maps = [DEALT, ThreadMap::Identity];
+    let maps = [REMAPPED, ThreadMap::Identity];
     assert_passes(&chain.scene, &mapped(chain.plan(), &maps));
     // Each thread reads its neighbour's in a pair.
     let model = &mut chain.scene.kernels[1];
@@ -416,7 +416,7 @@ fn a_barrier_stands_between_blocks_of_numbers() {
 #[test]
 fn remapped_members_keep_to_their_segment_and_order() {
     let chain = of_halves(80);
-    let maps = [ThreadMap::Identity, DEALT];
+    let maps = [ThreadMap::Identity, REMAPPED];
     let plan = mapped(chain.plan(), &maps);
     let backwards = segments::in_segments(plan.clone(), &[&[1], &[0]]);
     assert_refused!(chain.scene, backwards, Refusal::RemappedApart { .. });
@@ -445,7 +445,7 @@ fn unknown_numbers_of_threads_are_tested() {
         at_most(threads(1, 128), most()),
         at_most(threads(1, 128), threads(0, 256)),
     ];
-    let mut plan = mapped(chain.plan(), &[ThreadMap::Identity, DEALT]);
+    let mut plan = mapped(chain.plan(), &[ThreadMap::Identity, REMAPPED]);
     for launch in chain.launches {
         plan.groups[0]
             .guards

@@ -6,7 +6,7 @@ use sirius_rs::kernel::Footprint;
 use sirius_rs::launch::{
     ArgumentPiece, BEHIND_POINTER, Operand, Pointer, Root, StoredPointer, Touch,
 };
-use sirius_rs::schedule::{WaveRegion, WaveStatement};
+use sirius_rs::schedule::{BatchedRegion, BatchedStatement};
 
 /// `b = f(a); c = g(*(table + 8))` where the host has put a pointer to `x` into the table.
 struct Looked {
@@ -281,7 +281,7 @@ fn a_graph_may_run_when_the_table_is_another() {
 }
 
 #[test]
-fn waves_are_told_of_what_loaded_pointers_lead_to() {
+fn batches_are_told_of_what_loaded_pointers_lead_to() {
     let looked = Looked::new();
     let launch = looked.launches[1];
     let touches = |operand: Option<Operand>| {
@@ -298,8 +298,8 @@ fn waves_are_told_of_what_loaded_pointers_lead_to() {
         touches
     };
     let waiting = |touches| FusionPlan {
-        waves: vec![WaveRegion {
-            statements: vec![WaveStatement {
+        batched_regions: vec![BatchedRegion {
+            statements: vec![BatchedStatement {
                 launch,
                 touches,
                 guards: vec![valid(launch)],
@@ -319,6 +319,6 @@ fn waves_are_told_of_what_loaded_pointers_lead_to() {
     assert_passes(&looked.scene, &waiting(touches(Some(behind(DISTANCE)))));
     for other in [None, Some(behind(DISTANCE + 8)), Some(behind(0))] {
         let plan = waiting(touches(other));
-        assert_refused!(looked.scene, plan, Refusal::WaveTouchesMore { .. });
+        assert_refused!(looked.scene, plan, Refusal::BatchedTouchesMore { .. });
     }
 }

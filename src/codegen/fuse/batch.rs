@@ -9,15 +9,15 @@ use super::super::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
     Value,
 };
-use super::super::{CodegenError, WaveKernel, WaveStatementSite};
-use super::mixture::{self, Code, Slice};
+use super::super::{CodegenError, BatchKernel, BatchedSite};
+use super::heterogeneous::{self, Code, Slice};
 use super::{Built, function_of, launch_bounds};
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap, Variant};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, HashMap};
 
-/// A statement of the plan whose code is built for waves.
+/// A statement of the plan whose code is built for batches.
 pub(super) struct Statement {
     launch: LaunchId,
     what: What,
@@ -114,7 +114,7 @@ pub(super) fn statements(
     }
     let mut statements: Vec<Statement> = Vec::new();
     let mut alone = 0;
-    let waiting = plan.waves.iter().enumerate().flat_map(|(number, region)| {
+    let waiting = plan.batched_regions.iter().enumerate().flat_map(|(number, region)| {
         let statements = region.statements.iter();
         statements.map(move |statement| (number, region.outside_loops, statement.launch))
     });
@@ -166,7 +166,7 @@ pub(super) fn statements(
 /// A kernel of statements that wait.
 pub(super) struct Body<'a> {
     pub(super) kernel: &'a Built,
-    pub(super) statements: Vec<WaveStatementSite>,
+    pub(super) statements: Vec<BatchedSite>,
     /// A launch by itself has a kernel of its own.
     pub(super) single: bool,
     /// The kernel is that of a group, and there is never more than one launch of it at once.
@@ -196,21 +196,21 @@ pub(super) fn build_batches(
     module: &Module,
     bodies: Vec<Body<'_>>,
     mixes: bool,
-) -> Result<Vec<WaveKernel>, CodegenError> {
-    let mut waves = Vec::new();
+) -> Result<Vec<BatchKernel>, CodegenError> {
+    let mut batches = Vec::new();
     let mut built = Vec::new();
     let mut codes = Vec::new();
     for found in bodies {
         let kernel = found.kernel;
         let body = function_of(module, kernel)?;
-        let name = kernel.name.replacen("sirius_fused_", "sirius_wave_", 1);
+        let name = kernel.name.replacen("sirius_fused_", "sirius_batch_", 1);
         if found.never_batched {
             let layout = Layout::of(module, body);
             let layout = layout.map(|layout| Layout {
                 capacity: 1,
                 ..layout
             });
-            waves.extend(layout.map(|layout| layout.wave(name, found.statements, true)));
+            batches.extend(layout.map(|layout| layout.batch(name, found.statements, true)));
             continue;
         }
         let (statements, single) = (found.statements, found.single);
@@ -246,10 +246,10 @@ pub(super) fn build_batches(
         });
     }
     if built.is_empty() {
-        return Ok(waves);
+        return Ok(batches);
     }
     let chosen = match mixes {
-        true => mixture::choose(&codes),
+        true => heterogeneous::choose(&codes),
         false => Vec::new(),
     };
     let slice = |number: &usize| {
@@ -263,7 +263,7 @@ pub(super) fn build_batches(
         "always-inline,globaldce",
         &device_target_machine("sm_80")?,
     )?;
-    let mut mixtures = mixture::build_mixtures(module, slices, &chosen)?;
+    let mut heterogeneous = heterogeneous::build_heterogeneous(module, slices, &chosen)?;
     for (number, found) in built.into_iter().enumerate() {
         let Batch {
             kernel: batch,
@@ -283,15 +283,15 @@ pub(super) fn build_batches(
             instruction.replace_uses_with(value);
             instruction.erase();
         }
-        let wave = found
+        let batch = found
             .layout
-            .wave(batch.name(), found.statements, found.single);
-        waves.push(WaveKernel {
-            mixture: mixtures.remove(&number),
-            ..wave
+            .batch(batch.name(), found.statements, found.single);
+        batches.push(BatchKernel {
+            heterogeneous: heterogeneous.remove(&number),
+            ..batch
         });
     }
-    Ok(waves)
+    Ok(batches)
 }
 
 /// A kernel of several launches while it is being made.
@@ -300,7 +300,7 @@ struct Batch {
     /// What it calls.
     body: Value,
     indices: Indices,
-    statements: Vec<WaveStatementSite>,
+    statements: Vec<BatchedSite>,
     single: bool,
     layout: Layout,
 }
@@ -323,8 +323,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    fn wave(self, name: String, statements: Vec<WaveStatementSite>, single: bool) -> WaveKernel {
-        WaveKernel {
+    fn batch(self, name: String, statements: Vec<BatchedSite>, single: bool) -> BatchKernel {
+        BatchKernel {
             name,
             statements,
             single,
@@ -333,7 +333,7 @@ impl Layout {
             record_bytes: self.record,
             records_offset_bytes: RECORDS_OFFSET_BYTES,
             capacity: self.capacity,
-            mixture: None,
+            heterogeneous: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A kernel that was made from a specialisation key, and what its sites are told of it.
 
-use super::super::{FusedKernel, FusedParameter, StagedRows, WaveMember};
+use super::super::{FusedKernel, FusedParameter, StagedRows, BatchMember};
 use super::fields::Piece;
 use super::memory::KernelFacts;
 use super::specialisation::Site;
@@ -44,7 +44,7 @@ impl Built {
     }
 
     /// How the record of a statement leads to memory.
-    pub(super) fn members(&self, group: &FusionGroup, models: &[KernelModel]) -> Vec<WaveMember> {
+    pub(super) fn members(&self, group: &FusionGroup, models: &[KernelModel]) -> Vec<BatchMember> {
         let segments = group.segments_in_order();
         let reads_addresses = |model: &KernelId| models[model.0].reads_addresses;
         let moves = !self.kernels.iter().any(reads_addresses);
@@ -62,7 +62,7 @@ impl Built {
                         places[place].filter(|_| formal.is_pointer && moves)
                     };
                     let mut order = segments.iter();
-                    WaveMember {
+                    BatchMember {
                         launch: member.launch,
                         segment: order
                             .position(|segment| segment.contains(&position))

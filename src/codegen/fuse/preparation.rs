@@ -1,7 +1,7 @@
 //! What all kernels of a plan are made from: the bodies of members, what the host knows of each site, and which
 //! kernels serve which sites.
 //!
-//! Invariant: kernels of groups and those of waves come from one preparation, so that both mean the same by a
+//! Invariant: kernels of groups and those of batches come from one preparation, so that both mean the same by a
 //! kernel's number.
 
 use super::batch::{self, Statement};
@@ -13,7 +13,7 @@ use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::Program;
-use crate::schedule::{FusionGroup, FusionPlan, WaveStatement};
+use crate::schedule::{FusionGroup, FusionPlan, BatchedStatement};
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
 
@@ -23,7 +23,7 @@ pub(in crate::codegen) struct Preparation<'ctx> {
     /// By group, then by statement that waits alone; `None` where a body depends on something that only its own
     /// image has.
     pub(super) sites: Vec<Option<Site>>,
-    /// What waits for waves.
+    /// What waits for batches.
     pub(super) statements: Vec<Statement>,
     pub(super) wanted: Wanted,
 }
@@ -49,7 +49,7 @@ impl<'ctx> Preparation<'ctx> {
             })
             .collect();
         let module = new_module(program, "sirius.sites");
-        // What waits for waves is built once more, to be called by the kernels of several launches.
+        // What waits for batches is built once more, to be called by the kernels of several launches.
         let statements = batch::statements(graph, plan, &launches);
         let of_site = [
             Optimisation::HostConstants,
@@ -63,9 +63,9 @@ impl<'ctx> Preparation<'ctx> {
         // What may lead elsewhere is a pointer of its own.
         let mut of_moved = optimisations.clone();
         of_moved.remove(&Optimisation::PointerRebasing);
-        let waiting = || plan.waves.iter().flat_map(|region| &region.statements);
+        let waiting = || plan.batched_regions.iter().flat_map(|region| &region.statements);
         let moved: BTreeSet<(LaunchId, usize)> = waiting()
-            .flat_map(WaveStatement::replaced_arguments)
+            .flat_map(BatchedStatement::replaced_arguments)
             .collect();
         let waits = |group: &FusionGroup| {
             let last = group.members.last().map(|member| member.launch);

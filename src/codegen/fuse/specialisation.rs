@@ -607,14 +607,14 @@ impl Wanted {
 
     /// The kernels of one part, and the number of the first.
     pub(super) fn of_part(&self, part: Part) -> (usize, &[Order]) {
-        let (of_groups, of_waves) = self.orders.split_at(self.of_groups);
+        let (of_groups, of_batches) = self.orders.split_at(self.of_groups);
         match part {
             Part::Groups => (0, of_groups),
-            Part::Waves => (self.of_groups, of_waves),
+            Part::Batches => (self.of_groups, of_batches),
         }
     }
 
-    /// Whether the sites of a kernel for waves have one kernel for themselves that takes the same.
+    /// Whether the sites of a kernel for batches have one kernel for themselves that takes the same.
     pub(super) fn is_single(&self, number: usize) -> bool {
         let order = &self.orders[number];
         let alone = order.specialisation.shape.members.len() == 1;
@@ -744,22 +744,22 @@ mod tests {
 
     /// How many kernels of several launches are made for two groups that wait in some regions, in
     /// loops or not.
-    fn kernels_of_waves(equal: bool, waiting: [(usize, bool); 2]) -> usize {
+    fn kernels_of_batches(equal: bool, waiting: [(usize, bool); 2]) -> usize {
         let sites = [Some(site(32)), Some(site(if equal { 32 } else { 64 }))];
         let statements = [0, 1].map(|site| {
             let (region, repeats) = waiting[site];
             Statement::waiting(site, region, repeats)
         });
         let wanted = Wanted::of(&sites, sites.len(), &statements);
-        wanted.of_part(Part::Waves).1.len()
+        wanted.of_part(Part::Batches).1.len()
     }
 
     #[test]
     fn what_never_waits_beside_an_equal_launch_has_no_kernel_for_several() {
-        assert_eq!(kernels_of_waves(true, [(0, false), (1, false)]), 0);
-        assert_eq!(kernels_of_waves(true, [(0, false), (0, false)]), 1);
-        assert_eq!(kernels_of_waves(true, [(0, true), (1, false)]), 1);
+        assert_eq!(kernels_of_batches(true, [(0, false), (1, false)]), 0);
+        assert_eq!(kernels_of_batches(true, [(0, false), (0, false)]), 1);
+        assert_eq!(kernels_of_batches(true, [(0, true), (1, false)]), 1);
         // They have a kernel each, and none that is both's.
-        assert_eq!(kernels_of_waves(false, [(0, false), (1, false)]), 1);
+        assert_eq!(kernels_of_batches(false, [(0, false), (1, false)]), 1);
     }
 }

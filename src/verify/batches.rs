@@ -1,4 +1,4 @@
-//! Regions whose launches are issued by waves.
+//! Regions whose launches are issued in batches.
 //!
 //! Two things are shown. Between a launch that waits and any other point of the host program at which
 //! a statement of the region can still be met, the host does nothing that a kernel could see or be
@@ -15,7 +15,7 @@ use super::{Refusal, Site, Sites, capture, expansion};
 use crate::dependence::Guard;
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
-use crate::schedule::{FusionPlan, WaveRegion, WaveStatement};
+use crate::schedule::{FusionPlan, BatchedRegion, BatchedStatement};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What speaks against the regions of a plan.
@@ -27,10 +27,10 @@ pub(super) fn refusals(
 ) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     let mut met = BTreeSet::new();
-    for region in &plan.waves {
+    for region in &plan.batched_regions {
         for statement in &region.statements {
             let launch = statement.launch;
-            let refuse = |what: &str| Refusal::NoWave {
+            let refuse = |what: &str| Refusal::NotBatched {
                 launch,
                 what: what.to_owned(),
             };
@@ -78,7 +78,7 @@ fn members<'a>(
 ) -> Result<Vec<Site<'a>>, Refusal> {
     let mut members = Vec::new();
     for id in launches {
-        let refuse = |what: String| Refusal::NoWave { launch: *id, what };
+        let refuse = |what: String| Refusal::NotBatched { launch: *id, what };
         let Some([(node, launch)]) = sites.get(id).map(Vec::as_slice) else {
             return Err(Refusal::UnknownLaunch { launch: *id });
         };
@@ -110,7 +110,7 @@ fn members<'a>(
 /// Bytes that the launches of a statement may touch and that the plan does not have.
 fn untold(
     graph: &LaunchGraph,
-    statement: &WaveStatement,
+    statement: &BatchedStatement,
     group_guards: &[Guard],
     sites: &[Site<'_>],
 ) -> Vec<Refusal> {
@@ -181,7 +181,7 @@ fn untold(
             });
             if !told {
                 let what = format!("{target:?}");
-                refusals.push(Refusal::WaveTouchesMore { launch, what });
+                refusals.push(Refusal::BatchedTouchesMore { launch, what });
             }
         }
     }
@@ -193,7 +193,7 @@ fn untold(
 type Point = (HostBlockId, usize);
 
 /// Nodes between a statement of the region and another that must not be passed.
-fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Refusal> {
+fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &BatchedRegion) -> Vec<Refusal> {
     let mut own: BTreeSet<NodeId> = BTreeSet::new();
     let mut scope: Option<(usize, Vec<usize>)> = None;
     for statement in &region.statements {
@@ -208,7 +208,7 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Re
         let here = (graph.blocks[block.0].function, around);
         if too_few || scope.as_ref().is_some_and(|scope| *scope != here) {
             let what = "the statements of its region are not in one part of the program".to_owned();
-            return vec![Refusal::NoWave { launch, what }];
+            return vec![Refusal::NotBatched { launch, what }];
         }
         scope = Some(here);
         own.insert(*node);
@@ -272,7 +272,7 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &WaveRegion) -> Vec<Re
             NodeKind::StreamOperation => "a stream or event operation",
             NodeKind::HostAccess => "an access of the host to memory that kernels may see",
         };
-        refusals.push(Refusal::PassedByWaves {
+        refusals.push(Refusal::PassedByBatches {
             node: *node,
             what: what.to_owned(),
         });

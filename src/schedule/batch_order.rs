@@ -1,6 +1,6 @@
-//! What is known before the program runs of the waves of a region, and what more of them could be had.
+//! What is known before the program runs of the batches of a region, and what more of them could be had.
 //!
-//! Where host code is written out and every pointer is a known place in a known allocation, the waves
+//! Where host code is written out and every pointer is a known place in a known allocation, the batches
 //! are those that the program will find when it runs. In loops they are found there; what orders the
 //! launches is known, and which edges of a buffer that is overwritten (anti and output edges) keep
 //! launches apart that no value ties together: without them, the buffer being another one each time,
@@ -10,8 +10,8 @@
 
 use super::host_order::HostOrder;
 use super::local::plan_fusion;
-use super::waves::{Candidate, candidates, issued};
-use super::{FusionGroup, FusionPlan, ScheduleOptions, WaveRegion};
+use super::batches::{Candidate, candidates, issued};
+use super::{FusionGroup, FusionPlan, ScheduleOptions, BatchedRegion};
 use crate::dependence::{
     DependenceGraph, DependenceKind, Edge, KnownSpan, WholeWrite, WholeWrites, known_spans,
 };
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The order in which the launches of a region are issued, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaveOrder {
+pub struct BatchOrder {
     /// What waits, in the plan's order.
     pub statements: Vec<WaitingStatement>,
     /// So many host loops are around the region.
@@ -30,7 +30,7 @@ pub struct WaveOrder {
     /// So many host loops are in it, one in another, at its deepest statement.
     pub inside_loops: usize,
     /// What comes of it.
-    pub count: WaveCount,
+    pub count: BatchCount,
     /// What orders two statements, or the runs of one, in host order of the first end.
     pub ordered_by: Vec<OrderingEdge>,
     /// Names of buffers that are expanded: what launches replace of them has other memory while it is needed.
@@ -39,23 +39,23 @@ pub struct WaveOrder {
     pub overwritten: Vec<OverwrittenBuffers>,
 }
 
-/// A launch or group that waits for its wave.
+/// A launch or group that waits for its batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingStatement {
     /// The launches that it is.
     pub members: Vec<NodeId>,
-    /// The number of its wave from 1 on, where that is known.
-    pub wave: Option<usize>,
+    /// The number of its batch from 1 on, where that is known.
+    pub batch: Option<usize>,
     /// Each run of it waits for the one before, in all loops of the region.
     pub one_after_the_other: bool,
 }
 
 /// How many launches are left of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaveCount {
-    /// The number of waves, where that is known.
-    pub waves: Option<usize>,
-    /// Launches at most, those of one wave with equal code and shape being one; each loop runs once.
+pub struct BatchCount {
+    /// The number of batches, where that is known.
+    pub batches: Option<usize>,
+    /// Launches at most, those of one batch with equal code and shape being one; each loop runs once.
     pub launches: usize,
     /// Statements whose runs come one after the other.
     pub serial: usize,
@@ -91,17 +91,17 @@ pub struct OverwrittenBuffers {
     /// it leaves is a version of its own, of which nothing would have to be copied from the one before.
     pub whole: bool,
     /// What the region came to, if each version of these buffers were a buffer of its own.
-    pub without: WaveCount,
+    pub without: BatchCount,
 }
 
 /// The order of each region of a plan.
-pub fn wave_orders(
+pub fn batch_orders(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     dependences: &DependenceGraph,
     options: &ScheduleOptions,
     plan: &FusionPlan,
-) -> Vec<WaveOrder> {
+) -> Vec<BatchOrder> {
     let of_launch: HashMap<LaunchId, NodeId> = graph
         .nodes
         .iter()
@@ -117,7 +117,7 @@ pub fn wave_orders(
         expands_buffers: false,
         ..*options
     };
-    for region in &plan.waves {
+    for region in &plan.batched_regions {
         let mut replaced: BTreeMap<NodeId, Vec<WholeWrite>> = BTreeMap::new();
         for statement in &region.statements {
             for (launch, argument) in statement.replaced_arguments() {
@@ -147,13 +147,13 @@ pub fn wave_orders(
         let (count, facts) = program.count(dependences, &plan.groups, &BTreeSet::new());
         let depth = |node: &NodeId| graph.loops_around(graph.nodes[node.0].block).len();
         let deepest = program.nodes.iter().map(depth).max().unwrap_or_default();
-        orders.push(WaveOrder {
+        orders.push(BatchOrder {
             statements: statements
                 .into_iter()
                 .map(|members| {
                     let fact = members.last().and_then(|last| facts.get(last));
                     WaitingStatement {
-                        wave: fact.and_then(|fact| fact.wave),
+                        batch: fact.and_then(|fact| fact.batch),
                         one_after_the_other: fact.is_some_and(|fact| fact.serial),
                         members,
                     }
@@ -187,7 +187,7 @@ fn without_places(
 
 /// The launches of each statement.
 fn members(
-    region: &WaveRegion,
+    region: &BatchedRegion,
     groups: &[FusionGroup],
     of_launch: &HashMap<LaunchId, NodeId>,
 ) -> Vec<Vec<NodeId>> {
@@ -219,7 +219,7 @@ struct Program<'a> {
 
 /// What is known of a statement.
 struct Fact {
-    wave: Option<usize>,
+    batch: Option<usize>,
     serial: bool,
 }
 
@@ -231,7 +231,7 @@ impl Program<'_> {
         dependences: &DependenceGraph,
         groups: &[FusionGroup],
         renamed: &BTreeSet<&str>,
-    ) -> (WaveCount, BTreeMap<NodeId, Fact>) {
+    ) -> (BatchCount, BTreeMap<NodeId, Fact>) {
         let all = candidates(self.graph, self.kernels, groups, false);
         let own: Vec<&Candidate> = all
             .iter()
@@ -243,30 +243,30 @@ impl Program<'_> {
             own.iter().flat_map(|each| &each.members).copied().collect();
         let other = self.nodes.difference(&waiting);
         let other: BTreeSet<_> = other.map(|node| self.group_of(groups, *node)).collect();
-        let waves = match other.is_empty() {
-            true => self.known_waves(&own, renamed),
+        let batches = match other.is_empty() {
+            true => self.known_batches(&own, renamed),
             false => None,
         };
         let mut facts = BTreeMap::new();
         for (index, candidate) in own.iter().enumerate() {
             let fact = Fact {
-                wave: waves.as_ref().map(|waves| waves[index]),
+                batch: batches.as_ref().map(|batches| batches[index]),
                 serial: issued.serial[index],
             };
             facts.insert(candidate.node, fact);
         }
-        let of_waves = waves.as_ref().unwrap_or(&issued.waves).iter();
+        let of_batches = batches.as_ref().unwrap_or(&issued.batches).iter();
         let launches: BTreeSet<_> = own
             .iter()
-            .zip(of_waves)
-            .map(|(candidate, wave)| {
+            .zip(of_batches)
+            .map(|(candidate, batch)| {
                 let block = self.graph.nodes[candidate.node.0].block;
                 let around = self.graph.blocks[block.0].innermost_loop;
-                (around, wave, &candidate.kernels, self.shape(candidate.node))
+                (around, batch, &candidate.kernels, self.shape(candidate.node))
             })
             .collect();
-        let count = WaveCount {
-            waves: waves.as_ref().and_then(|waves| waves.iter().max().copied()),
+        let count = BatchCount {
+            batches: batches.as_ref().and_then(|batches| batches.iter().max().copied()),
             // What does not wait is issued after all that waits, each time.
             launches: match other.len() {
                 0 => launches.len(),
@@ -302,9 +302,9 @@ impl Program<'_> {
             .collect()
     }
 
-    /// The waves of statements that each run once, in this order, and touch known bytes: as the queue
+    /// The batches of statements that each run once, in this order, and touch known bytes: as the queue
     /// finds them. `None` where not all of that is known.
-    fn known_waves(
+    fn known_batches(
         &self,
         statements: &[&Candidate],
         renamed: &BTreeSet<&str>,
@@ -323,7 +323,7 @@ impl Program<'_> {
             return None;
         }
         let mut touched: HashMap<BufferId, Vec<(KnownSpan, usize)>> = HashMap::new();
-        let mut waves = Vec::new();
+        let mut batches = Vec::new();
         for statement in statements {
             let mut spans: Vec<KnownSpan> = Vec::new();
             let mut moved: Vec<KnownSpan> = Vec::new();
@@ -357,10 +357,10 @@ impl Program<'_> {
                         && other.low_bytes < span.high_bytes
                         && span.low_bytes < other.high_bytes
                 });
-                before.map(|(_, wave)| *wave).max().unwrap_or_default()
+                before.map(|(_, batch)| *batch).max().unwrap_or_default()
             };
-            let wave = spans.iter().map(after).max().unwrap_or_default() + 1;
-            waves.push(wave);
+            let batch = spans.iter().map(after).max().unwrap_or_default() + 1;
+            batches.push(batch);
             for span in &moved {
                 let inside = |other: &KnownSpan| {
                     span.low_bytes <= other.low_bytes && other.high_bytes <= span.high_bytes
@@ -369,10 +369,10 @@ impl Program<'_> {
                 before.retain(|(other, _)| !inside(other));
             }
             for span in spans.into_iter().chain(moved) {
-                touched.entry(span.buffer).or_default().push((span, wave));
+                touched.entry(span.buffer).or_default().push((span, batch));
             }
         }
-        Some(waves)
+        Some(batches)
     }
 
     /// The edges between launches of the region that order them and that are wanted, one of several
@@ -417,7 +417,7 @@ impl Program<'_> {
         &self,
         dependences: &DependenceGraph,
         options: &ScheduleOptions,
-        count: WaveCount,
+        count: BatchCount,
     ) -> Vec<OverwrittenBuffers> {
         if self.graph.nodes.len() > MOST_NODES {
             return Vec::new();
@@ -431,8 +431,8 @@ impl Program<'_> {
             .collect();
         let try_without = |names: &BTreeSet<&str>| {
             let without = self.without(dependences, options, names);
-            let better = (without.launches, without.serial, without.waves)
-                < (count.launches, count.serial, count.waves);
+            let better = (without.launches, without.serial, without.batches)
+                < (count.launches, count.serial, count.batches);
             better.then(|| OverwrittenBuffers {
                 whole: self.written_whole(dependences, names),
                 buffers: names.iter().map(|name| (*name).to_owned()).collect(),
@@ -482,7 +482,7 @@ impl Program<'_> {
         dependences: &DependenceGraph,
         options: &ScheduleOptions,
         names: &BTreeSet<&str>,
-    ) -> WaveCount {
+    ) -> BatchCount {
         let mut freed = dependences.clone();
         freed.graph.retain_edges(|graph, edge| {
             let edge = &graph[edge];

@@ -1,4 +1,4 @@
-//! The host side of waves: statements of a region hand their launches to a queue, and every way out of
+//! The host side of batches: statements of a region hand their launches to a queue, and every way out of
 //! the region issues what waits there.
 //!
 //! Invariants. A launch waits only behind its guards, with the ranges that it touches; whatever else
@@ -22,13 +22,13 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
 };
 use super::shared_functions::SharedFunctions;
-use super::{CodegenError, FusedParameter, WaveKernel, WaveMixture, WaveStatementSite};
+use super::{CodegenError, FusedParameter, BatchKernel, HeterogeneousKernel, BatchedSite};
 use crate::cli::{Build, Device, Toolchain};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, Operand};
 use crate::program::Program;
-use crate::schedule::{FusionPlan, WaveStatement, blocks_at_once};
+use crate::schedule::{FusionPlan, BatchedStatement, blocks_at_once};
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
@@ -70,7 +70,7 @@ pub fn link_queue(
         macros.push("SIRIUS_CPU_DEVICE".to_owned());
     }
     let queue = HostLibrary {
-        name: "sirius_waves",
+        name: "sirius_batchs",
         source: QUEUE,
         macros,
         functions: &[DRAIN, SUBMIT],
@@ -79,8 +79,8 @@ pub fn link_queue(
 }
 
 const QUEUE: &str = include_str!("queue.c");
-const DRAIN: &str = "sirius_wave_drain";
-const SUBMIT: &str = "sirius_wave_submit";
+const DRAIN: &str = "sirius_batch_drain";
+const SUBMIT: &str = "sirius_batch_submit";
 /// What it returns when it could not do what a launch cannot be without.
 const NOT_LAUNCHED: i32 = -1;
 
@@ -96,33 +96,33 @@ pub(super) fn issue_waiting<'ctx>(
 }
 
 /// The host symbol that stands for a kernel of several launches.
-pub(super) fn wave_key(kernel: &WaveKernel) -> String {
-    format!("sirius.wave.key.{}", kernel.name)
+pub(super) fn batch_key(kernel: &BatchKernel) -> String {
+    format!("sirius.batch.key.{}", kernel.name)
 }
 
 /// The host symbol that stands for a kernel of several codes.
-pub(super) fn mixture_key(mixture: &WaveMixture) -> String {
-    format!("sirius.wave.key.{}", mixture.name)
+pub(super) fn heterogeneous_key(heterogeneous: &HeterogeneousKernel) -> String {
+    format!("sirius.batch.key.{}", heterogeneous.name)
 }
 
 /// A statement of the plan with the code that runs several of its launches.
 pub(super) struct Waiting<'a> {
     region: usize,
-    statement: &'a WaveStatement,
-    site: &'a WaveStatementSite,
-    kernel: &'a WaveKernel,
+    statement: &'a BatchedStatement,
+    site: &'a BatchedSite,
+    kernel: &'a BatchKernel,
 }
 
 impl<'a> Waiting<'a> {
     /// All statements that have code.
-    pub(super) fn all(plan: &'a FusionPlan, kernels: &'a [WaveKernel]) -> Vec<Self> {
+    pub(super) fn all(plan: &'a FusionPlan, kernels: &'a [BatchKernel]) -> Vec<Self> {
         let mut sites = HashMap::new();
         for kernel in kernels {
             let own = kernel.statements.iter();
             sites.extend(own.map(|site| (site.launch, (kernel, site))));
         }
         let mut waiting = Vec::new();
-        for (region, of_plan) in plan.waves.iter().enumerate() {
+        for (region, of_plan) in plan.batched_regions.iter().enumerate() {
             for statement in &of_plan.statements {
                 let known = sites.get(&statement.launch);
                 waiting.extend(known.map(|(kernel, site)| Self {
@@ -263,7 +263,7 @@ impl<'a> Waiting<'a> {
 
     /// The word of its region that says whether waiting is worth while.
     fn patience<'ctx>(&self, program: &Program<'ctx>) -> PointerValue<'ctx> {
-        let name = format!("sirius.wave.patience.{}", self.region);
+        let name = format!("sirius.batch.patience.{}", self.region);
         let known = program.host.get_global(&name).unwrap_or_else(|| {
             let int = program.context.i32_type();
             let word = program.host.add_global(int, None, &name);
@@ -274,14 +274,14 @@ impl<'a> Waiting<'a> {
         known.as_pointer_value()
     }
 
-    /// What `struct sirius_wave_kernel` of the queue is told of the code.
+    /// What `struct sirius_batch_kernel` of the queue is told of the code.
     fn descriptor<'ctx>(
         &self,
         program: &Program<'ctx>,
         single: PointerValue<'ctx>,
     ) -> Result<PointerValue<'ctx>, CodegenError> {
         let (context, host) = (program.context, &program.host);
-        let name = format!("sirius.wave.kernel.{}", self.kernel.name);
+        let name = format!("sirius.batch.kernel.{}", self.kernel.name);
         if let Some(known) = host.get_global(&name) {
             return Ok(known.as_pointer_value());
         }
@@ -290,7 +290,7 @@ impl<'a> Waiting<'a> {
         let table = |values: &[u32]| {
             let values: Vec<_> = values.iter().map(|value| number(*value)).collect();
             let table = int.const_array(&values);
-            let global = host.add_global(table.get_type(), None, "sirius.wave.table");
+            let global = host.add_global(table.get_type(), None, "sirius.batch.table");
             global.set_linkage(Linkage::Internal);
             global.set_constant(true);
             global.set_initializer(&table);
@@ -302,8 +302,8 @@ impl<'a> Waiting<'a> {
         };
         let batch = match self.kernel.is_built() {
             true => host
-                .get_global(&wave_key(self.kernel))
-                .ok_or_else(|| CodegenError::Inconsistent("a wave's kernel has no key".into()))?
+                .get_global(&batch_key(self.kernel))
+                .ok_or_else(|| CodegenError::Inconsistent("a batch's kernel has no key".into()))?
                 .as_pointer_value(),
             false => context
                 .ptr_type(inkwell::AddressSpace::default())
@@ -311,8 +311,8 @@ impl<'a> Waiting<'a> {
         };
         let arguments = u32::try_from(self.site.parameters.len())
             .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
-        let (mixture, code) = match &self.kernel.mixture {
-            Some(mixture) => (mixture_descriptor(program, mixture)?, mixture.code),
+        let (heterogeneous, code) = match &self.kernel.heterogeneous {
+            Some(heterogeneous) => (heterogeneous_descriptor(program, heterogeneous)?, heterogeneous.code),
             None => (single.get_type().const_null(), 0),
         };
         let value = context.const_struct(
@@ -326,7 +326,7 @@ impl<'a> Waiting<'a> {
                 table(&self.kernel.sizes_bytes).into(),
                 number(self.kernel.records_offset_bytes).into(),
                 number(0).into(),
-                mixture.into(),
+                heterogeneous.into(),
                 number(code).into(),
             ],
             false,
@@ -338,21 +338,21 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// What `struct sirius_wave_mixture` of the queue is told of a kernel of several codes.
-fn mixture_descriptor<'ctx>(
+/// What `struct sirius_heterogeneous` of the queue is told of a kernel of several codes.
+fn heterogeneous_descriptor<'ctx>(
     program: &Program<'ctx>,
-    mixture: &WaveMixture,
+    heterogeneous: &HeterogeneousKernel,
 ) -> Result<PointerValue<'ctx>, CodegenError> {
     let (context, host) = (program.context, &program.host);
-    let name = format!("sirius.wave.mixture.{}", mixture.name);
+    let name = format!("sirius.batch.heterogeneous.{}", heterogeneous.name);
     if let Some(known) = host.get_global(&name) {
         return Ok(known.as_pointer_value());
     }
     let key = host
-        .get_global(&mixture_key(mixture))
-        .ok_or_else(|| CodegenError::Inconsistent("a mixture has no key".into()))?;
+        .get_global(&heterogeneous_key(heterogeneous))
+        .ok_or_else(|| CodegenError::Inconsistent("a heterogeneous kernel has no key".into()))?;
     let int = context.i32_type();
-    let bytes = u32::try_from(mixture.static_shared_bytes).unwrap_or(u32::MAX);
+    let bytes = u32::try_from(heterogeneous.static_shared_bytes).unwrap_or(u32::MAX);
     let blocks = blocks_at_once(bytes).map(|blocks| int.const_int(u64::from(blocks), false));
     let value = context.const_struct(
         &[
@@ -386,7 +386,7 @@ pub(super) fn rewrite_regions(
         .get_function(DRAIN)
         .ok_or_else(|| CodegenError::Inconsistent("no queue".into()))?;
     let mut flows = region::Flows::new();
-    for (index, region) in plan.waves.iter().enumerate() {
+    for (index, region) in plan.batched_regions.iter().enumerate() {
         let of_region = waiting.iter().filter(|each| each.region == index);
         let places = of_region
             .map(|each| calls.get(&each.launch()).copied())
@@ -413,7 +413,7 @@ pub(super) fn rewrite_regions(
     Ok(())
 }
 
-/// `i32 sirius.wave.L(operands)` in place of a launch that is not in a group.
+/// `i32 sirius.batch.L(operands)` in place of a launch that is not in a group.
 fn wait_alone<'ctx>(
     program: &Program<'ctx>,
     models: &[KernelModel],
@@ -423,7 +423,7 @@ fn wait_alone<'ctx>(
 ) -> Result<(), CodegenError> {
     let context = program.context;
     let one = std::slice::from_ref(member);
-    let name = format!("sirius.wave.{}", member.launch.id.0);
+    let name = format!("sirius.batch.{}", member.launch.id.0);
     let function = add_operand_function(program, &name, &[], member);
     let builder = context.create_builder();
     builder.position_at_end(context.append_basic_block(function, "entry"));
@@ -446,7 +446,7 @@ fn wait_alone<'ctx>(
     let site = site.ok_or_else(|| CodegenError::Inconsistent("a launch without site".into()))?;
     let single = member.stub().map(BasicValueEnum::into_pointer_value);
     let single = single
-        .ok_or_else(|| CodegenError::Inconsistent("a set or a copy waits in no wave".into()))?;
+        .ok_or_else(|| CodegenError::Inconsistent("a set or a copy waits in no batch".into()))?;
     let configuration = &own.operands[..OPERANDS_BEFORE_ARGUMENTS];
     waiting.submit(
         program,

@@ -1,8 +1,8 @@
-//! Regions whose launches are issued by waves: wrong plans.
+//! Regions whose launches are issued in batches: wrong plans.
 
 use super::*;
 use sirius_rs::dependence::RangeTouch;
-use sirius_rs::schedule::{WaveRegion, WaveStatement};
+use sirius_rs::schedule::{BatchedRegion, BatchedStatement};
 
 fn touch(chain: &Chain, launch: LaunchId, argument: usize, writes: bool) -> RangeTouch {
     RangeTouch {
@@ -13,7 +13,7 @@ fn touch(chain: &Chain, launch: LaunchId, argument: usize, writes: bool) -> Rang
 
 /// Both launches of a chain wait, and say all that they touch.
 fn waiting(chain: &Chain) -> FusionPlan {
-    let statement = |launch: &LaunchId| WaveStatement {
+    let statement = |launch: &LaunchId| BatchedStatement {
         launch: *launch,
         touches: vec![
             touch(chain, *launch, 0, false),
@@ -24,7 +24,7 @@ fn waiting(chain: &Chain) -> FusionPlan {
         must_replace: false,
     };
     FusionPlan {
-        waves: vec![WaveRegion {
+        batched_regions: vec![BatchedRegion {
             statements: chain.launches.iter().map(statement).collect(),
             outside_loops: 0,
         }],
@@ -32,8 +32,8 @@ fn waiting(chain: &Chain) -> FusionPlan {
     }
 }
 
-fn statement(plan: &mut FusionPlan) -> &mut WaveStatement {
-    &mut plan.waves[0].statements[0]
+fn statement(plan: &mut FusionPlan) -> &mut BatchedStatement {
+    &mut plan.batched_regions[0].statements[0]
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn refuses_touches_that_are_missing() {
     let chain = chain_of(scale, shift);
     let mut plan = waiting(&chain);
     statement(&mut plan).touches.remove(0);
-    assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+    assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn refuses_writes_that_are_told_as_reads() {
     let chain = chain_of(scale, shift);
     let mut plan = waiting(&chain);
     statement(&mut plan).touches[1].writes = false;
-    assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+    assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn refuses_ranges_that_are_too_small() {
         let chain = chain_of(scale, shift);
         let mut plan = waiting(&chain);
         shrink(&mut statement(&mut plan).touches[1]);
-        assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+        assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
     }
 }
 
@@ -76,10 +76,10 @@ fn refuses_ranges_of_another_launch_or_argument() {
     let chain = chain_of(scale, shift);
     let mut plan = waiting(&chain);
     statement(&mut plan).touches[1].range.launch = chain.launches[1];
-    assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+    assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
     let mut plan = waiting(&chain);
     statement(&mut plan).touches[1] = touch(&chain, chain.launches[0], 0, true);
-    assert_refused!(chain.scene, plan, Refusal::WaveTouchesMore { .. });
+    assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn refuses_a_footprint_that_is_not_known() {
     assert_refused!(
         chain.scene,
         waiting(&chain),
-        Refusal::WaveTouchesMore { .. }
+        Refusal::BatchedTouchesMore { .. }
     );
 }
 
@@ -97,21 +97,21 @@ fn refuses_a_footprint_that_is_not_known() {
 fn refuses_what_must_run_alone() {
     let mut chain = chain_of(scale, shift);
     chain.scene.kernels[1].prints = true;
-    assert_refused!(chain.scene, waiting(&chain), Refusal::NoWave { .. });
+    assert_refused!(chain.scene, waiting(&chain), Refusal::NotBatched { .. });
     let mut chain = chain_of(scale, shift);
     let place = sirius_rs::diagnostics::Location::default();
     let reason = ("does something unknown".to_owned(), place);
     chain.scene.kernels[0].opaque.push(reason);
-    assert_refused!(chain.scene, waiting(&chain), Refusal::NoWave { .. });
+    assert_refused!(chain.scene, waiting(&chain), Refusal::NotBatched { .. });
 }
 
 #[test]
 fn refuses_a_launch_twice() {
     let chain = chain_of(scale, shift);
     let mut plan = waiting(&chain);
-    let again = plan.waves[0].clone();
-    plan.waves.push(again);
-    assert_refused!(chain.scene, plan, Refusal::NoWave { .. });
+    let again = plan.batched_regions[0].clone();
+    plan.batched_regions.push(again);
+    assert_refused!(chain.scene, plan, Refusal::NotBatched { .. });
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn refuses_a_member_that_is_not_its_groups_place() {
         ..waiting(&chain)
     };
     let found = refusals(&chain.scene, &plan);
-    let misplaced = |refusal: &Refusal| matches!(refusal, Refusal::NoWave { .. });
+    let misplaced = |refusal: &Refusal| matches!(refusal, Refusal::NotBatched { .. });
     assert!(found.iter().any(misplaced), "{found:#?}");
 }
 
@@ -140,7 +140,7 @@ fn refuses_to_wait_across_what_the_host_could_tell_by() {
             scene.node(fence.clone());
         };
         let chain = chain_with(scale, between, shift);
-        assert_refused!(chain.scene, waiting(&chain), Refusal::PassedByWaves { .. });
+        assert_refused!(chain.scene, waiting(&chain), Refusal::PassedByBatches { .. });
     }
 }
 
@@ -159,9 +159,9 @@ fn refuses_a_fence_that_a_loop_comes_back_over() {
     let body = chain.scene.block;
     chain.scene.edge(body, body);
     chain.scene.make_loop(body);
-    assert_refused!(chain.scene, waiting(&chain), Refusal::PassedByWaves { .. });
+    assert_refused!(chain.scene, waiting(&chain), Refusal::PassedByBatches { .. });
     // One iteration is the region: the access comes after its end.
     let mut plan = waiting(&chain);
-    plan.waves[0].outside_loops = 1;
+    plan.batched_regions[0].outside_loops = 1;
     assert_passes(&chain.scene, &plan);
 }

@@ -1,16 +1,16 @@
-//! Waves in reports: what waits together, what orders it, and what an overwritten buffer costs.
+//! Batches in reports: what waits together, what orders it, and what an overwritten buffer costs.
 
 use super::fold::fold;
 use super::text::{list, name_at};
 use super::{Report, ReportNodeKind, kind_name};
 use crate::dependence::DependenceKind;
-use crate::schedule::{OrderingEdge, WaveCount, WaveOrder};
+use crate::schedule::{OrderingEdge, BatchCount, BatchOrder};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// A part of the host program whose launches wait, so that those of one wave with equal code become one.
+/// A part of the host program whose launches wait, so that those of one batch with equal code become one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportWaves {
+pub struct ReportBatchedRegion {
     /// What waits, in host order.
     pub statements: Vec<ReportWaitingStatement>,
     /// So many host loops are around this part; an iteration of the innermost of them is one run of it.
@@ -18,7 +18,7 @@ pub struct ReportWaves {
     /// So many host loops are in it, one in another.
     pub inside_loops: usize,
     /// What comes of it.
-    pub count: ReportWaveCount,
+    pub count: ReportBatchCount,
     /// What orders the launches.
     pub ordered_by: Vec<ReportOrder>,
     /// Buffers that are expanded: what launches replace of them has other memory while it is needed.
@@ -33,17 +33,17 @@ pub struct ReportWaves {
 pub struct ReportWaitingStatement {
     /// Ids of the launches that it is.
     pub members: Vec<usize>,
-    /// The number of its wave, from 1 on; `None` where the program finds it when it runs.
-    pub wave: Option<usize>,
+    /// The number of its batch, from 1 on; `None` where the program finds it when it runs.
+    pub batch: Option<usize>,
     /// Each run of it waits for the one before.
     pub one_after_the_other: bool,
 }
 
 /// What comes of a part's launches; each loop counts once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReportWaveCount {
-    /// The number of waves; `None` where the program finds them when it runs.
-    pub waves: Option<usize>,
+pub struct ReportBatchCount {
+    /// The number of batches; `None` where the program finds them when it runs.
+    pub batches: Option<usize>,
     /// Launches that are left.
     pub launches: usize,
     /// Statements whose runs come one after the other.
@@ -79,17 +79,17 @@ pub struct ReportOverwritten {
     /// Every launch that overwrites them is known to replace all bytes of a range and to read none of them.
     pub whole: bool,
     /// What would come of the part if each version of these buffers had a buffer of its own.
-    pub without: ReportWaveCount,
+    pub without: ReportBatchCount,
 }
 
 impl Report {
-    /// Adds what is known of the plan's waves.
-    pub fn add_waves(&mut self, orders: &[WaveOrder]) {
-        self.waves = orders.iter().map(waves).collect();
+    /// Adds what is known of the plan's batches.
+    pub fn add_batched_regions(&mut self, orders: &[BatchOrder]) {
+        self.batched_regions = orders.iter().map(region).collect();
     }
 }
 
-impl ReportWaves {
+impl ReportBatchedRegion {
     /// Texts that name files.
     pub(super) fn explanations(&mut self) -> impl Iterator<Item = &mut String> {
         let overwritten = self.overwritten.iter_mut().flat_map(|each| &mut each.edges);
@@ -98,15 +98,15 @@ impl ReportWaves {
     }
 }
 
-fn waves(order: &WaveOrder) -> ReportWaves {
+fn region(order: &BatchOrder) -> ReportBatchedRegion {
     let edges = |edges: &[OrderingEdge]| edges.iter().map(ordering).collect();
-    ReportWaves {
+    ReportBatchedRegion {
         statements: order
             .statements
             .iter()
             .map(|statement| ReportWaitingStatement {
                 members: statement.members.iter().map(|node| node.0).collect(),
-                wave: statement.wave,
+                batch: statement.batch,
                 one_after_the_other: statement.one_after_the_other,
             })
             .collect(),
@@ -128,9 +128,9 @@ fn waves(order: &WaveOrder) -> ReportWaves {
     }
 }
 
-fn count(count: WaveCount) -> ReportWaveCount {
-    ReportWaveCount {
-        waves: count.waves,
+fn count(count: BatchCount) -> ReportBatchCount {
+    ReportBatchCount {
+        batches: count.batches,
         launches: count.launches,
         one_after_the_other: count.serial,
     }
@@ -148,14 +148,14 @@ fn ordering(edge: &OrderingEdge) -> ReportOrder {
     }
 }
 
-/// `6 waves, 6 launches`, or `2 launches in each iteration`.
-fn figures(region: &ReportWaves, count: ReportWaveCount) -> String {
+/// `6 batches, 6 launches`, or `2 launches in each iteration`.
+fn figures(region: &ReportBatchedRegion, count: ReportBatchCount) -> String {
     let plural = |number: usize, one: &str, many: &str| match number {
         1 => format!("1 {one}"),
         _ => format!("{number} {many}"),
     };
-    let mut text = match count.waves {
-        Some(waves) => format!("{}, ", plural(waves, "wave", "waves")),
+    let mut text = match count.batches {
+        Some(batches) => format!("{}, ", plural(batches, "batch", "batches")),
         None => String::new(),
     };
     text.push_str(&plural(count.launches, "launch", "launches"));
@@ -172,8 +172,8 @@ fn figures(region: &ReportWaves, count: ReportWaveCount) -> String {
     text
 }
 
-/// What is said of a part's waves, a line each; the first is a heading.
-pub(super) fn lines(report: &Report, region: &ReportWaves) -> Vec<String> {
+/// What is said of a part's batches, a line each; the first is a heading.
+pub(super) fn lines(report: &Report, region: &ReportBatchedRegion) -> Vec<String> {
     let members = region.statements.iter().flat_map(|each| &each.members);
     let kinds: Vec<_> = members
         .filter_map(|id| report.nodes.get(*id))
@@ -194,15 +194,15 @@ pub(super) fn lines(report: &Report, region: &ReportWaves) -> Vec<String> {
         of_kind(ReportNodeKind::Copy, "copy", "copies"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let found = match (region.count.waves, region.inside_loops) {
+    let found = match (region.count.batches, region.inside_loops) {
         (Some(_), _) => String::new(),
         (None, 0) => String::from(", found when the program runs"),
         (None, 1) => String::from(" in a host loop, found when the program runs"),
         (None, loops) => format!(" in {loops} host loops, found when the program runs"),
     };
     let waiting = match kinds.len() {
-        1 => format!("{} waits for its wave", list(&parts)),
-        _ => format!("{} wait for their waves", list(&parts)),
+        1 => format!("{} waits for its launch batch", list(&parts)),
+        _ => format!("{} wait for their launch batches", list(&parts)),
     };
     let mut lines = vec![format!(
         "{waiting}{found}: {}",
@@ -227,14 +227,14 @@ pub(super) fn lines(report: &Report, region: &ReportWaves) -> Vec<String> {
         if statements[0].one_after_the_other {
             line.push_str(", one iteration after the other");
         }
-        let waves: Vec<_> = statements.iter().filter_map(|each| each.wave).collect();
+        let batches: Vec<_> = statements.iter().filter_map(|each| each.batch).collect();
         if statements.len() > 1 {
             let _ = write!(line, ", and {} more like it", statements.len() - 1);
         }
-        if let (Some(first), Some(last)) = (waves.iter().min(), waves.iter().max()) {
+        if let (Some(first), Some(last)) = (batches.iter().min(), batches.iter().max()) {
             let _ = match first == last {
-                true => write!(line, ": wave {first}"),
-                false => write!(line, ": waves {first} to {last}"),
+                true => write!(line, ": batch {first}"),
+                false => write!(line, ": batches {first} to {last}"),
             };
         }
         lines.push(line);

@@ -3,7 +3,7 @@
 //! Invariant: a block sees the block indices, the grid and the arguments that it has when its launch is
 //! made alone, and runs the code of that launch only. Blocks stand in a row: those of a *slot* one after
 //! the other, a slot being launches of one code and grid. All that the host says of a slot is in the
-//! kernel's one parameter, so that one kernel runs whatever meets in a wave.
+//! kernel's one parameter, so that one kernel runs whatever meets in a batch.
 
 use super::super::device::{
     KERNEL_CALL_CONVENTION, device_target_machine, max_threads, run_passes,
@@ -11,7 +11,7 @@ use super::super::device::{
 use super::super::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value,
 };
-use super::super::{CodegenError, WaveMixture};
+use super::super::{CodegenError, HeterogeneousKernel};
 use super::batch::{
     Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, call_body, calls_code, names_block_in_assembly,
 };
@@ -155,12 +155,12 @@ const REGISTERS: [&str; 6] = [
 ///
 /// # Errors
 /// When LLVM refuses what was built: our bug.
-pub(super) fn build_mixtures(
+pub(super) fn build_heterogeneous(
     module: &Module,
     slices: BTreeMap<usize, Slice>,
     chosen: &[Vec<usize>],
-) -> Result<BTreeMap<usize, WaveMixture>, CodegenError> {
-    let mut mixtures = Vec::new();
+) -> Result<BTreeMap<usize, HeterogeneousKernel>, CodegenError> {
+    let mut heterogeneous = Vec::new();
     for (index, numbers) in chosen.iter().enumerate() {
         let own = numbers.iter().filter_map(|number| {
             let slice = slices.get(number).filter(|slice| slice.place())?;
@@ -169,8 +169,8 @@ pub(super) fn build_mixtures(
         let own: Vec<(usize, &Slice)> = own.collect();
         if own.len() > 1 {
             let functions: Vec<Value> = own.iter().map(|(_, slice)| slice.function).collect();
-            let name = format!("sirius_waves_mixed_{index}");
-            mixtures.push((build(module, &name, &functions), own));
+            let name = format!("sirius_batch_mixed_{index}");
+            heterogeneous.push((build(module, &name, &functions), own));
         }
     }
     for slice in slices.values() {
@@ -184,7 +184,7 @@ pub(super) fn build_mixtures(
         run_passes(module, passes, &device_target_machine("sm_80")?)?;
     }
     let mut of_codes = BTreeMap::new();
-    for (kernel, own) in mixtures {
+    for (kernel, own) in heterogeneous {
         let static_shared_bytes = shared_memory_reuse::shared_bytes(module, kernel);
         if static_shared_bytes > shared_memory_reuse::MOST_SHARED_BYTES {
             kernel.delete_function();
@@ -196,12 +196,12 @@ pub(super) fn build_mixtures(
         let demand = demands.fold(Demand::default(), Demand::and);
         demand.bound(kernel, threads.unwrap_or(MOST_THREADS), static_shared_bytes);
         for (code, (number, _)) in own.iter().enumerate() {
-            let mixture = WaveMixture {
+            let heterogeneous = HeterogeneousKernel {
                 name: kernel.name(),
                 code: code as u32,
                 static_shared_bytes,
             };
-            of_codes.insert(*number, mixture);
+            of_codes.insert(*number, heterogeneous);
         }
     }
     Ok(of_codes)

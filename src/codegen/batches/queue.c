@@ -1,8 +1,8 @@
-/* Launches that wait for their waves. This file is compiled into the host module of a program whose
+/* Launches that wait for their batches. This file is compiled into the host module of a program whose
  * plan has regions; one queue a thread.
  *
- * Invariant: a record's wave is later than that of every earlier record that touches a common byte,
- * one of the two writing it. Waves are issued in order on one stream, so conflicting launches run in
+ * Invariant: a record's batch is later than that of every earlier record that touches a common byte,
+ * one of the two writing it. Batches are issued in order on one stream, so conflicting launches run in
  * the order in which the program issued them. Whatever does not fit into the tables issues what waits
  * first, and is then launched as it is.
  *
@@ -34,14 +34,14 @@ int SIRIUS_FREE(void *, void *);
 #endif
 
 /* A kernel of several codes. Its parameter: SLOTS slots, then records. */
-struct sirius_wave_mixture {
+struct sirius_heterogeneous {
     const void *kernel;
     unsigned blocks[32]; /* that a device holds at once, by the warps of a block from 1 to 32 */
     int threads;         /* most threads a block, 0: not asked yet */
 };
 
 /* The code of a statement; made by the compiler. */
-struct sirius_wave_kernel {
+struct sirius_batch_kernel {
     const void *single;     /* the kernel for one record; null: a batch of one */
     const void *batch;      /* (struct { unsigned grid_z; record[capacity] }): blocks along z */
     unsigned capacity;      /* records that a batch takes; below 2 there is no batch kernel */
@@ -50,12 +50,12 @@ struct sirius_wave_kernel {
     const unsigned *offsets, *sizes;
     unsigned records_offset; /* of the first record within a batch's parameter */
     int batch_threads;       /* most threads a block of the batch kernel, 0: not asked yet */
-    struct sirius_wave_mixture *mixture; /* in which it may stand beside other code; may be null */
+    struct sirius_heterogeneous *heterogeneous; /* in which it may stand beside other code; may be null */
     unsigned code;           /* its number there */
 };
 
 /* Bytes that a launch may touch. */
-struct sirius_wave_range {
+struct sirius_batch_range {
     int64_t low, high;
     int64_t how;      /* WRITES, REPLACES */
     int64_t argument; /* of the record, which leads there; -1: not one that may lead elsewhere */
@@ -69,16 +69,16 @@ enum { WRITES = 1, REPLACES = 2 };
 enum { SIRIUS_NOT_LAUNCHED = -1 };
 
 struct record {
-    const struct sirius_wave_kernel *kernel;
+    const struct sirius_batch_kernel *kernel;
     struct dim3 grid, block;
     size_t shared;
-    unsigned wave, site;
+    unsigned batch, site;
     size_t arguments; /* offset of its arguments in the queue's bytes */
     unsigned order;
 };
 
 /* A part of memory whose bytes were touched by the same records. */
-struct span { int64_t low, high; unsigned written, read; /* latest waves, 0: never */ };
+struct span { int64_t low, high; unsigned written, read; /* latest batches, 0: never */ };
 
 /* Memory for versions. */
 struct block { char *memory; size_t bytes; int taken; };
@@ -95,7 +95,7 @@ struct queue {
     size_t version_bytes;
     struct version version[MOST_BLOCKS];
     struct block block[MOST_BLOCKS];
-    unsigned count, waves, room;
+    unsigned count, batches, room;
     struct record *records;
     size_t bytes, bytes_room;
     char *arguments;
@@ -129,7 +129,7 @@ static void announce(unsigned site) {
 }
 
 /* Launches a batch of some records, whose arguments lie in the parameter. */
-static int launch_batch(const struct sirius_wave_kernel *kernel, struct dim3 grid, struct dim3 block,
+static int launch_batch(const struct sirius_batch_kernel *kernel, struct dim3 grid, struct dim3 block,
                         unsigned number, char *parameter, size_t shared, void *stream, unsigned site) {
     memcpy(parameter, &grid.z, sizeof grid.z);
     grid.z *= number;
@@ -139,7 +139,7 @@ static int launch_batch(const struct sirius_wave_kernel *kernel, struct dim3 gri
 }
 
 /* Launches one record, whose arguments lie anywhere. */
-static int launch_single(const struct sirius_wave_kernel *kernel, struct dim3 grid, struct dim3 block,
+static int launch_single(const struct sirius_batch_kernel *kernel, struct dim3 grid, struct dim3 block,
                          void **arguments, size_t shared, void *stream, unsigned site) {
     if (kernel->single) {
         announce(site);
@@ -153,7 +153,7 @@ static int launch_single(const struct sirius_wave_kernel *kernel, struct dim3 gr
 }
 
 static int issue_single(const struct record *record) {
-    const struct sirius_wave_kernel *kernel = record->kernel;
+    const struct sirius_batch_kernel *kernel = record->kernel;
     void *pointers[ARGUMENTS];
     for (unsigned i = 0; i < kernel->arguments; ++i)
         pointers[i] = queue.arguments + record->arguments + kernel->offsets[i];
@@ -174,10 +174,10 @@ static int most_threads(const void *kernel, int *known) {
     return *known;
 }
 
-/* Records of one wave with equal code and shape. */
+/* Records of one batch with equal code and shape. */
 static int issue_equal(const struct record *const *records, unsigned count) {
     int status = 0;
-    struct sirius_wave_kernel *kernel = (struct sirius_wave_kernel *)records[0]->kernel;
+    struct sirius_batch_kernel *kernel = (struct sirius_batch_kernel *)records[0]->kernel;
     const struct record *first = records[0];
     unsigned most = kernel->capacity;
     if (first->grid.z && most > 65535u / first->grid.z) most = 65535u / first->grid.z;
@@ -208,24 +208,24 @@ static int same_shape(const struct record *a, const struct record *b) {
            !memcmp(&a->block, &b->block, sizeof a->block);
 }
 
-/* Launches of one code and grid within the kernel of a mixture. */
+/* Launches of one code and grid within a heterogeneous kernel. */
 struct slot { unsigned first_block, code, grid[3], records, unused[2]; };
 
 enum { SLOTS = SIRIUS_SLOTS };
 
 static int may_meet(const struct record *a, const struct record *b) {
-    return a->kernel->mixture == b->kernel->mixture && !a->shared && !b->shared &&
+    return a->kernel->heterogeneous == b->kernel->heterogeneous && !a->shared && !b->shared &&
            !memcmp(&a->block, &b->block, sizeof a->block);
 }
 
-/* Launches those of a wave's records that may meet the first as one, when they are of several codes or grids
+/* Launches those of a batch's records that may meet the first as one, when they are of several codes or grids
  * and all of their blocks are held at once, so that each takes no longer than by itself; they are null then. */
-static int issue_mixture(const struct record **records, unsigned count) {
+static int issue_heterogeneous(const struct record **records, unsigned count) {
     const struct record *first = records[0];
-    struct sirius_wave_mixture *mixture = first->kernel->mixture;
+    struct sirius_heterogeneous *heterogeneous = first->kernel->heterogeneous;
     unsigned threads = first->block.x * first->block.y * first->block.z, slots = 0;
-    if (!mixture || !threads || threads > 32 * 32 || first->shared) return 0;
-    uint64_t blocks = 0, most = mixture->blocks[(threads - 1) / 32];
+    if (!heterogeneous || !threads || threads > 32 * 32 || first->shared) return 0;
+    uint64_t blocks = 0, most = heterogeneous->blocks[(threads - 1) / 32];
     const struct record *last = 0;
     _Alignas(16) char parameter[BATCH_BYTES];
     struct slot slot[SLOTS];
@@ -250,7 +250,7 @@ static int issue_mixture(const struct record **records, unsigned count) {
         memcpy(parameter + bytes, queue.arguments + record->arguments, record->kernel->record_bytes);
         bytes += record->kernel->record_bytes;
     }
-    if (slots < 2 || most_threads(mixture->kernel, &mixture->threads) < (int)threads) return 0;
+    if (slots < 2 || most_threads(heterogeneous->kernel, &heterogeneous->threads) < (int)threads) return 0;
     for (unsigned i = slots; i < SLOTS; ++i) slot[i].first_block = UINT32_MAX;
     memcpy(parameter, slot, sizeof slot);
     for (unsigned i = count; i-- > 0;)
@@ -258,17 +258,17 @@ static int issue_mixture(const struct record **records, unsigned count) {
     struct dim3 grid = {(unsigned)blocks, 1, 1};
     void *pointers[1] = {parameter};
     announce(first->site);
-    return SIRIUS_LAUNCH(mixture->kernel, grid, first->block, pointers, 0, queue.stream);
+    return SIRIUS_LAUNCH(heterogeneous->kernel, grid, first->block, pointers, 0, queue.stream);
 }
 
-/* Records of one wave, sorted. */
-static int issue_wave(const struct record **records, unsigned count) {
+/* Records of one batch, sorted. */
+static int issue_batch(const struct record **records, unsigned count) {
     int status = 0;
     const struct record *tried = 0;
     for (unsigned at = 0; at < count; ++at) {
         if (!records[at] || (tried && may_meet(tried, records[at]))) continue;
         tried = records[at];
-        int one = issue_mixture(records + at, count - at);
+        int one = issue_heterogeneous(records + at, count - at);
         status = status ? status : one;
     }
     for (unsigned at = 0; at < count;) {
@@ -283,10 +283,10 @@ static int issue_wave(const struct record **records, unsigned count) {
     return status;
 }
 
-/* By wave, then code and shape, then the program's order. */
+/* By batch, then code and shape, then the program's order. */
 static int compare(const void *left, const void *right) {
     const struct record *a = *(const struct record *const *)left, *b = *(const struct record *const *)right;
-    if (a->wave != b->wave) return a->wave < b->wave ? -1 : 1;
+    if (a->batch != b->batch) return a->batch < b->batch ? -1 : 1;
     if (a->kernel != b->kernel) return a->kernel < b->kernel ? -1 : 1;
     if (a->shared != b->shared) return a->shared < b->shared ? -1 : 1;
     int shape = memcmp(&a->grid, &b->grid, sizeof a->grid);
@@ -333,7 +333,7 @@ static int settle(void) {
 }
 
 /* Issues all that waits; the status of the first launch that failed. */
-int sirius_wave_drain(void) {
+int sirius_batch_drain(void) {
     unsigned count = queue.count;
     int status = 0;
     if (!count) return settle();
@@ -349,8 +349,8 @@ int sirius_wave_drain(void) {
         qsort(order, count, sizeof *order, compare);
         for (unsigned at = 0; at < count;) {
             unsigned end = at + 1;
-            while (end < count && order[end]->wave == order[at]->wave) ++end;
-            int one = issue_wave(order + at, end - at);
+            while (end < count && order[end]->batch == order[at]->batch) ++end;
+            int one = issue_batch(order + at, end - at);
             status = status ? status : one;
             at = end;
         }
@@ -359,7 +359,7 @@ int sirius_wave_drain(void) {
     int settled = settle();
     status = status ? status : settled;
     queue.count = 0;
-    queue.waves = 0;
+    queue.batches = 0;
     queue.bytes = 0;
     queue.spans = 0;
     return status;
@@ -376,15 +376,15 @@ static size_t find(int64_t low) {
     return begin;
 }
 
-/* The latest wave that a launch which touches the range has to come after. */
-static unsigned latest(const struct sirius_wave_range *range) {
-    unsigned wave = 0;
+/* The latest batch that a launch which touches the range has to come after. */
+static unsigned latest(const struct sirius_batch_range *range) {
+    unsigned batch = 0;
     for (size_t at = find(range->low); at < queue.spans && queue.span[at].low < range->high; ++at) {
         const struct span *span = &queue.span[at];
-        if (span->written > wave) wave = span->written;
-        if (range->how & WRITES && span->read > wave) wave = span->read;
+        if (span->written > batch) batch = span->written;
+        if (range->how & WRITES && span->read > batch) batch = span->read;
     }
-    return wave;
+    return batch;
 }
 
 static void insert(size_t at, struct span span) {
@@ -393,16 +393,16 @@ static void insert(size_t at, struct span span) {
     ++queue.spans;
 }
 
-/* Notes that a range is touched in a wave. There is room for two spans for each one that is met, and
+/* Notes that a range is touched in a batch. There is room for two spans for each one that is met, and
  * one more. */
-static void note(const struct sirius_wave_range *range, unsigned wave) {
+static void note(const struct sirius_batch_range *range, unsigned batch) {
     int64_t low = range->low;
     size_t at = find(low);
     while (low < range->high) {
         if (at == queue.spans || queue.span[at].low > low) {
             int64_t end = at < queue.spans && queue.span[at].low < range->high ? queue.span[at].low : range->high;
             int writes = range->how & WRITES;
-            struct span fresh = {low, end, writes ? wave : 0, writes ? 0 : wave};
+            struct span fresh = {low, end, writes ? batch : 0, writes ? 0 : batch};
             insert(at++, fresh);
             low = end;
             continue;
@@ -422,15 +422,15 @@ static void note(const struct sirius_wave_range *range, unsigned wave) {
             insert(at + 1, after);
             span = &queue.span[at];
         }
-        if (range->how & WRITES) span->written = wave > span->written ? wave : span->written;
-        else span->read = wave > span->read ? wave : span->read;
+        if (range->how & WRITES) span->written = batch > span->written ? batch : span->written;
+        else span->read = batch > span->read ? batch : span->read;
         low = span->high;
         ++at;
     }
 }
 
 /* Spans that noting all ranges may add. */
-static size_t spans_needed(const struct sirius_wave_range *ranges, unsigned count) {
+static size_t spans_needed(const struct sirius_batch_range *ranges, unsigned count) {
     size_t needed = 0;
     for (unsigned i = 0; i < count; ++i) {
         size_t met = 0;
@@ -444,14 +444,14 @@ static int meet(int64_t low, int64_t high, int64_t other_low, int64_t other_high
     return low < other_high && other_low < high;
 }
 
-static int is_replaced(const struct sirius_wave_range *range) {
+static int is_replaced(const struct sirius_batch_range *range) {
     return range->how & REPLACES && range->low < range->high;
 }
 
 /* Where the ranges of a launch are at present, but for the replaced ones when these are to be moved, and how
  * far its arguments have to be moved for that. 0: not all of them can be. */
-static int locate(const struct sirius_wave_range *ranges, unsigned count, int replacing,
-                  struct sirius_wave_range *found, int64_t *distances) {
+static int locate(const struct sirius_batch_range *ranges, unsigned count, int replacing,
+                  struct sirius_batch_range *found, int64_t *distances) {
     char met[ARGUMENTS];
     for (unsigned i = 0; i < count; ++i)
         if (ranges[i].argument >= 0) met[ranges[i].argument] = 0, distances[ranges[i].argument] = 0;
@@ -479,15 +479,15 @@ static int locate(const struct sirius_wave_range *ranges, unsigned count, int re
 
 /* Whether the replaced ranges of a launch may be moved: an argument of its own leads to each, nothing that
  * runs with or after the writer touches it by another one, and no version would be left in part. */
-static int may_replace(const struct sirius_wave_range *ranges, unsigned count) {
+static int may_replace(const struct sirius_batch_range *ranges, unsigned count) {
     int any = 0;
     for (unsigned i = 0; i < count; ++i) {
-        const struct sirius_wave_range *range = &ranges[i];
+        const struct sirius_batch_range *range = &ranges[i];
         if (!is_replaced(range)) continue;
         any = 1;
         if (range->argument < 0) return 0;
         for (unsigned j = 0; j < count; ++j) {
-            const struct sirius_wave_range *other = &ranges[j];
+            const struct sirius_batch_range *other = &ranges[j];
             if (j == i) continue;
             if (other->argument == range->argument) return 0;
             if (other->segment >= range->segment && other->low < other->high &&
@@ -505,23 +505,23 @@ static int may_replace(const struct sirius_wave_range *ranges, unsigned count) {
 }
 
 /* How far a range is moved in a block: addresses stay alike in their last bits. */
-static int64_t distance_to(unsigned block, const struct sirius_wave_range *range) {
+static int64_t distance_to(unsigned block, const struct sirius_batch_range *range) {
     return (int64_t)(intptr_t)queue.block[block].memory + (range->low & (ALIGNMENT - 1)) - range->low;
 }
 
-/* The latest wave that a writer of a range, moved, has to come after. */
-static unsigned latest_at(const struct sirius_wave_range *range, int64_t distance) {
-    struct sirius_wave_range moved = *range;
+/* The latest batch that a writer of a range, moved, has to come after. */
+static unsigned latest_at(const struct sirius_batch_range *range, int64_t distance) {
+    struct sirius_batch_range moved = *range;
     moved.low += distance;
     moved.high += distance;
     moved.how = WRITES;
     return latest(&moved);
 }
 
-/* A place for a range that is replaced behind a wave: the program's own where nobody uses it any more, else
- * a block that nobody does, else a new one, else what is free first. `distance` and the wave that it has to
+/* A place for a range that is replaced behind a batch: the program's own where nobody uses it any more, else
+ * a block that nobody does, else a new one, else what is free first. `distance` and the batch that it has to
  * come after; `block` is MOST_BLOCKS for the program's own place. 0: none. */
-static int find_place(const struct sirius_wave_range *range, int own_is_free, unsigned wave, void *stream,
+static int find_place(const struct sirius_batch_range *range, int own_is_free, unsigned batch, void *stream,
                       int64_t *distance, unsigned *block, unsigned *after) {
     size_t bytes = (size_t)(range->high - range->low) + ALIGNMENT;
     int found = 0;
@@ -532,7 +532,7 @@ static int find_place(const struct sirius_wave_range *range, int own_is_free, un
         *distance = 0;
         *after = latest_at(range, 0);
     }
-    for (unsigned i = 0; i < queue.blocks && (!found || *after > wave); ++i) {
+    for (unsigned i = 0; i < queue.blocks && (!found || *after > batch); ++i) {
         if (queue.block[i].taken || queue.block[i].bytes < bytes) continue;
         unsigned until = latest_at(range, distance_to(i, range));
         if (found && until >= *after) continue;
@@ -541,7 +541,7 @@ static int find_place(const struct sirius_wave_range *range, int own_is_free, un
         *distance = distance_to(i, range);
         *after = until;
     }
-    if (found && *after <= wave) return 1;
+    if (found && *after <= batch) return 1;
     if (queue.blocks >= MOST_BLOCKS || bytes > MOST_VERSION_BYTES - queue.version_bytes) return found;
     char *memory = allocate(bytes, stream);
     if (!memory) return found;
@@ -556,8 +556,8 @@ static int find_place(const struct sirius_wave_range *range, int own_is_free, un
 
 /* Whether a launch may write a replaced range in the program's own place: nothing of it is in use by the
  * launch itself. */
-static int own_is_free(const struct sirius_wave_range *ranges, unsigned count, unsigned index) {
-    const struct sirius_wave_range *range = &ranges[index];
+static int own_is_free(const struct sirius_batch_range *ranges, unsigned count, unsigned index) {
+    const struct sirius_batch_range *range = &ranges[index];
     for (unsigned v = 0; v < queue.versions; ++v)
         if (queue.version[v].low == range->low && queue.version[v].high == range->high) return 1;
     for (unsigned j = 0; j < count; ++j)
@@ -566,25 +566,25 @@ static int own_is_free(const struct sirius_wave_range *ranges, unsigned count, u
 }
 
 /* Moves the replaced ranges of a launch to where it need not wait, as far as there is such memory. Returns
- * the wave that the launch has to come after, UINT32_MAX when there is none. */
-static unsigned replace(const struct sirius_wave_range *ranges, unsigned count, unsigned wave, void *stream,
-                        struct sirius_wave_range *found, int64_t *distances, unsigned *blocks) {
-    unsigned latest_wave = wave;
+ * the batch that the launch has to come after, UINT32_MAX when there is none. */
+static unsigned replace(const struct sirius_batch_range *ranges, unsigned count, unsigned batch, void *stream,
+                        struct sirius_batch_range *found, int64_t *distances, unsigned *blocks) {
+    unsigned latest_batch = batch;
     int whole = 1;
     for (unsigned i = 0; i < count; ++i) {
         blocks[i] = MOST_BLOCKS;
         if (!whole || !is_replaced(&ranges[i])) continue;
         unsigned after;
         int64_t distance;
-        whole = find_place(&ranges[i], own_is_free(ranges, count, i), wave, stream, &distance, &blocks[i], &after);
+        whole = find_place(&ranges[i], own_is_free(ranges, count, i), batch, stream, &distance, &blocks[i], &after);
         if (!whole) continue;
         if (blocks[i] < MOST_BLOCKS) queue.block[blocks[i]].taken = 1;
         distances[ranges[i].argument] = distance;
         found[i].low += distance;
         found[i].high += distance;
-        if (after > latest_wave) latest_wave = after;
+        if (after > latest_batch) latest_batch = after;
     }
-    return whole ? latest_wave : UINT32_MAX;
+    return whole ? latest_batch : UINT32_MAX;
 }
 
 static void give_back(const unsigned *blocks, unsigned count) {
@@ -593,8 +593,8 @@ static void give_back(const unsigned *blocks, unsigned count) {
 }
 
 /* Notes where replaced ranges are from now on. */
-static void keep_versions(const struct sirius_wave_range *ranges, unsigned count,
-                          const struct sirius_wave_range *found, const unsigned *blocks) {
+static void keep_versions(const struct sirius_batch_range *ranges, unsigned count,
+                          const struct sirius_batch_range *found, const unsigned *blocks) {
     for (unsigned i = 0; i < count; ++i) {
         if (!is_replaced(&ranges[i])) continue;
         unsigned left = 0;
@@ -611,22 +611,22 @@ static void keep_versions(const struct sirius_wave_range *ranges, unsigned count
     }
 }
 
-static unsigned latest_of(const struct sirius_wave_range *ranges, const struct sirius_wave_range *found,
+static unsigned latest_of(const struct sirius_batch_range *ranges, const struct sirius_batch_range *found,
                           unsigned count, int replacing) {
-    unsigned wave = 0;
+    unsigned batch = 0;
     for (unsigned i = 0; i < count; ++i) {
         if (replacing && is_replaced(&ranges[i])) continue;
         unsigned own = latest(&found[i]);
-        if (own > wave) wave = own;
+        if (own > batch) batch = own;
     }
-    return wave;
+    return batch;
 }
 
-/* Where a launch touches memory, how far its arguments are moved and which wave it comes after; UINT32_MAX
+/* Where a launch touches memory, how far its arguments are moved and which batch it comes after; UINT32_MAX
  * when it cannot wait beside what waits already. `must` move what it replaces out of its own way. `moved` says
  * whether what it replaces is moved, to `blocks`, which are taken then. */
-static unsigned place(const struct sirius_wave_range *ranges, unsigned count, int must, void *stream,
-                      struct sirius_wave_range *found, int64_t *distances, int *moved, unsigned *blocks) {
+static unsigned place(const struct sirius_batch_range *ranges, unsigned count, int must, void *stream,
+                      struct sirius_batch_range *found, int64_t *distances, int *moved, unsigned *blocks) {
     unsigned kept = UINT32_MAX;
     *moved = 0;
     if (!must && locate(ranges, count, 0, found, distances)) kept = latest_of(ranges, found, count, 0);
@@ -634,12 +634,12 @@ static unsigned place(const struct sirius_wave_range *ranges, unsigned count, in
         if (kept != UINT32_MAX) locate(ranges, count, 0, found, distances);
         return kept;
     }
-    unsigned wave = latest_of(ranges, found, count, 1);
-    if (wave < kept) {
-        wave = replace(ranges, count, wave, stream, found, distances, blocks);
-        if (wave < kept) {
+    unsigned batch = latest_of(ranges, found, count, 1);
+    if (batch < kept) {
+        batch = replace(ranges, count, batch, stream, found, distances, blocks);
+        if (batch < kept) {
             *moved = 1;
-            return wave;
+            return batch;
         }
         give_back(blocks, count);
     }
@@ -650,30 +650,30 @@ static unsigned place(const struct sirius_wave_range *ranges, unsigned count, in
 /* Puts off one launch whose configuration is valid and that touches the ranges at most. `patience` is
  * a word of the region: 0 at first, 1 when waiting has been found to save nothing. `must`: the launch is only
  * right where what it replaces is not where its earlier segments find it. */
-int sirius_wave_submit(struct sirius_wave_kernel *kernel, uint64_t grid_xy, unsigned grid_z, uint64_t block_xy,
+int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, unsigned grid_z, uint64_t block_xy,
                        unsigned block_z, uint64_t shared, void *stream, void **arguments,
-                       const struct sirius_wave_range *ranges, unsigned range_count, unsigned site,
+                       const struct sirius_batch_range *ranges, unsigned range_count, unsigned site,
                        int *patience, int must) {
     struct record record = {kernel,
                             {(unsigned)grid_xy, (unsigned)(grid_xy >> 32), grid_z},
                             {(unsigned)block_xy, (unsigned)(block_xy >> 32), block_z},
                             shared, 0, site, 0, 0};
-    struct sirius_wave_range found[MOST_RANGES];
+    struct sirius_batch_range found[MOST_RANGES];
     int64_t distances[ARGUMENTS];
     unsigned blocks[MOST_RANGES];
     int moved = 0;
-    if (queue.count && queue.stream != stream) sirius_wave_drain();
-    if (queue.count >= MOST_RECORDS || queue.spans >= MOST_SPANS) sirius_wave_drain();
+    if (queue.count && queue.stream != stream) sirius_batch_drain();
+    if (queue.count >= MOST_RECORDS || queue.spans >= MOST_SPANS) sirius_batch_drain();
     int fits = kernel->arguments <= ARGUMENTS && range_count <= MOST_RANGES && (must || !*patience);
     if (fits) {
         memset(distances, 0, kernel->arguments * sizeof *distances);
         queue.stream = stream;
-        record.wave = place(ranges, range_count, must, stream, found, distances, &moved, blocks);
-        if (record.wave == UINT32_MAX && queue.count) {
-            sirius_wave_drain();
-            record.wave = place(ranges, range_count, must, stream, found, distances, &moved, blocks);
+        record.batch = place(ranges, range_count, must, stream, found, distances, &moved, blocks);
+        if (record.batch == UINT32_MAX && queue.count) {
+            sirius_batch_drain();
+            record.batch = place(ranges, range_count, must, stream, found, distances, &moved, blocks);
         }
-        fits = record.wave != UINT32_MAX;
+        fits = record.batch != UINT32_MAX;
     }
     size_t needed = fits ? spans_needed(found, range_count) : 0;
     size_t room = queue.room;
@@ -683,15 +683,15 @@ int sirius_wave_submit(struct sirius_wave_kernel *kernel, uint64_t grid_xy, unsi
            grow((void **)&queue.span, sizeof *queue.span, queue.spans + needed, &queue.spans_room);
     if (!fits) {
         if (moved) give_back(blocks, range_count);
-        sirius_wave_drain();
+        sirius_batch_drain();
         if (must) return SIRIUS_NOT_LAUNCHED;
         return launch_single(kernel, record.grid, record.block, arguments, shared, stream, site);
     }
     if (moved) keep_versions(ranges, range_count, found, blocks);
-    ++record.wave;
+    ++record.batch;
     for (unsigned i = 0; i < range_count; ++i)
-        if (found[i].low < found[i].high) note(&found[i], record.wave);
-    if (record.wave > queue.waves) queue.waves = record.wave;
+        if (found[i].low < found[i].high) note(&found[i], record.batch);
+    if (record.batch > queue.batches) queue.batches = record.batch;
     record.arguments = queue.bytes;
     record.order = queue.count;
     for (unsigned i = 0; i < kernel->arguments; ++i) {
@@ -708,9 +708,9 @@ int sirius_wave_submit(struct sirius_wave_kernel *kernel, uint64_t grid_xy, unsi
     queue.records[queue.count++] = record;
     /* Launches that all depend on each other gain nothing from waiting. What runs beside them may only come
      * after the whole of a long inner loop, so that is asked late. */
-    if (queue.count == PROBATION && queue.waves == queue.count) {
+    if (queue.count == PROBATION && queue.batches == queue.count) {
         *patience = 1;
-        return sirius_wave_drain();
+        return sirius_batch_drain();
     }
     return 0;
 }

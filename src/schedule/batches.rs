@@ -1,17 +1,17 @@
-//! Global scheduling (paper §4): which parts of the host program are issued by waves.
+//! Global scheduling (paper §4): which parts of the host program are issued in batches.
 //!
 //! Everything that is launched there waits; when the part is left, each launch goes into the earliest
-//! wave after all that it depends on, and launches of one wave with equal code and shape become one; code generation
+//! batch after all that it depends on, and launches of one batch with equal code and shape become one; code generation
 //! makes kernels for several codes, too, of which the host decides whether what meets has room at once.
 //! Dependences are those of the bytes that each launch touches, which its operands tell when it is
 //! issued. So host code may be a loop nest or written out, and nothing has to be affine: a stack of
-//! recurrent cells over time becomes steps + cells - 1 waves.
+//! recurrent cells over time becomes steps + cells - 1 batches.
 //!
 //! Invariant: between two launches of a region the host does nothing that a kernel could see or be
 //! seen by. What is planned here is what may save launches; the verifier decides whether it may be.
 
 use super::expansion::Expansion;
-use super::{FusionGroup, ThreadMap, WaveRegion, WaveStatement};
+use super::{FusionGroup, ThreadMap, BatchedRegion, BatchedStatement};
 use crate::dependence::{
     DependenceGraph, Edge, Guard, RangeTouch, WholeWrite, WholeWrites, launch_conditions,
     launch_ranges,
@@ -24,15 +24,15 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The regions of a program whose launches are issued by waves, given the groups that run as one, and
+/// The regions of a program whose launches are issued in batches, given the groups that run as one, and
 /// how many launches, sets and copies that leaves where each loop runs once.
-pub fn plan_waves(
+pub fn plan_batches(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     dependences: &DependenceGraph,
     groups: &[FusionGroup],
     expands_buffers: bool,
-) -> (Vec<WaveRegion>, usize) {
+) -> (Vec<BatchedRegion>, usize) {
     let candidates = candidates(graph, kernels, groups, expands_buffers);
     let expansion = expands_buffers.then(|| Expansion::new(graph, kernels, dependences));
     let renewed = expansion
@@ -59,7 +59,7 @@ pub fn plan_waves(
         let issued = issued(graph, planned_by, outside_loops, &members);
         if issued.saves {
             launches = launches + issued.launches - members.len();
-            planned.push(WaveRegion {
+            planned.push(BatchedRegion {
                 outside_loops,
                 statements: members
                     .into_iter()
@@ -77,7 +77,7 @@ pub fn plan_waves(
     (planned, launches)
 }
 
-/// A launch or group that may wait for its wave.
+/// A launch or group that may wait for its batch.
 pub(super) struct Candidate {
     /// Where it is issued.
     pub(super) node: NodeId,
@@ -85,7 +85,7 @@ pub(super) struct Candidate {
     pub(super) members: Vec<NodeId>,
     /// Equal for equal code.
     pub(super) kernels: Vec<KernelId>,
-    statement: WaveStatement,
+    statement: BatchedStatement,
 }
 
 /// All of them, in host order.
@@ -109,7 +109,7 @@ pub(super) fn candidates(
     for group in groups {
         let members: Vec<LaunchId> = group.members.iter().map(|member| member.launch).collect();
         grouped.extend(members.iter().copied());
-        // Ranges of blocks are counted in a grid of one dimension, of which a wave makes several.
+        // Ranges of blocks are counted in a grid of one dimension, of which a batch makes several.
         let mut maps = group.members.iter().map(|member| &member.map);
         if maps.all(|map| !matches!(map, ThreadMap::Blocks { .. })) {
             sets.push(members);
@@ -190,7 +190,7 @@ fn candidate(
         node: *node,
         members: members.iter().map(|(node, _)| *node).collect(),
         kernels: codes,
-        statement: WaveStatement {
+        statement: BatchedStatement {
             launch: last.id,
             touches,
             guards,
@@ -348,12 +348,12 @@ fn may_be_passed(graph: &LaunchGraph, node: NodeId) -> bool {
 
 /// What becomes of a region's launches.
 pub(super) struct Issued {
-    /// Two launches of equal code may come into one wave.
+    /// Two launches of equal code may come into one batch.
     saves: bool,
-    /// So many are left, those of one wave with equal code being one.
+    /// So many are left, those of one batch with equal code being one.
     launches: usize,
-    /// The wave of each member within one iteration, from 0 on, at least.
-    pub(super) waves: Vec<usize>,
+    /// The batch of each member within one iteration, from 0 on, at least.
+    pub(super) batches: Vec<usize>,
     /// Of each member, whether its runs surely come one after the other.
     pub(super) serial: Vec<bool>,
 }
@@ -373,9 +373,9 @@ pub(super) fn issued(
     members.iter().for_each(|_| {
         flow.add_node(());
     });
-    let mut waves = vec![0_usize; members.len()];
+    let mut batches = vec![0_usize; members.len()];
     for (sink, member) in members.iter().enumerate() {
-        let mut wave = 0;
+        let mut batch = 0;
         for node in &member.members {
             let edges = dependences
                 .graph
@@ -393,14 +393,14 @@ pub(super) fn issued(
                         flow.add_edge(NodeIndex::new(*source), NodeIndex::new(sink), true);
                     }
                 } else if *source < sink {
-                    wave = wave.max(waves[*source] + 1);
+                    batch = batch.max(batches[*source] + 1);
                     if edge.certain {
                         flow.add_edge(NodeIndex::new(*source), NodeIndex::new(sink), false);
                     }
                 }
             }
         }
-        waves[sink] = wave;
+        batches[sink] = batch;
     }
     // Statements in a circle of dependences from each iteration to the next.
     let mut serial = vec![false; members.len()];
@@ -419,12 +419,12 @@ pub(super) fn issued(
     let in_loops = all.any(|(index, member)| repeats(member) && !serial[index]);
     let all = members.iter().enumerate();
     let met: BTreeSet<_> = all
-        .map(|(index, member)| (waves[index], &member.kernels))
+        .map(|(index, member)| (batches[index], &member.kernels))
         .collect();
     Issued {
         saves: in_loops || met.len() < members.len(),
         launches: met.len(),
-        waves,
+        batches,
         serial,
     }
 }

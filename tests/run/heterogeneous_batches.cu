@@ -1,4 +1,4 @@
-// Launches of different code that meet in a wave, as the layers of a network of different sizes do: one launch runs
+// Launches of different code that meet in a batch, as the layers of a network of different sizes do: one launch runs
 // them, each block with the indices and the grid of its own. Beside that, one code with two grids, blocks of
 // another size, more grids than one launch has room for, more blocks than a device holds at once, and shared memory
 // that comes with the launch.
