@@ -1,7 +1,7 @@
 //! What the compiler says about a program: where, what, and why not.
 //!
 //! Three kinds of "no" exist and never mix: a *user error* (clang's own message or one sentence of
-//! ours, with nvcc's exit status), a [`Rejection`] ("these two launches stay apart because …": a
+//! ours, with nvcc's exit status), a [`Rejection`] ("these two launches stay unfused because …": a
 //! result, typed and located) and *our bug* (a check of ours failed). Nothing in this module
 //! prints; rendering happens at the edge, in [`crate::report`] and in `main`.
 
@@ -46,7 +46,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// Why two launches stay apart. The strings in reports are the snake-case names.
+/// Why two launches stay unfused. The strings in reports are the snake-case names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectionReason {
@@ -78,7 +78,7 @@ pub enum RejectionReason {
     OpaqueKernel,
     /// A kernel does something that a fused kernel could not be proven to keep (a memory fence, a
     /// clock, a named barrier, …); what it touches is known.
-    RunsAlone,
+    Unfusable,
     /// A subscript could not be proven to stay in one thread or block.
     UnprovenIndex,
     /// The fused kernel would exceed a limit of the device.
@@ -106,7 +106,7 @@ impl RejectionReason {
         Self::HostLoop,
         Self::NotConvex,
         Self::OpaqueKernel,
-        Self::RunsAlone,
+        Self::Unfusable,
         Self::UnprovenIndex,
         Self::Resources,
         Self::NotSimilar,
@@ -129,7 +129,7 @@ impl RejectionReason {
             Self::HostLoop => "host_loop",
             Self::NotConvex => "not_convex",
             Self::OpaqueKernel => "opaque_kernel",
-            Self::RunsAlone => "runs_alone",
+            Self::Unfusable => "unfusable",
             Self::UnprovenIndex => "unproven_index",
             Self::Resources => "resources",
             Self::NotSimilar => "not_similar",
@@ -139,7 +139,7 @@ impl RejectionReason {
     }
 }
 
-/// Two things stay apart, and why: a result, not an error.
+/// Two things stay unfused, and why: a result, not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The class of reason.

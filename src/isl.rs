@@ -9,7 +9,7 @@
 //! leak every string and hide the difference between a quota and a failure.
 
 mod bounds;
-mod digits;
+mod delinearisation;
 mod formula;
 mod linear;
 #[cfg(test)]

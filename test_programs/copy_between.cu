@@ -2,7 +2,7 @@
 //
 // Shows: copies take part in the order of things. One within the device moves its elements as a thread
 // of a launch would: the three are one launch. No launch moves below a copy of its result to the
-// host, so the last one stays apart.
+// host, so the last one stays unfused.
 //
 // usage: copy_between [elements]
 //

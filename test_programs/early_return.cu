@@ -2,7 +2,7 @@
 //
 // Shows: in a fused kernel an early return leaves its own segment only, or the barrier of the next
 // would wait for ever. The third kernel returns before a barrier of its own: CUDA lets the others
-// pass without those threads, but in a fused kernel they would still be needed, so it stays apart.
+// pass without those threads, but in a fused kernel they would still be needed, so it stays unfused.
 //
 // usage: early_return [elements]
 //

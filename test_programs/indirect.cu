@@ -1,7 +1,7 @@
 // A gather through an index vector that only the run knows.
 //
 // Shows: a subscript that is itself loaded may point anywhere in the buffer, so what an earlier
-// launch wrote may come from any block. Nothing is assumed; the two launches stay apart.
+// launch wrote may come from any block. Nothing is assumed; the two launches stay unfused.
 //
 // usage: indirect [elements]
 //

@@ -4,7 +4,7 @@
 // Shows: a host loop whose launches depend on each other from one iteration to the next. The sweep
 // reads its neighbours in the old grid only; the change of a cell needs the old and the new value
 // of that cell, which one thread has, so that sweep and change run as one kernel. The last kernel
-// adds what all blocks found: a dependence of global width, and it stays apart.
+// adds what all blocks found: a dependence of global width, and it stays unfused.
 //
 // usage: jacobi_residual [columns [rows]]
 //

@@ -3,7 +3,7 @@
 //
 // Shows: inside a layer every element stays in its thread, so product and activation run as one.
 // From one layer to the next a thread needs the whole row, which several blocks wrote: a dependence
-// of global width, and the layers stay apart.
+// of global width, and the layers stay unfused.
 //
 // usage: mlp [samples]
 //

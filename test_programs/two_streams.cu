@@ -1,6 +1,6 @@
 // One stream makes a vector, an event tells another stream, which works on it.
 //
-// Shows: launches on different streams stay apart; an event orders them, and it is recorded behind
+// Shows: launches on different streams stay unfused; an event orders them, and it is recorded behind
 // the first launch only if that launch is not moved. The two launches on one stream may run as one.
 //
 // usage: two_streams [elements]

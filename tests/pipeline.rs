@@ -80,7 +80,7 @@ fn a_refused_group_costs_itself() {
     assert!(planned.len() > 1 && missed == 0, "{messages}");
     let (messages, left, missed) = build("plan");
     assert!(messages.contains("internal error: the verifier refuses the plan"));
-    let consequence = "the launches of one group stay apart; a reproducer is in";
+    let consequence = "the launches of one group stay unfused; a reproducer is in";
     assert!(messages.contains(consequence), "{messages}");
     assert_eq!((left.as_slice(), missed), (&planned[1..], planned[0] - 1));
 }

@@ -21,7 +21,7 @@ use sirius_rs::report::{
 use sirius_rs::schedule::{FusionPlan, Missed};
 use std::path::Path;
 
-/// scale, shift (fused, in a loop with a copy) and blur, which stays apart.
+/// scale, shift (fused, in a loop with a copy) and blur, which stays unfused.
 fn example() -> (Scene, FusionPlan, Report) {
     let mut scene = Scene::new();
     let buffers = ["a", "b", "c", "d"].map(|name| scene.buffer(name));

@@ -200,7 +200,7 @@ fn links_of_a_page_lead_somewhere() {
     }
     let different: std::collections::BTreeSet<&String> = anchors.iter().collect();
     assert_eq!(different.len(), anchors.len(), "an anchor is there twice");
-    // Launches that stay apart say where they run.
+    // Launches that stay unfused say where they run.
     assert!(
         page.contains("a launch of its own, where it stands ("),
         "{page}"
@@ -474,7 +474,7 @@ fn repeated_lines_are_said_once() {
     let text = analyse(&path, "text");
     let lines = text
         .lines()
-        .filter(|line| line.contains("stay apart"))
+        .filter(|line| line.contains("stay unfused"))
         .count();
     assert!(lines <= 4, "{lines} lines of {apart}:\n{text}");
     assert!(text.contains("times more: "), "{text}");

@@ -149,7 +149,7 @@ fn a_group_that_crowds_the_multiprocessor_is_cut() {
     for part in [
         "6 of 64 warps",
         "46080 bytes",
-        "at least 20 of each apart",
+        "at least 20 of each unfused",
         "sm_80",
     ] {
         assert!(message.contains(part), "{message}");

@@ -3,7 +3,7 @@
 //!
 //! For each program: both runs succeed and print the same bytes (the program checks itself and says
 //! PASS); the final contents of every allocation are the same; the number of launches is what the
-//! program's `// expect:` line says, and each pair that stays apart has the reason of the next
+//! program's `// expect:` line says, and each pair that stays unfused has the reason of the next
 //! `// expect-missed:` line; a run executes as many launches as `// executes:` says, a number for each
 //! `// arguments:` line; it allocates as many bytes of device memory, and takes only the addresses of as
 //! many, as `// allocates:` says, which are the same in all without `dead-buffers`; and the static graph contains every dependence that a trace of the

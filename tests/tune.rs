@@ -266,8 +266,8 @@ fn choices_stay_where_a_crowded_group_is_planned_again() {
     let report = std::fs::read_to_string(folder.join("report.json")).unwrap();
     let taken = chosen(&report);
     match choice {
-        // Launches apart are no fusion.
-        Some("apart") => assert!(taken.is_empty()),
+        // Launches that are not fused are no fusion.
+        Some("unfused") => assert!(taken.is_empty()),
         _ => assert_eq!(taken, [choice.map(str::to_owned)]),
     }
     let run = Command::new(folder.join("program")).output().unwrap();
@@ -384,7 +384,7 @@ fn sites_of(run: &Value) -> Vec<(u64, u64)> {
 
 const FUSED: u64 = 1 << 31;
 
-/// Runs of the configuration in which the only subject is apart, or as planned; their sites are all the same.
+/// Runs of the configuration in which the only subject is unfused, or as planned; their sites are all the same.
 fn sites_as(results: &Value, name: Option<&str>) -> Option<Vec<(u64, u64)>> {
     let configurations = results["manifest"]["configurations"].as_array().unwrap();
     let wanted = configurations.iter().position(|each| {
@@ -465,8 +465,8 @@ fn launches_through_the_driver_are_timed() {
     let (results, _) = measured(&two_kernels(declarations, launches), 60, &[]);
     assert_eq!(sites_as(&results, None).unwrap(), [(FUSED, 3)]);
     // As they were written, too.
-    let apart = sites_as(&results, Some("apart"));
-    assert_eq!(apart.unwrap(), [(0, 3), (1, 3)]);
+    let unfused = sites_as(&results, Some("unfused"));
+    assert_eq!(unfused.unwrap(), [(0, 3), (1, 3)]);
 }
 
 #[test]
@@ -487,8 +487,8 @@ fn launches_that_are_captured_are_timed_when_their_graph_runs() {
     let (results, emptied) = measured(&text, 60, &[]);
     // What it took when it ran last.
     assert_eq!(sites_as(&results, None).unwrap(), [(FUSED, 1)]);
-    let apart = sites_as(&results, Some("apart"));
-    assert_eq!(apart.unwrap(), [(0, 1), (1, 1)]);
+    let unfused = sites_as(&results, Some("unfused"));
+    assert_eq!(unfused.unwrap(), [(0, 1), (1, 1)]);
     assert!((emptied - 3.0).abs() < 1e-9, "{emptied}: before each graph");
 
     // A graph that never runs says nothing.

@@ -9,7 +9,7 @@ use sirius_rs::dependence::Guard;
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{
-    AccessKind, Alone, Barrier, KernelModel, KernelSymbol, Loop, Product, Target,
+    AccessKind, Unfusable, Barrier, KernelModel, KernelSymbol, Loop, Product, Target,
 };
 use sirius_rs::launch::{
     Awaited, BufferId, HostBlockId, LaunchId, NodeKind, Stream, StreamCapture, ValueId,
@@ -263,9 +263,9 @@ fn refuses_opaque_kernel() {
 #[test]
 fn refuses_kernel_that_runs_alone() {
     let mut chain = chain_of(scale, shift);
-    let reason = (Alone::MemoryFence, Location::default());
-    chain.scene.kernels[1].alone.push(reason);
-    assert_refused!(chain.scene, chain.plan(), Refusal::RunsAlone { .. });
+    let reason = (Unfusable::MemoryFence, Location::default());
+    chain.scene.kernels[1].unfusable.push(reason);
+    assert_refused!(chain.scene, chain.plan(), Refusal::Unfusable { .. });
 }
 
 #[test]

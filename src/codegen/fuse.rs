@@ -12,7 +12,7 @@ mod aliasing;
 mod assembly;
 mod barriers;
 mod batch;
-mod block_staging;
+mod buffer_promotion;
 mod broadcasts;
 mod built;
 mod clipped;
@@ -104,7 +104,7 @@ pub(super) struct Kernels<'ctx> {
 }
 
 /// Builds one module with a kernel for each group of the plan, or one with those of batches. Groups whose members
-/// use a device variable that the host cannot name are left out; their launches stay apart.
+/// use a device variable that the host cannot name are left out; their launches stay unfused.
 ///
 /// The result is as clang's device modules are, to be run through
 /// [`device::optimise_device`] like them.
@@ -193,13 +193,13 @@ pub(super) fn build_kernels<'ctx>(
         if part == Part::Groups && optimisations.contains(&Optimisation::RowPromotion) {
             let windows = optimisations.contains(&Optimisation::BufferPromotion);
             let spare_bytes = || match windows {
-                true => block_staging::bytes_wanted(&module, function, facts),
+                true => buffer_promotion::bytes_wanted(&module, function, facts),
                 false => 0,
             };
-            let staged = rows::stage_rows(&module, function, facts, spare_bytes)?;
-            kernel.staged = staged.rows;
-            kernel.spare_bytes = staged.spare_bytes;
-            own.extend(staged.general);
+            let promoted = rows::promote_rows(&module, function, facts, spare_bytes)?;
+            kernel.promoted = promoted.rows;
+            kernel.spare_bytes = promoted.spare_bytes;
+            own.extend(promoted.general);
         }
         versions.push(own);
     }
@@ -216,10 +216,10 @@ pub(super) fn build_kernels<'ctx>(
         }
         if does(kernel, Optimisation::BufferPromotion) {
             let launched = (kernel.spare_bytes, part == Part::Groups);
-            let rows = &mut kernel.staged;
+            let rows = &mut kernel.promoted;
             let (function, facts) = (versions[0], &kernel.facts);
-            let staged = block_staging::stage_blocks(&module, function, facts, rows, launched)?;
-            versions.extend(staged.general);
+            let promoted = buffer_promotion::promote_buffers(&module, function, facts, rows, launched)?;
+            versions.extend(promoted.general);
         }
     }
     let whole = built.iter_mut().filter(|kernel| kernel.is_whole);
@@ -370,7 +370,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let pointers: Vec<Option<usize>> = passed.iter().copied().chain(behind).collect();
         let count = kept.len() + tables.len();
         let facts = KernelFacts {
-            apart: host_values::apart_as_passed(&facts.apart, &pointers, count),
+            disjoint: host_values::disjoint_as_passed(&facts.disjoint, &pointers, count),
             tables,
             unread: unread.collect(),
             arguments: kept
@@ -406,7 +406,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             kept,
             variant: shape.variant.clone(),
             is_whole: true,
-            staged: None,
+            promoted: None,
             spare_bytes: 0,
             static_shared_bytes: 0,
             unwritten: Vec::new(),
@@ -494,13 +494,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 }
             }
             let in_memory = function.has_attribute(position, "byval");
-            if parameter.ty.is_pointer() && !in_memory && facts.is_alone(index) {
+            if parameter.ty.is_pointer() && !in_memory && facts.is_unaliased(index) {
                 function.add_attribute(position, "noalias", 0);
             }
         }
         if self.optimisations.contains(&Optimisation::AliasScopes) {
             let scopes =
-                AliasScopes::new(self.module, &function.name(), &facts.apart, &facts.tables);
+                AliasScopes::new(self.module, &function.name(), &facts.disjoint, &facts.tables);
             for (body, member) in bodies.iter().zip(&shape.members) {
                 scopes.mark(self.module, body.function, &member.places);
             }

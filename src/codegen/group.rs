@@ -19,7 +19,7 @@ use super::launch_call::{
 };
 use super::tables::pointer_behind;
 use super::batches::{Waiting, issue_waiting};
-use super::{CodegenError, FusedKernel, FusedParameter, StagedRows};
+use super::{CodegenError, FusedKernel, FusedParameter, PromotedRows};
 use crate::dependence::Guard;
 use crate::kernel::KernelModel;
 use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, Operand, ValueId};
@@ -149,7 +149,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let grid = largest_grid(program, &builder, &operands, group)?;
         configuration[..grid.len()].copy_from_slice(&grid);
         // Rows are kept only where they fit without asking.
-        let shared = match &kernel.staged {
+        let shared = match &kernel.promoted {
             Some(rows) => with_rows(program, &builder, &operands, kernel, rows, shared)?,
             None => shared,
         };
@@ -370,7 +370,7 @@ fn with_rows<'ctx>(
     builder: &Builder<'ctx>,
     operands: &GroupOperands<'_, 'ctx>,
     kernel: &FusedKernel,
-    rows: &StagedRows,
+    rows: &PromotedRows,
     asked: IntValue<'ctx>,
 ) -> Result<IntValue<'ctx>, CodegenError> {
     let unknown = || CodegenError::Inconsistent("the length of a row is no argument".into());

@@ -415,7 +415,7 @@ fn group_usage(
                 usage[kernel.group].push(GroupUsage {
                     architecture: *architecture,
                     fused,
-                    staged_bytes: staged_bytes(graph, kernel),
+                    promoted_bytes: promoted_bytes(graph, kernel),
                     members,
                 });
             }
@@ -425,8 +425,8 @@ fn group_usage(
 }
 
 /// Bytes of dynamic shared memory that a launch brings along for the rows that a kernel keeps.
-fn staged_bytes(graph: &LaunchGraph, kernel: &FusedKernel) -> u64 {
-    let Some(rows) = &kernel.staged else {
+fn promoted_bytes(graph: &LaunchGraph, kernel: &FusedKernel) -> u64 {
+    let Some(rows) = &kernel.promoted else {
         return 0;
     };
     let known = |parameter: &FusedParameter| {

@@ -170,12 +170,12 @@ pub struct FusedKernel {
     /// Static shared memory of a block, in bytes.
     pub static_shared_bytes: u64,
     /// What it keeps in dynamic shared memory, beside what its members have there.
-    pub staged: Option<StagedRows>,
+    pub promoted: Option<PromotedRows>,
 }
 
 /// Shared memory that a launch of a fused kernel has to bring along for the rows that it keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StagedRows {
+pub struct PromotedRows {
     /// The kernel's parameter that holds the number of elements of a row.
     pub parameter: usize,
     /// Its width.

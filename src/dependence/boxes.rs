@@ -1,7 +1,7 @@
-//! Pairs of launches that are seen to be apart at once: all that both touch are known bytes of known
+//! Pairs of launches that are seen to be disjoint at once: all that both touch are known bytes of known
 //! buffers.
 //!
-//! Invariant: of a pair that [`Boxes::apart`] is true for no edge is made by a closer look either, so
+//! Invariant: of a pair that [`Boxes::disjoint`] is true for no edge is made by a closer look either, so
 //! that this saves time and changes nothing.
 
 use super::effect::Effect;
@@ -35,7 +35,7 @@ impl Boxes {
 
     /// Whether two operations have no byte in common that one of them writes, in one iteration of all
     /// loops around them.
-    pub(super) fn apart(&self, one: usize, other: usize) -> bool {
+    pub(super) fn disjoint(&self, one: usize, other: usize) -> bool {
         let (Some(one), Some(other)) = (&self.of[one], &self.of[other]) else {
             return false;
         };

@@ -32,7 +32,7 @@ pub(super) enum Decision {
     /// More pairs of accesses than are compared, or ones that take too much work.
     TooMany,
     /// No two accesses meet while all of these hold.
-    ApartIf(Vec<Guard>),
+    DisjointIf(Vec<Guard>),
     /// Some may.
     Meet(Box<Meeting>),
 }
@@ -58,7 +58,7 @@ pub(super) struct Meeting {
     /// Positions of the two accesses that are furthest apart.
     pub(super) widest: [usize; 2],
     /// Disjoint ranges would make a difference.
-    pub(super) absent_when_apart: bool,
+    pub(super) absent_when_disjoint: bool,
     /// Two threads that those accesses meet in.
     pub(super) example: Option<Example>,
     /// The sink's shape in the example.
@@ -107,7 +107,7 @@ impl PairOfTargets<'_> {
         Some(Decision::Meet(match better {
             Some(Decision::Meet(better)) if better.scope < plain.scope => better,
             // Where nothing meets, fused launches still gain from being one.
-            Some(Decision::ApartIf(guards)) => {
+            Some(Decision::DisjointIf(guards)) => {
                 plain.absent_if = guards;
                 plain
             }
@@ -138,13 +138,13 @@ impl PairOfTargets<'_> {
             {
                 relied_on.extend(conditions.iter().cloned());
             }
-            return (!relied_on.is_empty()).then_some(Decision::ApartIf(relied_on));
+            return (!relied_on.is_empty()).then_some(Decision::DisjointIf(relied_on));
         }
         let (mut relation, united) = solver.unite(merged.union, merged.scope);
         merged.exact &= united;
-        let mut absent_when_apart = false;
+        let mut absent_when_disjoint = false;
         if merged.scope == Scope::Global {
-            absent_when_apart = true;
+            absent_when_disjoint = true;
             // The scope relies on nothing now, the relation on what makes the models true. Pairs that
             // were found for equal shapes are not all, since nothing promises these.
             if matches!(self.equality, ShapeEquality::If(_)) {
@@ -190,7 +190,7 @@ impl PairOfTargets<'_> {
             absent_if: Vec::new(),
             reason,
             widest: [position(left, widest.0), position(right, widest.1)],
-            absent_when_apart,
+            absent_when_disjoint,
             example,
             sink_shape: self.compared_sink().1.clone(),
             mapped,

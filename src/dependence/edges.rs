@@ -8,7 +8,7 @@
 use super::contradiction::guards_contradict;
 use super::decision::{Decision, add_guards};
 use super::describe;
-use super::effect::{Effect, footprint_range, ranges_apart};
+use super::effect::{Effect, footprint_range, ranges_disjoint};
 use super::instance::{Alike, Base, Instance, Motion, Place, TargetUse, UNNAMED};
 use super::iteration::{Domain, Later, Proofs};
 use super::kinds::{kinds_between, kinds_of, pairs_of, sides};
@@ -99,7 +99,7 @@ pub(super) struct Compared<'r, S> {
 pub(super) struct Answer {
     pub(super) edge: Edge,
     /// Disjoint ranges would make it absent.
-    pub(super) absent_when_apart: bool,
+    pub(super) absent_when_disjoint: bool,
 }
 
 /// Stands for the buffer's name in an [`Answer`].
@@ -235,7 +235,7 @@ impl Builder<'_> {
     }
 
     /// Whether the edges to a later iteration depend on the loop that it is of.
-    pub(super) fn tells_loops_apart(&mut self, source: &Effect, sink: &Effect) -> bool {
+    pub(super) fn distinguishes_loops(&mut self, source: &Effect, sink: &Effect) -> bool {
         match (source, sink) {
             (Effect::Modelled(source), Effect::Modelled(sink)) => {
                 let motions = [self.motion(source), self.motion(sink)];
@@ -293,11 +293,11 @@ impl Builder<'_> {
                     Overlap::Unknown => None,
                 };
                 let unstable = |value: ValueId| !stable(value);
-                let apart = distance.as_ref().is_some_and(|distance| {
-                    ranges_apart(distance, from.range.as_ref(), to.range.as_ref(), &unstable)
+                let disjoint = distance.as_ref().is_some_and(|distance| {
+                    ranges_disjoint(distance, from.range.as_ref(), to.range.as_ref(), &unstable)
                 });
                 let mut absent_if = Vec::new();
-                if apart {
+                if disjoint {
                     absent_if.extend_from_slice(source.conditions());
                     absent_if.extend_from_slice(sink.conditions());
                     if absent_if.is_empty() {
@@ -315,7 +315,7 @@ impl Builder<'_> {
                     if certain.contains(&key) {
                         continue;
                     }
-                    if !apart {
+                    if !disjoint {
                         certain.push(key);
                         link = Link::Separates;
                     }
@@ -392,13 +392,13 @@ impl Builder<'_> {
                 }
                 for (distance, offset) in distances {
                     let ends = (source, sink, from, to);
-                    let apart = (footprint_range(source, from), footprint_range(sink, to));
+                    let disjoint = (footprint_range(source, from), footprint_range(sink, to));
                     let unstable = |value: ValueId| !(compared.stable)(value);
-                    if ranges_apart(&distance, apart.0, apart.1, &unstable) {
+                    if ranges_disjoint(&distance, disjoint.0, disjoint.1, &unstable) {
                         let relied_on = relied_on(source, sink, compared.later);
                         if !relied_on.is_empty() {
                             let reason = RejectionReason::UnprovenIndex;
-                            let because = (apart_while(source, sink, to), reason);
+                            let because = (disjoint_while(source, sink, to), reason);
                             self.widest_between(ends, &kinds, because, relied_on, carried);
                         }
                         continue;
@@ -445,7 +445,7 @@ impl Builder<'_> {
         let name = known_name(&to.place, &from.place);
         for Answer {
             edge,
-            absent_when_apart,
+            absent_when_disjoint,
         } in answer.iter()
         {
             let mut witness = edge.witness.clone();
@@ -462,15 +462,15 @@ impl Builder<'_> {
                 distances: carried.unwrap_or_default().to_vec(),
                 ..edge.clone()
             };
-            if *absent_when_apart
-                && may_be_apart(&question, from, to)
+            if *absent_when_disjoint
+                && may_be_disjoint(&question, from, to)
                 && carried.is_none()
                 && edge.absent_if.is_empty()
-                && let Some(apart) = disjoint_guard(source, sink, from, to)
+                && let Some(disjoint) = disjoint_guard(source, sink, from, to)
             {
                 edge.absent_if.clone_from(&source.conditions);
                 add_guards(&mut edge.absent_if, &sink.conditions);
-                add_guards(&mut edge.absent_if, &[apart]);
+                add_guards(&mut edge.absent_if, &[disjoint]);
             }
             link = link.max(match edge.scope {
                 _ if !edge.absent_if.is_empty() => Link::Nothing,
@@ -536,11 +536,11 @@ impl Builder<'_> {
         if carried.is_none()
             && source.broken.is_none()
             && sink.broken.is_none()
-            && let Some(apart) = disjoint_guard(source, sink, from, to)
+            && let Some(disjoint) = disjoint_guard(source, sink, from, to)
         {
             absent_if.extend(source.conditions.iter().cloned());
             absent_if.extend(sink.conditions.iter().cloned());
-            absent_if.push(apart);
+            absent_if.push(disjoint);
         }
         let because = describe::may_alias((source.model, &from.place), (sink.model, &to.place));
         let because = (because, RejectionReason::MayAlias);
@@ -702,7 +702,7 @@ pub(super) fn relied_on(source: &Instance, sink: &Instance, later: Option<&Later
 const LEAST_PART_BYTES: u64 = 1024;
 
 /// Whether two targets at a distance may be parts of one allocation, which a run tells apart.
-fn may_be_apart(question: &Question, from: &TargetUse, to: &TargetUse) -> bool {
+fn may_be_disjoint(question: &Question, from: &TargetUse, to: &TargetUse) -> bool {
     let constant = |range: &Option<(Polynomial, Polynomial)>| {
         let bounds = range.iter().flat_map(|(low, high)| [low, high]);
         bounds
@@ -719,9 +719,9 @@ fn may_be_apart(question: &Question, from: &TargetUse, to: &TargetUse) -> bool {
 }
 
 /// Why two targets have an edge although no two accesses meet.
-pub(super) fn apart_while(source: &Instance, sink: &Instance, to: &TargetUse) -> String {
+pub(super) fn disjoint_while(source: &Instance, sink: &Instance, to: &TargetUse) -> String {
     format!(
-        "`{}` and `{}` are apart in `{}` only while indices do not wrap",
+        "`{}` and `{}` are disjoint in `{}` only while indices do not wrap",
         source.model.display_name, sink.model.display_name, to.place.name
     )
 }

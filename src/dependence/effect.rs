@@ -210,8 +210,8 @@ pub(super) fn footprint_range<'a>(
     used.range.as_ref().filter(|_| instance.broken.is_none())
 }
 
-/// Whether two ranges at a known distance are apart for all values.
-pub(super) fn ranges_apart(
+/// Whether two ranges at a known distance are disjoint for all values.
+pub(super) fn ranges_disjoint(
     distance: &Polynomial,
     source: Option<&ByteRange>,
     sink: Option<&ByteRange>,

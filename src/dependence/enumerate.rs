@@ -58,7 +58,7 @@ fn build(graph: &LaunchGraph, kernels: &[KernelModel], relations: Relations) -> 
         pasts: vec![Past::default(); graph.nodes.len()],
         links: vec![Vec::new(); graph.nodes.len()],
         again: HashMap::new(),
-        alone: 0,
+        isolated: 0,
     };
     for body in &bodies {
         walk.forward(body);
@@ -87,7 +87,7 @@ struct Body {
 
 /// With more pairs than this whose edges speak for no others, the graph is cut short. Launches in sequence have none;
 /// of those that exclude each other, as instances of a template from which a loop chooses, each has edges with all.
-const MOST_ALONE: usize = 100_000;
+const MOST_ISOLATED: usize = 100_000;
 
 /// It is cut short, too, with more edges than this and so many more for each node, as instances have that a function
 /// chooses from by pointers of which nothing is known. Launches in sequence have some hundred each.
@@ -112,7 +112,7 @@ struct Walk<'a> {
     /// loop where that matters.
     again: HashMap<(usize, usize, Option<usize>), Link>,
     /// Pairs with edges that speak for no others.
-    alone: usize,
+    isolated: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
     fn is_full(&mut self) -> bool {
         let dependences = &mut self.builder.dependences;
         let most = MOST_EDGES + EDGES_OF_NODE * self.effects.len();
-        dependences.cut_short |= self.alone > MOST_ALONE || dependences.graph.edge_count() > most;
+        dependences.cut_short |= self.isolated > MOST_ISOLATED || dependences.graph.edge_count() > most;
         dependences.cut_short
     }
 
@@ -148,10 +148,10 @@ impl<'a> Walk<'a> {
                 let waits = !self
                     .flow
                     .never_waits(self.block(earlier), self.block(*later));
-                if (past.is_apart(earlier) || !waits) && !close {
+                if (past.is_separated(earlier) || !waits) && !close {
                     continue;
                 }
-                if self.boxes.apart(earlier, *later) {
+                if self.boxes.disjoint(earlier, *later) {
                     continue;
                 }
                 let link = self.builder.relate(&self.flow, source, sink);
@@ -262,10 +262,10 @@ impl<'a> Walk<'a> {
                 let distance =
                     round.end - self.places[earlier] + self.places[*later] - round.start + 1;
                 let close = earlier == *later || round.few || distance <= NEIGHBOURS;
-                if past.is_apart(earlier) && !close {
+                if past.is_separated(earlier) && !close {
                     continue;
                 }
-                let varies = self.builder.tells_loops_apart(source, sink);
+                let varies = self.builder.distinguishes_loops(source, sink);
                 let of_loop = round.of_loop.filter(|_| varies);
                 let link = match self.again.get(&(earlier, *later, of_loop)) {
                     Some(link) => *link,
@@ -278,7 +278,7 @@ impl<'a> Walk<'a> {
                 let before = &self.pasts[earlier];
                 match through(earlier) {
                     Through::Nothing => {
-                        self.alone += usize::from(link != Link::Nothing);
+                        self.isolated += usize::from(link != Link::Nothing);
                         past.add(earlier, link, None, None);
                     }
                     Through::Within(limit) => past.add(earlier, link, Some(before), Some(limit)),

@@ -14,7 +14,7 @@ use super::{Edge, Guard, Scope};
 use crate::launch::ValueId;
 
 impl Builder<'_> {
-    /// Adds the edges between two targets that may be equal or apart, where equal ones have none beyond a
+    /// Adds the edges between two targets that may be equal or disjoint, where equal ones have none beyond a
     /// thread; false where that cannot be said.
     pub(super) fn may_be_equal(
         &mut self,
@@ -60,13 +60,13 @@ impl Builder<'_> {
         if answers.is_empty() || !answers.iter().all(stays) {
             return false;
         }
-        let apart = Guard::RangesDisjoint {
+        let disjoint = Guard::RangesDisjoint {
             left: left.clone(),
             right: right.clone(),
         };
         let mut absent_if = source.conditions.clone();
         add_guards(&mut absent_if, &sink.conditions);
-        add_guards(&mut absent_if, &[apart]);
+        add_guards(&mut absent_if, &[disjoint]);
         for Answer { edge, .. } in answers {
             let mut edge = Edge {
                 exact: false,

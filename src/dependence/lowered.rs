@@ -8,7 +8,7 @@
 //! the numbers of a matrix of constraints by columns, and neither is known before: a question is asked
 //! with few operations first and with many where these do not do, and what was allowed counts as
 //! spent, times the size of the matrix.
-//! Before many are allowed the sums of the base are taken apart into digits, once, by a bounded number of
+//! Before many are allowed the sums of the base are taken apart into components, once, by a bounded number of
 //! small questions that do not count.
 //!
 //! Invariant: a point belongs to the problem when it belongs to the base and to one alternative of
@@ -24,7 +24,7 @@ pub(super) struct Lowered {
     system: System,
     base: Conjunction,
     /// The base with its sums taken apart, for questions that are not answered at once.
-    with_digits: OnceCell<Conjunction>,
+    delinearised: OnceCell<Conjunction>,
     choices: Vec<Vec<Conjunction>>,
     /// Those that only sharpen.
     late_choices: Vec<Vec<Conjunction>>,
@@ -65,7 +65,7 @@ impl Problem {
         Ok(Lowered {
             system,
             base,
-            with_digits: OnceCell::new(),
+            delinearised: OnceCell::new(),
             choices,
             late_choices,
             spent: Cell::new(0),
@@ -112,8 +112,8 @@ impl Lowered {
         let mut taken = OPERATIONS_TAKEN;
         for tried in OPERATIONS_TRIED {
             if tried > OPERATIONS_TRIED[0] {
-                let taken_apart = || self.system.with_digits(&self.base);
-                chosen[0] = self.with_digits.get_or_init(taken_apart);
+                let taken_apart = || self.system.delinearised(&self.base);
+                chosen[0] = self.delinearised.get_or_init(taken_apart);
             }
             let cells = self.cells(&chosen);
             let left = self.most_spent.saturating_sub(self.spent.get()) / cells;

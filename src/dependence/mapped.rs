@@ -434,7 +434,7 @@ fn by_element(
             .into_iter()
             .map(|(coefficient, variable)| Some((divided(&coefficient, size)?, variable)))
             .collect::<Option<_>>()?;
-        tells_apart(&terms, shape, &mut conditions)?;
+        distinguishes(&terms, shape, &mut conditions)?;
         Some(Coordinate {
             written: Some((subscript.clone(), distance.clone())),
             constant,
@@ -520,7 +520,7 @@ pub(super) fn divided(polynomial: &Polynomial, divisor: i64) -> Option<Polynomia
 
 /// Whether a sum differs between any two places of a shape: each coefficient is at least the one
 /// before times the extent of its axis. What cannot be decided becomes a condition.
-fn tells_apart(terms: &Terms, shape: &Shape, conditions: &mut Vec<Guard>) -> Option<()> {
+fn distinguishes(terms: &Terms, shape: &Shape, conditions: &mut Vec<Guard>) -> Option<()> {
     let mut digits = Vec::new();
     for (coefficient, variable) in terms {
         let extent = match variable {

@@ -50,7 +50,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
-mod rows_apart;
+mod disjoint_rows;
 mod runs;
 mod sizes;
 mod tables;

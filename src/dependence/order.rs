@@ -103,15 +103,15 @@ pub(super) enum Link {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Past {
     /// Those on a path that no group can hold.
-    apart: NumberSet,
+    separated: NumberSet,
     /// The others, with the number of nodes on the longest path, both ends counted.
     near: HashMap<usize, usize>,
 }
 
 impl Past {
     /// Whether a path that no group can hold comes from `earlier`.
-    pub(super) fn is_apart(&self, earlier: usize) -> bool {
-        self.apart.contains(earlier)
+    pub(super) fn is_separated(&self, earlier: usize) -> bool {
+        self.separated.contains(earlier)
     }
 
     /// Adds what an edge from `earlier` brings: `earlier` itself, and its own past where that goes
@@ -124,13 +124,13 @@ impl Past {
         through: Option<&Self>,
         limit: Option<&NumberSet>,
     ) {
-        if link == Link::Nothing || self.is_apart(earlier) {
+        if link == Link::Nothing || self.is_separated(earlier) {
             return;
         }
         if let Some(past) = through {
             match limit {
-                Some(limit) => self.apart.unite_within(&past.apart, limit),
-                None => self.apart.unite(&past.apart),
+                Some(limit) => self.separated.unite_within(&past.separated, limit),
+                None => self.separated.unite(&past.separated),
             }
             for (node, length) in &past.near {
                 if limit.is_none_or(|limit| limit.contains(*node)) {
@@ -146,19 +146,19 @@ impl Past {
         if link == Link::Nothing {
             return;
         }
-        self.apart.unite(&past.apart);
+        self.separated.unite(&past.separated);
         for (node, length) in &past.near {
             self.reach(*node, length + 1, link);
         }
     }
 
     fn reach(&mut self, node: usize, length: usize, link: Link) {
-        if self.apart.contains(node) {
+        if self.separated.contains(node) {
             return;
         }
         if link == Link::Separates || length > LARGEST_GROUP {
             self.near.remove(&node);
-            self.apart.insert(node);
+            self.separated.insert(node);
             return;
         }
         let known = self.near.entry(node).or_default();
@@ -411,30 +411,30 @@ mod tests {
     #[test]
     fn a_separating_edge_parts_all_before_from_all_after() {
         let pasts = chain(&[Link::Orders, Link::Separates, Link::Orders]);
-        let apart = |sink: usize| {
+        let separated = |sink: usize| {
             (0..4)
-                .filter(|n| pasts[sink].is_apart(*n))
+                .filter(|n| pasts[sink].is_separated(*n))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(apart(1), [0; 0]);
-        assert_eq!(apart(2), [0, 1]);
-        assert_eq!(apart(3), [0, 1]);
+        assert_eq!(separated(1), [0; 0]);
+        assert_eq!(separated(2), [0, 1]);
+        assert_eq!(separated(3), [0, 1]);
     }
 
     #[test]
     fn a_chain_longer_than_a_group_parts_its_ends() {
         let pasts = chain(&[Link::Orders; LARGEST_GROUP + 1]);
-        assert!(!pasts[LARGEST_GROUP - 1].is_apart(0));
-        assert!(pasts[LARGEST_GROUP].is_apart(0));
-        assert!(pasts[LARGEST_GROUP + 1].is_apart(1));
-        assert!(!pasts[LARGEST_GROUP + 1].is_apart(2));
+        assert!(!pasts[LARGEST_GROUP - 1].is_separated(0));
+        assert!(pasts[LARGEST_GROUP].is_separated(0));
+        assert!(pasts[LARGEST_GROUP + 1].is_separated(1));
+        assert!(!pasts[LARGEST_GROUP + 1].is_separated(2));
     }
 
     #[test]
     fn conditional_edges_order_nothing() {
         let pasts = chain(&[Link::Separates, Link::Nothing]);
-        assert!(pasts[1].is_apart(0));
-        assert!(!pasts[2].is_apart(0) && !pasts[2].is_apart(1));
+        assert!(pasts[1].is_separated(0));
+        assert!(!pasts[2].is_separated(0) && !pasts[2].is_separated(1));
     }
 
     #[test]

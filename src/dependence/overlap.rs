@@ -1,6 +1,6 @@
 //! Whether two places may have a common byte, by what they point to alone.
 
-use super::effect::{Effect, WholeTouch, ranges_apart};
+use super::effect::{Effect, WholeTouch, ranges_disjoint};
 use super::instance::{Base, Place, host_polynomial};
 use super::polynomial::{Atom, Polynomial};
 use super::{Guard, PointerRange};
@@ -164,7 +164,7 @@ impl<'a> SharedMemory<'a> {
                         !varies(value)
                     }) {
                         Overlap::Never => false,
-                        Overlap::Distance(distance) => !ranges_apart(
+                        Overlap::Distance(distance) => !ranges_disjoint(
                             &distance,
                             touch.range.as_ref(),
                             other.range.as_ref(),

@@ -5,7 +5,7 @@
 
 use super::decision::{Decision, add_guards};
 use super::describe;
-use super::edges::{Answer, Builder, Compared, Question, Run, apart_while, relied_on};
+use super::edges::{Answer, Builder, Compared, Question, Run, disjoint_while, relied_on};
 use super::instance::{Instance, TargetUse};
 use super::iteration::{Later, bounds};
 use super::kinds::sides;
@@ -14,7 +14,7 @@ use super::pair::{
 };
 use super::polynomial::Polynomial;
 use super::relation::{Shape, Solver};
-use super::rows_apart;
+use super::disjoint_rows;
 use super::sizes;
 use super::{DependenceKind, Edge, Guard, Scope};
 use crate::diagnostics::RejectionReason;
@@ -34,7 +34,7 @@ pub(super) struct Structure {
 fn is_global(decision: &Decision) -> bool {
     match decision {
         Decision::Meet(meeting) => meeting.scope == Scope::Global,
-        Decision::TooMany | Decision::ApartIf(_) => false,
+        Decision::TooMany | Decision::DisjointIf(_) => false,
     }
 }
 
@@ -145,7 +145,7 @@ impl Builder<'_> {
             equality: &of_blocks,
             ..pair
         });
-        // Rows that are taken to be apart.
+        // Rows that are taken to be disjoint.
         let mut row_facts = facts.clone();
         let mut row_conditions = conditions.clone();
         if later.is_none() {
@@ -153,7 +153,7 @@ impl Builder<'_> {
                 (source, from, source_parameters.as_slice()),
                 (sink, to, sink_parameters.as_slice()),
             ];
-            for (fact, guard) in rows_apart::facts(sides) {
+            for (fact, guard) in disjoint_rows::facts(sides) {
                 row_facts.holding.push(fact);
                 add_guards(&mut row_conditions, &[guard]);
             }
@@ -262,7 +262,7 @@ impl Builder<'_> {
             let ends = (source, sink, from, to);
             Answer {
                 edge: self.widest(ends, kind, because, absent_if.to_vec(), carried),
-                absent_when_apart: false,
+                absent_when_disjoint: false,
             }
         };
         let meeting = match decision {
@@ -272,7 +272,7 @@ impl Builder<'_> {
                     format!("`{one}` and `{two}` access `{buffer}` in too many ways to compare");
                 return widest(because, &[]);
             }
-            Decision::ApartIf(guards) => return widest(apart_while(source, sink, to), guards),
+            Decision::DisjointIf(guards) => return widest(disjoint_while(source, sink, to), guards),
             Decision::Meet(meeting) => meeting,
         };
         let (left, right) = sides(kind, from, to);
@@ -325,7 +325,7 @@ impl Builder<'_> {
                 mapped: meeting.mapped.clone(),
                 array: meeting.array.clone(),
             },
-            absent_when_apart: meeting.absent_when_apart,
+            absent_when_disjoint: meeting.absent_when_disjoint,
         }
     }
 

@@ -3,7 +3,7 @@
 //! Invariant: a write is called whole only where every thread of the launch was followed, in a model
 //! that says exactly what is executed; what is not known to be whole may still be.
 
-use super::effect::{Effect, ranges_apart};
+use super::effect::{Effect, ranges_disjoint};
 use super::instance::Instance;
 use super::overlap::{Overlap, overlap};
 use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
@@ -103,7 +103,7 @@ fn whole_writes(
                     Overlap::Never => false,
                     Overlap::Distance(distance) => {
                         let ranges = (used.range.as_ref(), other.range.as_ref());
-                        !ranges_apart(&distance, ranges.0, ranges.1, &|_| false)
+                        !ranges_disjoint(&distance, ranges.0, ranges.1, &|_| false)
                     }
                     Overlap::Unknown => true,
                 }

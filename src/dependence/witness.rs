@@ -257,8 +257,8 @@ impl WitnessSearch<'_> {
         for axis in Axis::ALL {
             for order in ["<", ">"] {
                 let name = axis.name();
-                let apart = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
-                let conditions = [&apart, &fixed_values];
+                let different = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
+                let conditions = [&different, &fixed_values];
                 let point = lowered.first_point(&conditions, &least, MOST_ALTERNATIVES)?;
                 if point.is_some() {
                     return Ok(point);

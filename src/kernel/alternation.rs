@@ -5,7 +5,7 @@
 //! says when it is taken, and nothing is left out.
 
 use super::body::{BinaryOperator, Operation, ValueRef};
-use super::digits::bitwise;
+use super::bitwise::bitwise;
 use super::walk::{OVERFLOW, Outcome, Quantity, Reading, Walk};
 use crate::affine::{Affine, Variable};
 use std::collections::BTreeSet;

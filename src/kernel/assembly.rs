@@ -9,7 +9,7 @@ use super::body::{Body, Operation, ValueRef};
 use super::features::{Effect, PARTIAL_COPY, Touch, special_register};
 use super::ptx::{Instruction, Operand, Statement, read_template};
 use super::tensor;
-use super::{AccessKind, Alone, Reduction, ReductionOperator};
+use super::{AccessKind, Unfusable, Reduction, ReductionOperator};
 use std::collections::HashMap;
 
 /// Instructions that compute registers from registers, by the first part of their opcode.
@@ -294,12 +294,12 @@ impl<'a> Reader<'a> {
             "membar" | "fence" => {
                 let own_block = instruction.has("cta") && !instruction.has("proxy");
                 if !own_block {
-                    all.push(Effect::Alone(Alone::MemoryFence));
+                    all.push(Effect::Unfusable(Unfusable::MemoryFence));
                 }
             }
-            "nanosleep" => all.push(Effect::Alone(Alone::Sleep)),
+            "nanosleep" => all.push(Effect::Unfusable(Unfusable::Sleep)),
             "mbarrier" if !instruction.has("complete_tx") => {
-                all.push(Effect::Alone(Alone::SharedBarrier));
+                all.push(Effect::Unfusable(Unfusable::SharedBarrier));
                 self.touch(instruction, 3, all, |pointer| {
                     Touch::new(AccessKind::Atomic, pointer, 8)
                 });
@@ -479,7 +479,7 @@ impl<'a> Reader<'a> {
             .iter()
             .any(|order| instruction.has(order))
         {
-            all.push(Effect::Alone(Alone::AtomicOrder));
+            all.push(Effect::Unfusable(Unfusable::AtomicOrder));
         }
     }
 
@@ -505,7 +505,7 @@ impl<'a> Reader<'a> {
             .iter()
             .any(|order| instruction.has(order))
         {
-            all.push(Effect::Alone(Alone::AtomicOrder));
+            all.push(Effect::Unfusable(Unfusable::AtomicOrder));
         }
     }
 
@@ -569,7 +569,7 @@ impl<'a> Reader<'a> {
         };
         all.push(match whole && !instruction.has("cluster") {
             true => Effect::Barrier,
-            false => Effect::Alone(Alone::NamedBarrier),
+            false => Effect::Unfusable(Unfusable::NamedBarrier),
         });
     }
 
@@ -589,7 +589,7 @@ impl<'a> Reader<'a> {
             _ => {}
         }
         if instruction.has("mbarrier") && instruction.has("arrive") {
-            all.push(Effect::Alone(Alone::SharedBarrier));
+            all.push(Effect::Unfusable(Unfusable::SharedBarrier));
             self.touch(instruction, 3, all, |pointer| {
                 Touch::new(AccessKind::Atomic, pointer, 8)
             });

@@ -227,8 +227,8 @@ impl fmt::Display for KernelModel {
         for (reason, _) in &self.opaque {
             writeln!(formatter, "  opaque: {reason}")?;
         }
-        for (reason, _) in &self.alone {
-            writeln!(formatter, "  runs alone: {reason} ({})", reason.name())?;
+        for (reason, _) in &self.unfusable {
+            writeln!(formatter, "  unfusable: {reason} ({})", reason.name())?;
         }
         if self.warp_operations {
             writeln!(formatter, "  warp operations")?;

@@ -124,7 +124,7 @@ pub(super) fn exchanges(
                             places.is_some_and(|places| never_meet(body, flow, places, &is_same))
                         })
                 });
-                if meet && !sides.iter().any(|sides| are_apart(sides, pair)) {
+                if meet && !sides.iter().any(|sides| are_disjoint(sides, pair)) {
                     let known = subscripts.is_some() && is_plain(write) && is_plain(other);
                     found.insert(pair, known);
                 }
@@ -345,7 +345,7 @@ fn decides(terminator: &Terminator) -> Option<ValueRef> {
 }
 
 /// Whether two lanes that part nowhere but at such a branch cannot come to one access each.
-fn are_apart(sides: &Sides, (one, two): (AccessId, AccessId)) -> bool {
+fn are_disjoint(sides: &Sides, (one, two): (AccessId, AccessId)) -> bool {
     let side = |access: AccessId| sides.iter().position(|side| side.contains(&access.0));
     side(one)
         .zip(side(two))

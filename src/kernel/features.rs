@@ -7,7 +7,7 @@
 use super::assembly::assembly;
 use super::body::{Body, Call, Operation, Type, ValueRef};
 use super::tensor;
-use super::{AccessKind, Alone, Reduction, ReductionOperator};
+use super::{AccessKind, Unfusable, Reduction, ReductionOperator};
 use crate::diagnostics::source_name;
 
 /// One thing that an instruction does besides computing a value.
@@ -26,7 +26,7 @@ pub enum Effect {
     /// An effect that the host can see.
     Print,
     /// All accesses are told, but the kernel must not be fused.
-    Alone(Alone),
+    Unfusable(Unfusable),
     /// What it touches is not known: a reason never to fuse the kernel.
     Opaque(String),
 }
@@ -116,7 +116,7 @@ pub fn effects(body: &Body, value: ValueRef) -> Vec<Effect> {
     let atomically = |effect, atomic: bool| {
         let mut all = vec![effect];
         if atomic {
-            all.push(Effect::Alone(Alone::AtomicOrder));
+            all.push(Effect::Unfusable(Unfusable::AtomicOrder));
         }
         all
     };
@@ -176,7 +176,7 @@ pub fn effects(body: &Body, value: ValueRef) -> Vec<Effect> {
             let change = touch(AccessKind::Atomic, *pointer, *bytes, *volatile, false);
             atomically(change, this.used && locks)
         }
-        Operation::Fence => vec![Effect::Alone(Alone::MemoryFence)],
+        Operation::Fence => vec![Effect::Unfusable(Unfusable::MemoryFence)],
         Operation::Assembly { .. } => assembly(body, value),
         Operation::Other { effects: true, .. } => {
             vec![opaque("does something that is not modelled")]
@@ -199,7 +199,7 @@ pub fn makes_lanes_meet(body: &Body, value: ValueRef) -> bool {
     }
 }
 
-/// What an instruction with [`Alone::NamedBarrier`] does at its barrier: whether it arrives, and whether it waits.
+/// What an instruction with [`Unfusable::NamedBarrier`] does at its barrier: whether it arrives, and whether it waits.
 pub fn barrier_parts(body: &Body, value: ValueRef) -> [bool; 2] {
     let name = match &body.value(value).operation {
         Operation::Call(call) => call.callee.as_deref().unwrap_or_default(),
@@ -228,7 +228,7 @@ fn called(body: &Body, call: &Call, used: bool) -> Vec<Effect> {
         "vprintf" | "__assertfail" | "__assert_fail" => return vec![Effect::Print],
         "malloc" | "free" => {
             // What it gives is memory that no other launch has been told of.
-            return vec![Effect::Alone(Alone::Allocation)];
+            return vec![Effect::Unfusable(Unfusable::Allocation)];
         }
         _ => {}
     }
@@ -285,7 +285,7 @@ fn generic_intrinsic(body: &Body, call: &Call, name: &str) -> Vec<Effect> {
         "experimental" if name.starts_with("experimental.noalias") => Vec::new(),
         "var" | "ptr" if name.contains("annotation") => Vec::new(),
         "trap" | "debugtrap" | "ubsantrap" => vec![Effect::Print],
-        "readcyclecounter" | "readsteadycounter" => vec![Effect::Alone(Alone::Clock)],
+        "readcyclecounter" | "readsteadycounter" => vec![Effect::Unfusable(Unfusable::Clock)],
         _ if call.pure => Vec::new(),
         _ => vec![Effect::Opaque(format!("uses llvm.{name}"))],
     }
@@ -300,7 +300,7 @@ fn nvvm(body: &Body, call: &Call, name: &str, used: bool) -> Vec<Effect> {
         let numbered = name.starts_with("barrier.cta");
         let first = call.arguments.first().and_then(|id| body.literal(*id));
         if name.contains(".count") || (numbered && first != Some(0)) {
-            return vec![Effect::Alone(Alone::NamedBarrier)];
+            return vec![Effect::Unfusable(Unfusable::NamedBarrier)];
         }
         return vec![Effect::Barrier];
     }
@@ -354,33 +354,33 @@ fn nvvm(body: &Body, call: &Call, name: &str, used: bool) -> Vec<Effect> {
         "is_explicit_cluster",
         "isspacep.shared.cluster",
     ]) {
-        Alone::HardwareRegister("cluster".to_owned())
+        Unfusable::HardwareRegister("cluster".to_owned())
     } else if starts(&["membar", "fence"]) {
-        Alone::MemoryFence
+        Unfusable::MemoryFence
     } else if starts(&["bar.", "barrier", "bar"]) {
-        Alone::NamedBarrier
+        Unfusable::NamedBarrier
     } else if starts(&["mbarrier"]) {
-        Alone::SharedBarrier
+        Unfusable::SharedBarrier
     } else if starts(&["tex.", "suld.", "suq.", "txq.", "istypep", "tld4."]) {
-        Alone::Texture
+        Unfusable::Texture
     } else if starts(&["sust."]) {
         return vec![opaque("writes a surface")];
     } else if starts(&["nanosleep"]) {
-        Alone::Sleep
+        Unfusable::Sleep
     } else if call.pure {
         return Vec::new();
     } else {
         return vec![Effect::Opaque(format!("uses llvm.nvvm.{name}"))];
     };
-    let mut all = vec![Effect::Alone(alone.clone())];
+    let mut all = vec![Effect::Unfusable(alone.clone())];
     match alone {
         // Its words hold counts that only barrier operations read; other memory it leaves alone.
-        Alone::SharedBarrier => all.extend(
+        Unfusable::SharedBarrier => all.extend(
             pointers(body, call)
                 .map(|pointer| Effect::Touch(Touch::around(AccessKind::Atomic, pointer))),
         ),
         // A texture may be a view of any buffer.
-        Alone::Texture => all.push(Effect::Touch(Touch::anywhere(AccessKind::Read, 1))),
+        Unfusable::Texture => all.push(Effect::Touch(Touch::anywhere(AccessKind::Read, 1))),
         _ => {}
     }
     all
@@ -446,9 +446,9 @@ pub fn special_register(register: &str) -> Vec<Effect> {
     match family {
         "tid" | "ctaid" | "ntid" | "nctaid" | "warpsize" => Vec::new(),
         "laneid" | "lanemask" => vec![Effect::WarpOperation],
-        "clock" | "clock64" | "globaltimer" => vec![Effect::Alone(Alone::Clock)],
+        "clock" | "clock64" | "globaltimer" => vec![Effect::Unfusable(Unfusable::Clock)],
         // Where cooperative launches, which are never fused, put their workspace; else zero.
         "envreg1" | "envreg2" => Vec::new(),
-        _ => vec![Effect::Alone(Alone::HardwareRegister(register.to_owned()))],
+        _ => vec![Effect::Unfusable(Unfusable::HardwareRegister(register.to_owned()))],
     }
 }

@@ -481,7 +481,7 @@ fn hazard(source: AccessKind, sink: AccessKind) -> Option<Hazard> {
     }
 }
 
-/// Variables are apart; behind two pointers may lie one buffer.
+/// Variables are disjoint; behind two pointers may lie one buffer.
 pub(super) fn may_share_target(one: &Target, other: &Target) -> bool {
     let shared = |target: &Target| matches!(target, Target::Shared(_) | Target::UnknownShared);
     match (one, other) {

@@ -7,7 +7,7 @@
 //! with `subscript: None` (anywhere in the buffer) or `target: Target::Unknown` (anywhere), or a
 //! reason in [`KernelModel::opaque`]; never silence. A kernel whose accesses are complete, but whose
 //! other effects a fused kernel could not be proven to keep (fences, clocks, named barriers, …), has
-//! a reason in [`KernelModel::alone`]: its neighbours see what it really touches.
+//! a reason in [`KernelModel::unfusable`]: its neighbours see what it really touches.
 //!
 //! Inline PTX is read instruction by instruction. Tiles that a warp loads or stores together
 //! (`wmma`) are ranges of rows that each of its threads may touch: a loop of the model, behind those
@@ -29,14 +29,14 @@
 
 mod access;
 mod address;
-mod alone;
+mod unfusable;
 mod alternation;
 mod assembly;
 mod body;
 mod bounded;
 mod cfg;
 mod choices;
-mod digits;
+mod bitwise;
 mod display;
 mod domain;
 mod effects;
@@ -65,7 +65,7 @@ mod tensor;
 mod uniformity;
 mod walk;
 
-pub use alone::Alone;
+pub use unfusable::Unfusable;
 pub use assembly::{computes_from_operands, only_computes};
 pub use body::Tables;
 pub use effects::BlockSet;
@@ -463,8 +463,8 @@ pub struct KernelModel {
     /// body is not known"), with their places. Empty for a modelled kernel; others are never fused
     /// and may touch anything.
     pub opaque: Vec<(String, Location)>,
-    /// Reasons why the kernel must run alone although its accesses are complete, with their places.
-    pub alone: Vec<(Alone, Location)>,
+    /// Reasons why the kernel fuses with nothing although its accesses are complete, with their places.
+    pub unfusable: Vec<(Unfusable, Location)>,
     /// Executes warp-collective operations.
     pub warp_operations: bool,
     /// Where these stand.

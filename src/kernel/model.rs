@@ -14,7 +14,7 @@ use super::sides::sides_of;
 use super::space::Space;
 use super::uniformity::{Uniformity, pointers_relied_on};
 use super::{
-    Alone, Barrier, KernelModel, KernelParameter, Loop, Quotient, Target, Unknown, WarpPlace,
+    Unfusable, Barrier, KernelModel, KernelParameter, Loop, Quotient, Target, Unknown, WarpPlace,
 };
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
@@ -36,20 +36,20 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
     let privacy = privacy::analyse(body);
     let uniformity = Uniformity::new(body, &flow, &privacy.changed_arguments, &BTreeSet::new());
     let mut opaque: Vec<(String, Location)> = Vec::new();
-    let mut alone: Vec<(Alone, Location)> = Vec::new();
-    let mut keep_alone = |reason: Alone, location: &Location| {
-        if !alone.iter().any(|(known, _)| *known == reason) {
-            alone.push((reason, location.clone()));
+    let mut unfusable: Vec<(Unfusable, Location)> = Vec::new();
+    let mut keep_unfused = |reason: Unfusable, location: &Location| {
+        if !unfusable.iter().any(|(known, _)| *known == reason) {
+            unfusable.push((reason, location.clone()));
         }
     };
     if flow.irreducible {
-        keep_alone(Alone::IrreducibleLoop, &body.location);
+        keep_unfused(Unfusable::IrreducibleLoop, &body.location);
     }
     if body.is_clustered {
-        keep_alone(Alone::Clusters, &body.location);
+        keep_unfused(Unfusable::Clusters, &body.location);
     }
     for location in &privacy.escapes {
-        keep_alone(Alone::EscapingAddress, location);
+        keep_unfused(Unfusable::EscapingAddress, location);
     }
     let mut collector = Collector {
         body,
@@ -95,7 +95,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
                             if roots.iter().all(shared) {
                                 warp_operations = true;
                             } else {
-                                keep_alone(Alone::VolatileMemory, location);
+                                keep_unfused(Unfusable::VolatileMemory, location);
                             }
                         }
                         let first = collector.accesses.len();
@@ -138,15 +138,15 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
                             .push(Event::CopiesComplete);
                     }
                     Effect::Print => prints = true,
-                    Effect::Alone(reason) => {
-                        if *reason == Alone::NamedBarrier {
+                    Effect::Unfusable(reason) => {
+                        if *reason == Unfusable::NamedBarrier {
                             let [arrives, waits] = barrier_parts(body, *value);
                             has_arrived |= arrives;
                             if waits && has_arrived {
                                 events.entry(*block).or_default().push(Event::LanesMeet);
                             }
                         }
-                        keep_alone(reason.clone(), location);
+                        keep_unfused(reason.clone(), location);
                     }
                     Effect::Opaque(reason) => {
                         if !opaque.iter().any(|(known, _)| known == reason) {
@@ -263,7 +263,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
         block_effects,
         preconditions,
         opaque,
-        alone,
+        unfusable,
         warp_operations,
         warp_places,
         exchanges: Vec::new(),
@@ -341,7 +341,7 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         block_effects: Vec::new(),
         preconditions: Vec::new(),
         opaque: vec![("has no body".to_owned(), Location::default())],
-        alone: Vec::new(),
+        unfusable: Vec::new(),
         warp_operations: false,
         warp_places: Vec::new(),
         exchanges: Vec::new(),

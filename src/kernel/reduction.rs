@@ -51,7 +51,7 @@ pub enum ReductionOperator {
 
 impl Reduction {
     /// Whether both leave the same bits in whichever order they are made, whatever their operands.
-    /// Cells of one size are the same or apart. Threads of different blocks need more: that both
+    /// Cells of one size are the same or disjoint. Threads of different blocks need more: that both
     /// are atomic beyond a block.
     pub fn commutes_with(&self, other: &Self) -> bool {
         let rounds = matches!(

@@ -12,7 +12,7 @@ use super::address::Root;
 use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
 use super::bounded::{EFFORT, Openness};
 use super::cfg::Flow;
-use super::digits::bitwise;
+use super::bitwise::bitwise;
 use super::polynomial::Polynomial;
 use super::space::Space;
 use crate::affine::{Affine, Axis, Variable};

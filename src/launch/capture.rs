@@ -5,7 +5,7 @@
 //! Two things differ. Launches run where the graph is launched, of which the host code shows nothing but
 //! an opaque call: [`StreamCapture::replays`]. And whoever counts the nodes of a graph, changes their
 //! arguments or updates an executable graph from another one sees which kernels there are: such launches
-//! stay apart while their stream is captured.
+//! stay unfused while their stream is captured.
 
 use super::calls;
 use super::host_ir::HostModule;

@@ -10,7 +10,7 @@ use crate::diagnostics::RejectionReason;
 use crate::kernel::KernelModel;
 use crate::launch::LaunchGraph;
 use crate::schedule::{
-    FusionGroup, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, kept_apart, plan_fusion,
+    FusionGroup, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, left_unfused, plan_fusion,
     plan_batches, without_unbacked,
 };
 use crate::verify::{Refusal, VerifiedPlan, verify};
@@ -64,8 +64,8 @@ pub(super) fn judge(
     let what = match &part {
         Some((_, left_out)) if left_out.len() < plan.groups.len() => match left_out.len() {
             0 => String::from("a plan of the same groups is carried out"),
-            1 => String::from("the launches of one group stay apart"),
-            number => format!("the launches of {number} groups stay apart"),
+            1 => String::from("the launches of one group stay unfused"),
+            number => format!("the launches of {number} groups stay unfused"),
         },
         _ => String::from(outcome::UNFUSED),
     };
@@ -77,7 +77,7 @@ pub(super) fn judge(
     for group in left_out {
         let message = String::from("no proof was found that they may be one that stood the check");
         let reason = RejectionReason::NotVerified;
-        missed.extend(kept_apart(graph, &group, reason, &message));
+        missed.extend(left_unfused(graph, &group, reason, &message));
     }
     missed.sort_by_key(|missed| missed.source);
     Ok((verified, missed))

@@ -166,7 +166,7 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
             continue;
         }
         let mut space = space_of(&groups, models, &analysis.launch_kernels(), build);
-        space.apart = false;
+        space.unfused = false;
         // Each of them as it was planned.
         space.layouts = vec![AS_PLANNED.to_owned()];
         let sites = sites(&groups).chain(statements.iter().map(|launch| launch.0));
@@ -254,7 +254,7 @@ fn space_of(
     let most_threads = capabilities.map(|device| device.threads).min().unwrap_or(0);
     Space {
         layouts,
-        apart: build.sirius.max_fusions.is_none(),
+        unfused: build.sirius.max_fusions.is_none(),
         without: switches.map(|(each, _)| *each).collect(),
         resident_threads: match build.device {
             Device::Cuda => RESIDENT_THREADS
@@ -308,7 +308,7 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     let mut placed: BTreeMap<String, Option<Vec<FusionGroup>>> = BTreeMap::new();
     let mut time = |choice: &Choice| -> f64 {
         let Choice::Fused { layout, variant } = choice else {
-            return groups.iter().map(|group| model.apart(group)).sum();
+            return groups.iter().map(|group| model.unfused(group)).sum();
         };
         let place = |group: &FusionGroup| match *layout == group.layout || layout == AS_PLANNED {
             true => Some(group.clone()),
@@ -347,7 +347,7 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     }
     all[1..].sort_by(|one, other| one.nanoseconds.total_cmp(&other.nanoseconds));
     all.retain(|each| each.nanoseconds < f64::MAX);
-    // Launches apart have one variant only.
+    // Launches that are not fused have one variant only.
     let mut names = BTreeSet::new();
     all.retain(|each| names.insert(subject.space.choice(&each.genome).to_string()));
     all
@@ -402,10 +402,10 @@ fn apply(
                 let first = group.members[0].launch;
                 let mut carried_out = true;
                 groups[*index] = match &choice {
-                    Choice::Apart => {
+                    Choice::Unfused => {
                         rearranged = true;
                         let cuts = 1..group.members.len();
-                        missed.extend(cuts.filter_map(|cut| regrouper.cut(&group, cut, APART)));
+                        missed.extend(cuts.filter_map(|cut| regrouper.cut(&group, cut, FASTER_UNFUSED)));
                         None
                     }
                     Choice::Fused { layout, variant } => Some(FusionGroup {
@@ -454,7 +454,7 @@ fn apply(
     }
 }
 
-const APART: &str = "by what was measured or estimated, they are faster apart";
+const FASTER_UNFUSED: &str = "by what was measured or estimated, they are faster unfused";
 
 /// What an earlier measurement says of a subject, on the device that is most like the one at hand.
 fn kept_verdict(key: &str, build: &Build) -> Option<Verdict> {

@@ -22,7 +22,7 @@ pub(super) fn define(device: &Module<'_>, source_file: &Path) -> Result<(), Prog
         .map(ir::Value::name)
         .collect();
     let is_declared = |name: &&&str| declared.iter().any(|declared| declared == **name);
-    // Nothing is as long as one byte: what two calls give is apart.
+    // Nothing is as long as one byte: what two calls give is disjoint.
     let allocations = ALLOCATIONS.iter().filter(is_declared).map(|name| {
         format!(
             "define linkonce_odr ptr @{name}(i64 %bytes) alwaysinline {{\n  \

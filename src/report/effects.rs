@@ -94,7 +94,7 @@ fn describe(model: &KernelModel) -> ReportKernel {
         name: model.display_name.clone(),
         opaque: model.opaque.iter().map(|(why, _)| why.clone()).collect(),
         unfusable: model
-            .alone
+            .unfusable
             .iter()
             .map(|(why, _)| why.name().to_owned())
             .collect(),

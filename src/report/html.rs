@@ -1,4 +1,4 @@
-//! The report as one self-contained page: a summary, then launches, fusions, pairs that stay apart and dependences, each
+//! The report as one self-contained page: a summary, then launches, fusions, pairs that stay unfused and dependences, each
 //! row with an anchor that the others link to. A box filters all rows; without scripts everything is there all the same.
 
 use super::text::{details, name_at, place, qualities, resources};
@@ -6,7 +6,7 @@ use super::{Extent, Report, ReportFusion, ReportNode, ReportNodeKind, kind_name,
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
-/// A page with the launches, what fuses, what stays apart, the dependences and the times.
+/// A page with the launches, what fuses, what stays unfused, the dependences and the times.
 pub fn render_html(report: &Report) -> String {
     let mut page = String::from(include_str!("page.html"));
     let links = Links::new(report);
@@ -20,7 +20,7 @@ pub fn render_html(report: &Report) -> String {
     fusions(&mut page, report);
     regions(&mut page, report);
     reservations(&mut page, report);
-    apart(&mut page, report, &links);
+    unfused(&mut page, report, &links);
     dependences(&mut page, report);
     times(&mut page, report);
     page.push_str(include_str!("page.js"));
@@ -33,8 +33,8 @@ struct Links {
     fusions: HashMap<usize, usize>,
     /// By node, its part of the program that is issued in batches, and its batch.
     batches: HashMap<usize, (usize, Option<usize>)>,
-    /// By node, the rows of what stays apart in which it is the earlier one.
-    apart: HashMap<usize, Vec<usize>>,
+    /// By node, the rows of what stays unfused in which it is the earlier one.
+    unfused: HashMap<usize, Vec<usize>>,
     /// The first dependence of each pair.
     edges: HashSet<(usize, usize)>,
 }
@@ -52,14 +52,14 @@ impl Links {
                 members.map(move |id| (*id, (index, statement.batch)))
             })
         });
-        let mut apart: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut unfused: HashMap<usize, Vec<usize>> = HashMap::new();
         for (index, missed) in report.missed.iter().enumerate() {
-            apart.entry(missed.src).or_default().push(index);
+            unfused.entry(missed.src).or_default().push(index);
         }
         Self {
             fusions: members.collect(),
             batches: waiting.collect(),
-            apart,
+            unfused,
             edges: report
                 .edges
                 .iter()
@@ -104,7 +104,7 @@ fn summarise(page: &mut String, report: &Report) {
             format!("{} of {copies}", counts.copies_in_fusions),
             "copies in fused launches",
         ),
-        (report.missed.len().to_string(), "pairs that stay apart"),
+        (report.missed.len().to_string(), "pairs that stay unfused"),
         (format!("{seconds:.1} s"), "for the analysis"),
     ] {
         let _ = writeln!(page, "<div><b>{figure}</b>{what}</div>");
@@ -117,7 +117,7 @@ fn summarise(page: &mut String, report: &Report) {
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, (count, first))| (std::cmp::Reverse(*count), *first));
     if !reasons.is_empty() {
-        page.push_str("<table><thead><tr><th>why pairs stay apart</th><th>pairs</th><th>the first</th></tr></thead><tbody>\n");
+        page.push_str("<table><thead><tr><th>why pairs stay unfused</th><th>pairs</th><th>the first</th></tr></thead><tbody>\n");
         for (reason, (count, first)) in reasons {
             let missed = &report.missed[first];
             let _ = writeln!(
@@ -138,7 +138,7 @@ fn summarise(page: &mut String, report: &Report) {
         ("fusions", "fusions", report.fusions.len()),
         ("batches", "batched regions", report.batched_regions.len()),
         ("memory", "memory", report.reservations.len()),
-        ("apart", "staying apart", report.missed.len()),
+        ("unfused", "pairs that are not fused", report.missed.len()),
         ("dependences", "dependences", report.edges.len()),
         ("time", "time", report.stages.len()),
     ] {
@@ -221,14 +221,14 @@ fn runs_in(report: &Report, links: &Links, id: usize) -> String {
             region + 1
         ));
     }
-    for row in links.apart.get(&id).into_iter().flatten() {
+    for row in links.unfused.get(&id).into_iter().flatten() {
         let missed = &report.missed[*row];
         let next = match missed.carried {
-            true => "from the next iteration",
-            false => "from the next launch",
+            true => "the next iteration",
+            false => "the next launch",
         };
         parts.push(format!(
-            "<a href=\"#a{row}\">apart {next}</a>: <code>{}</code>",
+            "<a href=\"#a{row}\">not fused with {next}</a>: <code>{}</code>",
             escape(&missed.reason)
         ));
     }
@@ -325,7 +325,7 @@ fn reservations(page: &mut String, report: &Report) {
     section(page, ("memory", "Memory"), &["not allocated"], &rows, false);
 }
 
-fn apart(page: &mut String, report: &Report, links: &Links) {
+fn unfused(page: &mut String, report: &Report, links: &Links) {
     let rows: Vec<_> = report
         .missed
         .iter()
@@ -355,7 +355,7 @@ fn apart(page: &mut String, report: &Report, links: &Links) {
         })
         .collect();
     let headings = ["launch", "and", "reason", "why"];
-    section(page, ("apart", "Staying apart"), &headings, &rows, false);
+    section(page, ("unfused", "Not fused"), &headings, &rows, false);
 }
 
 fn dependences(page: &mut String, report: &Report) {

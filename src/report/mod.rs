@@ -68,7 +68,7 @@ pub struct Report {
     /// Allocations that take no memory while only fused kernels run; known once code was generated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<ReportReservation>,
-    /// Consecutive launches that stay apart.
+    /// Consecutive launches that stay unfused.
     pub missed: Vec<ReportMissed>,
     /// The kernels that are launched, and their memory effects.
     #[serde(default)]
@@ -304,7 +304,7 @@ pub struct ReportGuard {
     pub condition: String,
 }
 
-/// Two consecutive launches that stay apart, or the last and the first launch of a host loop.
+/// Two consecutive launches that stay unfused, or the last and the first launch of a host loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportMissed {
     /// Id of the earlier node.

@@ -7,7 +7,7 @@ use super::{
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
 
-/// What fuses under which tests, for each pair that stays apart why, and where they are wanted the dependences.
+/// What fuses under which tests, for each pair that stays unfused why, and where they are wanted the dependences.
 pub fn render_text(report: &Report, dependences: bool) -> String {
     let mut text = match report.summary_line() {
         Some(line) => format!("{line}\n"),
@@ -67,9 +67,9 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
         let missed = all[0];
         let (source, sink) = (name_at(report, missed.src), name_at(report, missed.dst));
         let both = match (missed.carried, missed.src == missed.dst) {
-            (false, _) => format!("{source} and {sink} stay apart"),
-            (true, true) => format!("{source} stays apart from itself in the next iteration"),
-            (true, false) => format!("{source} and {sink} of the next iteration stay apart"),
+            (false, _) => format!("{source} and {sink} stay unfused"),
+            (true, true) => format!("{source} stays unfused from itself in the next iteration"),
+            (true, false) => format!("{source} and {sink} of the next iteration stay unfused"),
         };
         let _ = writeln!(text, "{both}: {} [{}]", missed.message, missed.reason);
         if stands_elsewhere(report, missed) {
@@ -147,7 +147,7 @@ pub(super) fn resources(figures: &GroupOccupancy) -> String {
         figures.threads_per_block
     );
     if let Some(least) = figures.least_member_warps {
-        let _ = write!(text, ", at least {least} of each apart");
+        let _ = write!(text, ", at least {least} of each unfused");
     }
     text
 }

@@ -157,7 +157,7 @@ fn candidate(
         if is_operation
             || launch.special
             || model.prints
-            || !model.alone.is_empty()
+            || !model.unfusable.is_empty()
             || !model.opaque.is_empty()
         {
             return None;

@@ -1,7 +1,7 @@
 //! Whether block partitions of different code are worth running side by side.
 //!
 //! Invariant: a verdict is made of what is known when the program is compiled and of fixed figures, so that it is
-//! always the same; and it only ever keeps launches apart, which is right whatever the figures are.
+//! always the same; and it only ever keeps launches unfused, which is right whatever the figures are.
 //!
 //! # The model
 //! A multiprocessor holds as many blocks of a kernel at once as its threads and its shared memory allow
@@ -16,7 +16,7 @@
 //! * and where the code of all block partitions is larger than the cache for instructions and that of each is
 //!   not, [`FETCH_NANOSECONDS`] a round for each instruction beyond it.
 //!
-//! Block partitions stand side by side when the one launch takes no longer than the launches apart. So small grids
+//! Block partitions stand side by side when the one launch takes no longer than the launches unfused. So small grids
 //! always do, which fill a device together; and large ones do, unless one of them costs the other too many of
 //! its blocks at once. Registers are not known yet: what ptxas says of them decides later (`resources`).
 //!
@@ -56,9 +56,9 @@ impl<'a> Judge<'a> {
         let (Some(device), false) = (Capability::of(DEVICE), code(earlier) == code(later)) else {
             return Ok(());
         };
-        let apart = [of(earlier), of(later)];
-        let both = apart.concat();
-        let [first, second] = [0, 1].map(|group| Estimate::of(&device, &apart[group]));
+        let unfused = [of(earlier), of(later)];
+        let both = unfused.concat();
+        let [first, second] = [0, 1].map(|group| Estimate::of(&device, &unfused[group]));
         let together = Estimate::of(&device, &both);
         let nanoseconds = first.nanoseconds + second.nanoseconds;
         if together.nanoseconds <= nanoseconds {
@@ -66,8 +66,8 @@ impl<'a> Judge<'a> {
         }
         let name = |group: &[Candidate]| group[0].model.display_name.clone();
         let message = format!(
-            "`{}` and `{}` side by side would take about {} μs and apart {} μs, since a multiprocessor \
-             would hold {} blocks at once and apart {} and {}",
+            "`{}` and `{}` side by side would take about {} μs and unfused {} μs, since a multiprocessor \
+             would hold {} blocks at once and unfused {} and {}",
             name(earlier),
             name(later),
             microseconds(together.nanoseconds),

@@ -114,7 +114,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether each thread of a block knows itself from all others.
-    pub(super) fn tells_threads_apart(&self, member: &Candidate) -> bool {
+    pub(super) fn distinguishes_threads(&self, member: &Candidate) -> bool {
         (0..3).all(|axis| {
             member.model.distinguishes_threads[axis]
                 || self.extent(member, 3 + axis).as_constant() == Some(1)
@@ -191,7 +191,7 @@ impl<'a> Judge<'a> {
     /// Whether threads of members may run in others at all.
     pub(super) fn may_be_remapped(&self, members: &[Candidate<'a>]) -> bool {
         let mut members = members.iter();
-        self.options.deals_threads && members.all(|member| self.tells_threads_apart(member))
+        self.options.deals_threads && members.all(|member| self.distinguishes_threads(member))
     }
 
     /// A way to remap some of the members to the threads of the others; `None` when there is none.

@@ -38,7 +38,7 @@ pub(super) struct Expansion<'a> {
     graph: &'a LaunchGraph,
     /// Source and sink of each edge within an iteration that keeps two launches from being one, and the
     /// buffer, which the sink replaces.
-    apart: BTreeSet<(NodeId, NodeId, String)>,
+    separated: BTreeSet<(NodeId, NodeId, String)>,
     /// Launches with what they replace.
     replaced: BTreeMap<NodeId, Vec<WholeWrite>>,
     /// Source and sink of each edge within an iteration, and the buffer.
@@ -62,7 +62,7 @@ impl<'a> Expansion<'a> {
                 .map(|edge| (edge.source, edge.sink, edge.buffer.as_str()))
                 .collect(),
             graph,
-            apart: BTreeSet::new(),
+            separated: BTreeSet::new(),
             replaced: BTreeMap::new(),
             nodes: BTreeMap::new(),
         };
@@ -82,9 +82,9 @@ impl<'a> Expansion<'a> {
                 expansion.replaced.insert(edge.sink, buffers);
             }
             let replaced = &expansion.replaced[&edge.sink];
-            if names(replaced, &edge.buffer) && keeps_apart(edge) {
+            if names(replaced, &edge.buffer) && separates(edge) {
                 let key = (edge.source, edge.sink, edge.buffer.clone());
-                expansion.apart.insert(key);
+                expansion.separated.insert(key);
             }
         }
         expansion
@@ -126,7 +126,7 @@ impl<'a> Expansion<'a> {
     /// The graph without the edges that keep launches apart for the sake of a place; `None` when that is
     /// the same graph.
     pub(super) fn freed(&self, dependences: &DependenceGraph) -> Option<DependenceGraph> {
-        if self.apart.is_empty() {
+        if self.separated.is_empty() {
             return None;
         }
         let mut freed = dependences.clone();
@@ -138,12 +138,12 @@ impl<'a> Expansion<'a> {
 
     fn is_freed(&self, edge: &Edge) -> bool {
         let key = (edge.source, edge.sink, edge.buffer.clone());
-        is_of_place(edge) && keeps_apart(edge) && self.apart.contains(&key)
+        is_of_place(edge) && separates(edge) && self.separated.contains(&key)
     }
 
     /// From now on the edges into these launches stay.
     pub(super) fn keep(&mut self, sinks: &BTreeSet<NodeId>) {
-        self.apart.retain(|(_, sink, _)| !sinks.contains(sink));
+        self.separated.retain(|(_, sink, _)| !sinks.contains(sink));
     }
 
     /// Leaves those of the ranges that a statement replaces which it may have elsewhere: nothing that it runs
@@ -173,7 +173,7 @@ impl<'a> Expansion<'a> {
                 is_needed || needed.is_empty() && !members.iter().any(is_used)
             })
         });
-        // All of them, or it has to stay apart.
+        // All of them, or it has to stay unfused.
         if met != needed {
             statement.replaced.clear();
         }
@@ -189,8 +189,8 @@ impl<'a> Expansion<'a> {
         &'b self,
         members: &'b [NodeId],
     ) -> impl Iterator<Item = &'b (NodeId, NodeId, String)> {
-        let apart = self.apart.iter();
-        apart.filter(|(source, sink, _)| members.contains(source) && members.contains(sink))
+        let separated = self.separated.iter();
+        separated.filter(|(source, sink, _)| members.contains(source) && members.contains(sink))
     }
 
     fn nodes(&self, group: &FusionGroup) -> Vec<NodeId> {
@@ -234,6 +234,6 @@ fn is_of_place(edge: &Edge) -> bool {
 }
 
 /// Whether no kernel could hold both ends.
-fn keeps_apart(edge: &Edge) -> bool {
+fn separates(edge: &Edge) -> bool {
     !edge.carried && edge.scope == Scope::Global && edge.mapped.is_none() && edge.array.is_none()
 }

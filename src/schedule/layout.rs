@@ -38,7 +38,7 @@ pub enum Layout {
     /// What the cost model says.
     #[default]
     Auto,
-    /// One block partition. Launches that could only stand side by side stay apart.
+    /// One block partition. Launches that could only stand side by side stay unfused.
     Vertical,
     /// The most block partitions.
     Horizontal,

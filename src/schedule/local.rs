@@ -6,7 +6,7 @@
 //! edges come from: all of them when that is legal, else the latest that is. Groups therefore only
 //! grow at their end, and what a member has already moved past never has to be asked again.
 
-use super::apart::why_apart;
+use super::unfused::why_unfused;
 use super::dead_buffers::find_dead_buffers;
 use super::expansion::Expansion;
 use super::group::{Judge, launches};
@@ -109,8 +109,8 @@ fn plan_by(
             .iter()
             .filter_map(|node| candidates[node].as_ref().ok().copied())
             .collect();
-        let alone = judge.alone(&plan, &candidates, most.saturating_sub(made));
-        plan.groups.extend(alone);
+        let single = judge.single_launches(&plan, &candidates, most.saturating_sub(made));
+        plan.groups.extend(single);
     }
     if options.reserves_memory && options.fusion != Fusion::Off {
         plan.dead_buffers = find_dead_buffers(graph, kernels, &plan);
@@ -128,7 +128,7 @@ fn plan_by(
         if groups.together(source, sink) {
             continue;
         }
-        let rejection = why_apart(
+        let rejection = why_unfused(
             &mut judge,
             (&candidates[&source], &candidates[&sink]),
             (source, sink),

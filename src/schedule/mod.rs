@@ -4,8 +4,8 @@
 //! judges every plan from the models alone.
 
 mod alignment;
-mod alone;
-mod apart;
+mod single_launches;
+mod unfused;
 mod arrays;
 mod beside;
 mod beside_cost;
@@ -353,7 +353,7 @@ impl BatchedStatement {
     }
 }
 
-/// Two consecutive launches in host order that stay apart.
+/// Two consecutive launches in host order that stay unfused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missed {
     /// The earlier launch.
@@ -393,11 +393,11 @@ pub fn left_out(graph: &LaunchGraph, kernels: &[KernelModel], group: &FusionGrou
             ),
         ),
     };
-    kept_apart(graph, group, reason, &message)
+    left_unfused(graph, group, reason, &message)
 }
 
 /// The pairs of a group that is not carried out.
-pub fn kept_apart(
+pub fn left_unfused(
     graph: &LaunchGraph,
     group: &FusionGroup,
     reason: RejectionReason,

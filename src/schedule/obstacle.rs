@@ -41,9 +41,9 @@ pub(super) fn candidate<'a>(
         let message = format!("`{}` {clause}", model.display_name);
         return Err(rejection(RejectionReason::OpaqueKernel, message, location));
     }
-    if let Some((reason, location)) = model.alone.first() {
+    if let Some((reason, location)) = model.unfusable.first() {
         let message = format!("`{}` {reason}", model.display_name);
-        return Err(rejection(RejectionReason::RunsAlone, message, location));
+        return Err(rejection(RejectionReason::Unfusable, message, location));
     }
     if launch.special {
         let message = format!(

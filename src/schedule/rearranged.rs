@@ -101,7 +101,7 @@ impl<'a> Judge<'a> {
         if placed.iter().any(other_threads) {
             if !members
                 .iter()
-                .all(|member| self.tells_threads_apart(member))
+                .all(|member| self.distinguishes_threads(member))
             {
                 return None;
             }

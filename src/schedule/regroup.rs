@@ -95,7 +95,7 @@ impl<'a> Regrouper<'a> {
         })
     }
 
-    /// The members on both sides of a cut stay apart, with this message.
+    /// The members on both sides of a cut stay unfused, with this message.
     pub fn cut(&self, whole: &FusionGroup, position: usize, message: &str) -> Option<Missed> {
         let node = |at: usize| self.nodes.get(&whole.members.get(at)?.launch).copied();
         let (source, sink) = (node(position.checked_sub(1)?)?, node(position)?);

@@ -29,7 +29,7 @@ pub struct GroupUsage {
     pub fused: KernelUsage,
     /// Dynamic shared memory of a block for the rows that the fused kernel keeps, in bytes.
     #[serde(default)]
-    pub staged_bytes: u64,
+    pub promoted_bytes: u64,
     /// The members' own kernels, in the group's order; `None` for a set or a copy, which is no kernel of its own.
     pub members: Vec<Option<KernelUsage>>,
 }
@@ -101,7 +101,7 @@ impl GroupOccupancy {
             })
             .collect();
         let most_dynamic = dynamic.iter().copied().max().unwrap_or(0);
-        let most_dynamic = most_dynamic.max(usage.staged_bytes);
+        let most_dynamic = most_dynamic.max(usage.promoted_bytes);
         let of_members = usage.members.iter().zip(&threads).zip(&dynamic);
         let least = of_members
             .filter_map(|((usage, threads), dynamic)| {
@@ -149,7 +149,7 @@ impl GroupOccupancy {
         let spills = self.fused.spill_bytes();
         if spills > self.member_spill_bytes + SPILL_TOLERANCE_BYTES {
             return Some(format!(
-                "fused, they would spill {spills} bytes a thread {place}, and apart {} together",
+                "fused, they would spill {spills} bytes a thread {place}, and unfused {} together",
                 self.member_spill_bytes
             ));
         }
@@ -157,7 +157,7 @@ impl GroupOccupancy {
         few.then(|| {
             format!(
                 "fused, {} of {} warps would run at once {place} ({} registers a thread, {} bytes of \
-                 shared memory), and at least {least} of each apart",
+                 shared memory), and at least {least} of each unfused",
                 self.warps,
                 self.most_warps,
                 self.fused.registers,
@@ -234,7 +234,7 @@ mod tests {
         );
         let spilled = occupancy(32, 32, [41, 8]).refusal().unwrap();
         assert!(
-            spilled.contains("41 bytes") && spilled.contains("apart 8"),
+            spilled.contains("41 bytes") && spilled.contains("unfused 8"),
             "{spilled}"
         );
         let never = occupancy(0, 8, [0, 0]).refusal().unwrap();

@@ -1,6 +1,6 @@
 //! Variants by their names.
 //!
-//! A name is a layout, `apart` for launches that are not fused, and behind a layout words for
+//! A name is a layout, `unfused` for launches that are not fused, and behind a layout words for
 //! what is special about the kernel: `-NAME` for an optimisation that it goes without, `threads=N` for
 //! threads that are to run at once on a multiprocessor, `compact` for loops that are not unrolled,
 //! `unroll=N` for innermost loops whose bodies stand N times in the code.
@@ -13,7 +13,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Choice {
     /// The launches are not fused.
-    Apart,
+    Unfused,
     /// They are one kernel.
     Fused {
         /// The name of its layout.
@@ -46,8 +46,8 @@ impl Choice {
             return None;
         }
         match layout {
-            APART if variant.is_usual() => Some(Self::Apart),
-            APART => None,
+            UNFUSED | FORMERLY_UNFUSED if variant.is_usual() => Some(Self::Unfused),
+            UNFUSED | FORMERLY_UNFUSED => None,
             _ => Some(Self::Fused {
                 layout: layout.to_owned(),
                 variant,
@@ -59,7 +59,7 @@ impl Choice {
 impl fmt::Display for Choice {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Fused { layout, variant } = self else {
-            return to.write_str(APART);
+            return to.write_str(UNFUSED);
         };
         to.write_str(layout)?;
         for optimisation in &variant.without {
@@ -78,7 +78,9 @@ impl fmt::Display for Choice {
     }
 }
 
-const APART: &str = "apart";
+const UNFUSED: &str = "unfused";
+/// What it was called before.
+const FORMERLY_UNFUSED: &str = "apart";
 const COMPACT: &str = "compact";
 const UNROLL: &str = "unroll=";
 
@@ -89,7 +91,7 @@ mod tests {
     #[test]
     fn names_are_read_back() {
         for name in [
-            "apart",
+            "unfused",
             "v",
             "v2h3.2",
             "h -row-promotion -loop-fusion",
@@ -99,12 +101,13 @@ mod tests {
         ] {
             assert_eq!(Choice::named(name).unwrap().to_string(), name);
         }
+        assert_eq!(Choice::named("apart"), Some(Choice::Unfused));
         for name in [
             "",
             " v",
             "v -speed",
             "v threads=",
-            "apart compact",
+            "unfused compact",
             "v unroll=1",
             "v unroll=x",
             "v unroll=2 compact",

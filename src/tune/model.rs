@@ -75,7 +75,7 @@ impl<'a> Model<'a> {
     }
 
     /// Nanoseconds of the group's members as launches of their own.
-    pub fn apart(&self, group: &FusionGroup) -> f64 {
+    pub fn unfused(&self, group: &FusionGroup) -> f64 {
         let members = group.members.iter();
         members
             .map(|member| self.launch(&[self.work(&[(member.launch, None)], &[], USUAL_UNROLLING)]))
@@ -394,10 +394,10 @@ mod tests {
             };
             let large = partition(400_000, 8.0);
             let alone = |work: &Work| model.launch(std::slice::from_ref(work));
-            let apart = alone(&large) + alone(&crowded);
+            let unfused = alone(&large) + alone(&crowded);
             let together = model.launch(&[large, crowded]);
-            assert!(together > apart, "{together} {apart}");
-            apart
+            assert!(together > unfused, "{together} {unfused}");
+            unfused
         });
     }
 

@@ -243,19 +243,19 @@ mod tests {
             groups: vec![0],
             space: Space::default(),
         };
-        let other = BTreeMap::from([("k".to_owned(), "apart".to_owned())]);
+        let other = BTreeMap::from([("k".to_owned(), "unfused".to_owned())]);
         Manifest::new(vec![subject], vec![BTreeMap::new(), other])
     }
 
-    /// Times of the planned variant and of the launches apart, a round each; the first is round 0.
-    fn results(planned: &[f64], apart: &[f64]) -> String {
+    /// Times of the planned variant and of the launches unfused, a round each; the first is round 0.
+    fn results(planned: &[f64], unfused: &[f64]) -> String {
         let mut runs = Vec::new();
-        for (round, (planned, apart)) in planned.iter().zip(apart).enumerate() {
+        for (round, (planned, unfused)) in planned.iter().zip(unfused).enumerate() {
             let site = |number: u32, fused: bool, nanoseconds: f64| serde_json::json!({"site": number, "fused": fused, "launches": 1, "nanoseconds": nanoseconds});
-            let half = apart / 2.0;
+            let half = unfused / 2.0;
             let planned = [site(3, true, *planned), site(9, false, 1e9)];
-            let apart = [site(3, false, half), site(4, false, half)];
-            for (configuration, sites) in [planned, apart].into_iter().enumerate() {
+            let unfused = [site(3, false, half), site(4, false, half)];
+            for (configuration, sites) in [planned, unfused].into_iter().enumerate() {
                 let run = serde_json::json!({"configuration": configuration, "round": round, "sites": sites});
                 runs.push(run.to_string());
             }
@@ -276,7 +276,7 @@ mod tests {
         let planned = [900.0, 100.0, 101.0, 102.0, 99.0];
         assert_eq!(
             choice(&results(&planned, &[10.0, 90.0, 91.0, 89.0, 90.0])),
-            "apart"
+            "unfused"
         );
         assert_eq!(
             choice(&results(&planned, &[10.0, 110.0, 91.0, 120.0, 120.0])),
@@ -302,7 +302,7 @@ mod tests {
         merged.merge(Measurements::read(&other).unwrap());
         let together = Measurements::read(&format!("{one}{other}")).unwrap();
         assert_eq!(merged, together);
-        assert_eq!(together.median("k", "apart"), Some(200.0));
+        assert_eq!(together.median("k", "unfused"), Some(200.0));
         assert_eq!(together.median("k", "h"), None);
     }
 
@@ -322,7 +322,7 @@ mod tests {
         // Numbers of configurations and sites that are not there change nothing.
         let strange = good.replace("\"configuration\":1", "\"configuration\":7");
         assert_eq!(
-            Measurements::read(&strange).unwrap().median("k", "apart"),
+            Measurements::read(&strange).unwrap().median("k", "unfused"),
             None
         );
     }

@@ -34,8 +34,8 @@ pub struct Subject {
 pub struct Space {
     /// Names of layouts, the planned one first.
     pub layouts: Vec<String>,
-    /// The launches can also stay apart.
-    pub apart: bool,
+    /// The launches can also stay unfused.
+    pub unfused: bool,
     /// Optimisations that it can go without.
     pub without: Vec<Optimisation>,
     /// Threads that may be asked for at once on a multiprocessor.
@@ -50,18 +50,18 @@ impl Space {
     /// How many values each axis has: the layout, each optimisation, threads, loops. Value 0 is as
     /// planned.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![self.layouts.len() + usize::from(self.apart)];
+        let mut sizes = vec![self.layouts.len() + usize::from(self.unfused)];
         sizes.extend(self.without.iter().map(|_| 2));
         sizes.push(1 + self.resident_threads.len());
         sizes.push(1 + usize::from(self.compact) + self.unrolled.len());
         sizes
     }
 
-    /// The variant of a value on each axis. Launches apart have nothing else to choose.
+    /// The variant of a value on each axis. Launches that are not fused have nothing else to choose.
     pub fn choice(&self, genome: &Genome) -> Choice {
         let value = |axis: usize| genome.get(axis).copied().unwrap_or(0);
         let Some(layout) = self.layouts.get(value(0)) else {
-            return Choice::Apart;
+            return Choice::Unfused;
         };
         let switches = self.without.iter().enumerate();
         let without = switches
@@ -85,7 +85,7 @@ impl Space {
     /// Whether this is one of the variants.
     pub fn has(&self, choice: &Choice) -> bool {
         match choice {
-            Choice::Apart => self.apart,
+            Choice::Unfused => self.unfused,
             Choice::Fused { layout, variant } => {
                 let threads = variant.resident_threads;
                 self.layouts.contains(layout)
@@ -204,7 +204,7 @@ mod tests {
     fn each_value_of_each_axis_is_another_variant() {
         let space = Space {
             layouts: vec!["v".into(), "h".into()],
-            apart: true,
+            unfused: true,
             without: vec![Optimisation::LoopFusion, Optimisation::RowPromotion],
             resident_threads: vec![1024],
             compact: true,
@@ -215,9 +215,9 @@ mod tests {
         assert_eq!(name([0; 5]), "v");
         assert_eq!(name([1, 1, 0, 1, 1]), "h -loop-fusion threads=1024 compact");
         assert_eq!(name([0, 0, 1, 0, 3]), "v -row-promotion unroll=4");
-        assert_eq!(name([2, 1, 1, 1, 1]), "apart");
+        assert_eq!(name([2, 1, 1, 1, 1]), "unfused");
         let has = |name: &str| space.has(&Choice::named(name).unwrap());
-        assert!(has("apart") && has("h -row-promotion") && has("v compact"));
+        assert!(has("unfused") && has("h -row-promotion") && has("v compact"));
         assert!(has("v unroll=2") && !has("v unroll=8"));
         assert!(!has("v2h2") && !has("v -launch-batches") && !has("v threads=512"));
     }

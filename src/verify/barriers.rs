@@ -10,11 +10,11 @@ use super::targets::may_meet;
 use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel};
 
 /// Whether nothing in a kernel is ordered by the barrier with this number in the function's text alone.
-/// `apart` tells of two pointers that they never lead to a common byte.
+/// `disjoint` tells of two pointers that they never lead to a common byte.
 pub fn is_redundant(
     kernel: &KernelModel,
     place: usize,
-    apart: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
+    disjoint: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> bool {
     let number = kernel
         .barriers
@@ -25,7 +25,7 @@ pub fn is_redundant(
     };
     // Other ways of threads to wait for each other are not spoken of here.
     let unknown = !kernel.opaque.is_empty()
-        || !kernel.alone.is_empty()
+        || !kernel.unfusable.is_empty()
         || kernel.warp_operations
         || kernel.asynchronous_copies
         || !kernel.barriers.iter().all(|barrier| barrier.uniform);
@@ -36,16 +36,16 @@ pub fn is_redundant(
     let before = || spans().filter(|(_, span)| span.next.contains(&number));
     let after = || spans().filter(|(_, span)| span.intervals.contains(&(number + 1)));
     let complete = kernel.intervals.accesses.len() == kernel.accesses.len();
-    complete && before().all(|(source, _)| after().all(|(sink, _)| !conflict(source, sink, &apart)))
+    complete && before().all(|(source, _)| after().all(|(sink, _)| !conflict(source, sink, &disjoint)))
 }
 
 fn conflict(
     source: &Access,
     sink: &Access,
-    apart: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
+    disjoint: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> bool {
     if source.kind == AccessKind::Read && sink.kind == AccessKind::Read {
         return false;
     }
-    may_meet(&source.target, &sink.target, apart)
+    may_meet(&source.target, &sink.target, disjoint)
 }

@@ -92,7 +92,7 @@ fn members<'a>(
         if let Some((reason, _)) = model.opaque.first() {
             return Err(refuse(format!("its kernel {reason}")));
         }
-        if let Some((reason, _)) = model.alone.first() {
+        if let Some((reason, _)) = model.unfusable.first() {
             return Err(refuse(format!("its kernel {reason}")));
         }
         if model.prints {

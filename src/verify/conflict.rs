@@ -6,7 +6,7 @@
 //! contain more: a product of a variable with a run-time value is replaced by an unknown about which
 //! only true statements are made. So an empty set proves that there is no such pair.
 
-use super::delinearised::{Digits, domain_only};
+use super::delinearised::{Delinearised, domain_only};
 use super::emptiness::{Points, guard_text, is_empty};
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Which pairs of instances are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Apart {
+pub(super) enum Separation {
     /// In different blocks of the grid.
     Blocks,
     /// In different threads of the same block.
@@ -70,7 +70,7 @@ struct Question {
     /// The numbers of the forms of the two accesses.
     forms: [usize; 2],
     difference: Polynomial,
-    apart: Apart,
+    separation: Separation,
     /// The number of the places.
     places: usize,
 }
@@ -127,7 +127,7 @@ impl Answers {
         (source, first, source_number): (&Member<'_>, &Access, usize),
         (sink, second, sink_number): (&Member<'_>, &Access, usize),
         difference: &Polynomial,
-        (apart, places): (Apart, &Places),
+        (separation, places): (Separation, &Places),
     ) -> Option<bool> {
         let next = self.places.len();
         let number = match self.places.get(places) {
@@ -141,17 +141,17 @@ impl Answers {
                 self.form(sink, second, sink_number),
             ],
             difference: difference.clone(),
-            apart,
+            separation,
             places: number,
         };
         *self.known.entry(question).or_insert_with(|| {
             let (source, sink) = ((source, first), (sink, second));
-            never_meet(assumptions, source, sink, difference, (apart, places))
+            never_meet(assumptions, source, sink, difference, (separation, places))
         })
     }
 }
 
-/// Whether no two instances that are apart touch a common byte, where offset `x` of the first
+/// Whether no two instances that are separation touch a common byte, where offset `x` of the first
 /// access is offset `x + difference` of the second. `None` when that could not be found out.
 ///
 /// Domains of many alternatives (loops between larger and smaller of two bounds) can be too much to
@@ -161,25 +161,25 @@ fn never_meet(
     (source, first): (&Member<'_>, &Access),
     (sink, second): (&Member<'_>, &Access),
     difference: &Polynomial,
-    how: (Apart, &Places),
+    how: (Separation, &Places),
 ) -> Option<bool> {
-    // Places that were written in two ways are alike by their digits.
-    let by_digits = |first: &Access, second: &Access| {
+    // Places that were written in two ways are alike by their components.
+    let by_components = |first: &Access, second: &Access| {
         let (one, other) = ((source, first), (sink, second));
-        let digits = Digits::of(assumptions, one, other, difference)?;
+        let components = Delinearised::of(assumptions, one, other, difference)?;
         let [first, second] = [first, second].map(domain_only);
         let (one, other) = ((source, &first), (sink, &second));
-        let meeting = Meeting::Digits(&digits);
+        let meeting = Meeting::Delinearised(&components);
         let never = never_meet_at_once(assumptions, one, other, (how, meeting));
         (never == Some(true)).then_some(true)
     };
     let ask = |first: &Access, second: &Access| {
         let (one, other) = ((source, first), (sink, second));
         let meeting = Meeting::Bytes(difference);
-        // Most questions are answered without digits, and sooner.
+        // Most questions are answered without components, and sooner.
         match never_meet_at_once(assumptions, one, other, (how, meeting)) {
             Some(true) => Some(true),
-            answer => by_digits(first, second).or(answer),
+            answer => by_components(first, second).or(answer),
         }
     };
     let pairs = first.domain.len() * second.domain.len();
@@ -216,15 +216,15 @@ const MOST_ALTERNATIVES: usize = 64;
 enum Meeting<'a> {
     /// By their subscripts, of which this is the distance of the second's start from the first's.
     Bytes(&'a Polynomial),
-    /// By the digits of both.
-    Digits(&'a Digits),
+    /// By the components of both.
+    Delinearised(&'a Delinearised),
 }
 
 fn never_meet_at_once(
     assumptions: &Assumptions,
     (source, source_access): (&Member<'_>, &Access),
     (sink, sink_access): (&Member<'_>, &Access),
-    ((apart, places), meeting): ((Apart, &Places), Meeting<'_>),
+    ((separation, places), meeting): ((Separation, &Places), Meeting<'_>),
 ) -> Option<bool> {
     let (first_size, second_size) = (source_access.size_bytes, sink_access.size_bytes);
     if first_size == 0 || second_size == 0 {
@@ -243,13 +243,13 @@ fn never_meet_at_once(
             set.require(format!("{first} + {shift} < {second} + {second_size}"));
             set.require(format!("{second} < {first} + {shift} + {first_size}"));
         }
-        Meeting::Digits(digits) => digits.state(&mut set, &mut sides)?,
+        Meeting::Delinearised(components) => components.state(&mut set, &mut sides)?,
     }
     let [mut source, mut sink] = sides;
-    // What has no number is apart from all that has one.
+    // What has no number is separation from all that has one.
     let mut outside = Vec::new();
-    let (numbers, quotients) = match (apart, places) {
-        (Apart::Numbers, Places::Numbers(numbers)) => {
+    let (numbers, quotients) = match (separation, places) {
+        (Separation::Numbers, Places::Numbers(numbers)) => {
             let [first, second] = &**numbers;
             let one = first.text(&mut set, &mut source, assumptions)?;
             let other = second.text(&mut set, &mut sink, assumptions)?;
@@ -257,7 +257,7 @@ fn never_meet_at_once(
             outside.extend(second.outside(&mut set, &mut sink, assumptions)?);
             ([one.0, other.0], [one.1, other.1])
         }
-        (Apart::Numbers, _) => return None,
+        (Separation::Numbers, _) => return None,
         _ => Default::default(),
     };
     // Blocks, and threads of a block, by coordinates of which one differs when they do.
@@ -283,19 +283,19 @@ fn never_meet_at_once(
         }
     }
     let none = Vec::new();
-    let (equal, different) = match apart {
-        Apart::Blocks => (vec![], &blocks),
-        Apart::Threads => (vec![&blocks], &threads),
-        Apart::Nowhere => (vec![&blocks, &threads], &none),
-        Apart::Anyhow | Apart::Numbers => (vec![], &none),
+    let (equal, different) = match separation {
+        Separation::Blocks => (vec![], &blocks),
+        Separation::Threads => (vec![&blocks], &threads),
+        Separation::Nowhere => (vec![&blocks, &threads], &none),
+        Separation::Anyhow | Separation::Numbers => (vec![], &none),
     };
     for coordinates in equal.into_iter().flatten() {
         set.require(coordinates.join(" = "));
     }
-    if matches!(apart, Apart::Nowhere | Apart::Anyhow) {
+    if matches!(separation, Separation::Nowhere | Separation::Anyhow) {
         return is_empty(&set.points(assumptions, "0 = 0"));
     }
-    if apart == Apart::Numbers {
+    if separation == Separation::Numbers {
         let different = [" < ", " > "].map(|order| numbers.join(order));
         for way in outside.iter().chain(&different) {
             if !is_empty(&set.points(assumptions, way))? {
@@ -304,9 +304,9 @@ fn never_meet_at_once(
         }
         return Some(true);
     }
-    // One question for each way of being apart keeps the sets small. On an axis of extent 1 there is
+    // One question for each way of being separation keeps the sets small. On an axis of extent 1 there is
     // no way.
-    let first_extent = if apart == Apart::Blocks { 0 } else { 3 };
+    let first_extent = if separation == Separation::Blocks { 0 } else { 3 };
     let wide = |at: usize| {
         *places != Places::Own
             || [&source, &sink].into_iter().any(|side| {
@@ -374,7 +374,7 @@ impl ConflictSet {
         self.constraints.push(constraint);
     }
 
-    /// The instances that are apart in a way.
+    /// The instances that are separation in a way.
     pub(super) fn points(&self, assumptions: &Assumptions, way: &str) -> Points {
         let mut names = self.names.clone();
         let mut constraints = vec![way.to_string()];

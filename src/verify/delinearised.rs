@@ -1,9 +1,9 @@
-//! The difference of two subscripts, taken apart digit by digit: in `4·(row · wide + column)` the columns of two
+//! The difference of two subscripts, delinearised: in `4·(row · wide + column)` the columns of two
 //! instances differ by less than `wide`, so that equal places are equal columns of equal rows, however both were
 //! written.
 //!
-//! Invariant: whatever two instances meet, the digits hold of them. A digit is only taken where it was shown for all
-//! instances that it is less than its unit: `unit · quotient + digit` is then as near to zero as asked only where the
+//! Invariant: whatever two instances meet, the components hold of them. A component is only taken where it was shown for all
+//! instances that it is less than its unit: `unit · quotient + component` is then as near to zero as asked only where the
 //! quotient is zero.
 
 use super::conflict::{ConflictSet, Side};
@@ -16,12 +16,12 @@ use crate::kernel::Access;
 use std::collections::BTreeMap;
 
 /// What holds of every two instances that touch a common byte.
-pub(super) struct Digits {
-    digits: Vec<Digit>,
+pub(super) struct Delinearised {
+    components: Vec<Component>,
 }
 
 /// `-below < sum < above`.
-struct Digit {
+struct Component {
     sum: Sum,
     below: i64,
     above: i64,
@@ -34,8 +34,8 @@ struct Sum {
     constant: Polynomial,
 }
 
-impl Digits {
-    /// `None` where no digit was found.
+impl Delinearised {
+    /// `None` where no component was found.
     pub(super) fn of(
         assumptions: &Assumptions,
         (source, first): (&Member<'_>, &Access),
@@ -51,35 +51,35 @@ impl Digits {
         rest.add(0, source, first.subscript.as_ref()?, &one)?;
         rest.add(1, sink, second.subscript.as_ref()?, &one.scale(-1)?)?;
         let instances = [domain_only(first), domain_only(second)];
-        let mut digits = Vec::new();
+        let mut components = Vec::new();
         let (mut below, mut above) = (i64::from(first.size_bytes), i64::from(second.size_bytes));
-        while digits.len() < MOST_DIGITS {
+        while components.len() < MOST_COMPONENTS {
             let found = rest.units(members).into_iter().find_map(|unit| {
                 let (quotient, sum) = rest.divide(members, &unit)?;
-                let digit = Digit { sum, below, above };
-                let small = digit.is_below(&unit, members, &instances, assumptions)?;
-                small.then_some((digit, quotient))
+                let component = Component { sum, below, above };
+                let small = component.is_below(&unit, members, &instances, assumptions)?;
+                small.then_some((component, quotient))
             });
-            let Some((digit, quotient)) = found else {
+            let Some((component, quotient)) = found else {
                 break;
             };
-            digits.push(digit);
+            components.push(component);
             rest = quotient;
             (below, above) = (1, 1);
         }
-        if digits.is_empty() {
+        if components.is_empty() {
             return None;
         }
         let sum = rest;
         if sum.is_affine() {
-            digits.push(Digit { sum, below, above });
+            components.push(Component { sum, below, above });
         }
-        Some(Self { digits })
+        Some(Self { components })
     }
 
     /// Says it of two instances.
     pub(super) fn state(&self, set: &mut ConflictSet, sides: &mut [Side<'_>; 2]) -> Option<()> {
-        for Digit { sum, below, above } in &self.digits {
+        for Component { sum, below, above } in &self.components {
             let text = sum.text(set, sides)?;
             set.require(format!("{text} > -{below} and {text} < {above}"));
         }
@@ -95,8 +95,8 @@ pub(super) fn domain_only(access: &Access) -> Access {
     }
 }
 
-impl Digit {
-    /// Whether no pair of instances has a digit that, together with a multiple of the unit other than zero, could be
+impl Component {
+    /// Whether no pair of instances has a component that, together with a multiple of the unit other than zero, could be
     /// within the bounds.
     fn is_below(
         &self,
@@ -146,7 +146,7 @@ impl Sum {
                 self.constant = self.constant.add(&value)?;
                 continue;
             }
-            // Products with a number hold no digits, but sums in which there may be some.
+            // Products with a number hold no components, but sums in which there may be some.
             if let Variable::Product(index) = variable
                 && let Some(step) = parameter(member, variable)
                 && step.as_constant().is_some()
@@ -191,8 +191,8 @@ impl Sum {
 
     /// `unit · first + second`; `None` where the first is zero or the second no affine expression.
     fn divide(&self, members: [&Member<'_>; 2], unit: &Polynomial) -> Option<(Self, Self)> {
-        let (mut quotient, mut digit) = (Self::default(), Self::default());
-        (quotient.constant, digit.constant) = self.constant.divide(unit)?;
+        let (mut quotient, mut component) = (Self::default(), Self::default());
+        (quotient.constant, component.constant) = self.constant.divide(unit)?;
         for (key, coefficient) in &self.terms {
             let (at, variable) = key;
             let (whole, left) = coefficient.divide(unit)?;
@@ -211,10 +211,10 @@ impl Sum {
                 quotient.add(*at, members[*at], factor, &times)?;
                 continue;
             }
-            digit.add_term(key.clone(), &left)?;
+            component.add_term(key.clone(), &left)?;
         }
         let none = quotient.terms.is_empty() && quotient.constant == Polynomial::default();
-        (!none && digit.is_affine()).then_some((quotient, digit))
+        (!none && component.is_affine()).then_some((quotient, component))
     }
 
     fn is_affine(&self) -> bool {
@@ -246,7 +246,7 @@ fn parameter<'a>(member: &'a Member<'_>, variable: &Variable) -> Option<&'a Poly
     member.parameters.get(product.parameter)
 }
 
-/// Most digits of a place.
-const MOST_DIGITS: usize = 6;
-/// Most units that a digit is looked for with.
+/// Most components of a place.
+const MOST_COMPONENTS: usize = 6;
+/// Most units that a component is looked for with.
 const MOST_UNITS: usize = 12;

@@ -1,6 +1,6 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
-use super::conflict::{Answers, Apart, Places};
+use super::conflict::{Answers, Places, Separation};
 use super::expansion::Moved;
 use super::fixed::fixed;
 use super::formula::{Assumptions, Formula};
@@ -48,7 +48,7 @@ pub(super) fn refusals(
         Guard::RangesDisjoint { left, right } => tested(left, right),
         _ => None,
     });
-    let equal_or_apart = group.guards.iter().filter_map(|guard| match guard {
+    let equal_or_disjoint = group.guards.iter().filter_map(|guard| match guard {
         Guard::SameOrDisjoint { left, right } => tested(left, right),
         _ => None,
     });
@@ -94,7 +94,7 @@ pub(super) fn refusals(
         assumed,
         answers: RefCell::new(answers),
         ranges: ranges.collect(),
-        equal_or_apart: equal_or_apart.collect(),
+        equal_or_disjoint: equal_or_disjoint.collect(),
         values: &values,
         assumptions: &assumptions,
         members: &members,
@@ -233,7 +233,7 @@ struct Judge<'a> {
     /// The pairs of ranges that guards compare.
     ranges: Vec<(TestedRange, TestedRange)>,
     /// Those that they compare where the pointers are not equal.
-    equal_or_apart: Vec<(TestedRange, TestedRange)>,
+    equal_or_disjoint: Vec<(TestedRange, TestedRange)>,
     values: &'a Values<'a>,
     assumptions: &'a Assumptions,
     members: &'a [Member<'a>],
@@ -551,8 +551,8 @@ impl Judge<'_> {
         let difference = match places.0.overlap_in_one_iteration(places.1) {
             Overlap::Disjoint => return None,
             Overlap::Unknown { .. } if self.disjoint(&self.ranges, pair) => return None,
-            // Where they are not equal they are apart, and nothing has to be kept in order.
-            Overlap::Unknown { .. } if self.disjoint(&self.equal_or_apart, pair) => {
+            // Where they are not equal they are disjoint, and nothing has to be kept in order.
+            Overlap::Unknown { .. } if self.disjoint(&self.equal_or_disjoint, pair) => {
                 Polynomial::default()
             }
             Overlap::Unknown { same_buffer: true } => {
@@ -572,7 +572,7 @@ impl Judge<'_> {
             Overlap::SameBase(difference) => difference,
         };
         let footprints = pair.map(|(member, access)| member.footprint(self.values, &access.target));
-        if self.disjoint(&self.ranges, pair) || constantly_apart(&difference, &footprints) {
+        if self.disjoint(&self.ranges, pair) || constantly_disjoint(&difference, &footprints) {
             return None;
         }
         if first.subscript.is_none() || second.subscript.is_none() {
@@ -582,14 +582,14 @@ impl Judge<'_> {
                 what: what(),
             });
         }
-        let meet_by = |apart, places: &Places| {
+        let meet_by = |separation, places: &Places| {
             let [source_number, sink_number] = positions.map(|position| self.numbers[position]);
             let never = self.answers.borrow_mut().never_meet(
                 (self.assumptions, self.assumed),
                 (source, first, source_number),
                 (sink, second, sink_number),
                 &difference,
-                (apart, places),
+                (separation, places),
             );
             never != Some(true)
         };
@@ -598,14 +598,14 @@ impl Judge<'_> {
         let places = rearranged
             .and_then(|rearranging| rearranging.of_pair([source, sink], maps))
             .map_or(Places::Own, |places| Places::Arranged(Box::new(places)));
-        let meet = |apart| meet_by(apart, &places);
+        let meet = |separation| meet_by(separation, &places);
         if let Some(remapping) = &self.remapping
             && maps.iter().any(|map| is_remapped(map))
         {
             let members = [source, sink];
             let never = |numbers: Option<[Numbers; 2]>| {
                 let places = numbers.map(|numbers| Places::Numbers(Box::new(numbers)));
-                places.is_some_and(|places| !meet_by(Apart::Numbers, &places))
+                places.is_some_and(|places| !meet_by(Separation::Numbers, &places))
             };
             let in_one_thread = || {
                 let kept = matches!(kept, Kept::InThreads | Kept::InBlocks);
@@ -615,35 +615,35 @@ impl Judge<'_> {
             let in_one_block = || {
                 kept == Kept::InBlocks && never(remapping.block_numbers(members, maps, self.values))
             };
-            let harmless = in_one_thread() || in_one_block() || !meet(Apart::Anyhow);
-            return (!harmless).then(|| Refusal::RemappedApart {
+            let harmless = in_one_thread() || in_one_block() || !meet(Separation::Anyhow);
+            return (!harmless).then(|| Refusal::RemappedConflict {
                 first: one,
                 second: two,
                 what: what(),
             });
         }
         if kept == Kept::Beside {
-            return meet(Apart::Anyhow).then(|| Refusal::DependentPartitions {
+            return meet(Separation::Anyhow).then(|| Refusal::DependentPartitions {
                 first: one,
                 second: two,
                 what: what(),
             });
         }
-        if meet(Apart::Blocks) {
+        if meet(Separation::Blocks) {
             return Some(Refusal::CrossesBlocks {
                 first: one,
                 second: two,
                 what: what(),
             });
         }
-        if kept != Kept::InBlocks && meet(Apart::Threads) {
+        if kept != Kept::InBlocks && meet(Separation::Threads) {
             return Some(Refusal::MissingBarrier {
                 first: one,
                 second: two,
                 what: what(),
             });
         }
-        (kept == Kept::Lost && meet(Apart::Nowhere)).then_some(Refusal::OrderLost {
+        (kept == Kept::Lost && meet(Separation::Nowhere)).then_some(Refusal::OrderLost {
             first: one,
             second: two,
             what: what(),
@@ -733,9 +733,9 @@ fn global_accesses<'a>(member: &Member<'a>) -> impl Iterator<Item = &'a Access> 
         .filter(|access| !matches!(access.target, Target::Shared(_) | Target::UnknownShared))
 }
 
-/// Whether what two targets' accesses may touch is apart whatever the values are. That the models
+/// Whether what two targets' accesses may touch is disjoint whatever the values are. That the models
 /// hold, and their footprints with them, is a check of its own.
-fn constantly_apart(
+fn constantly_disjoint(
     difference: &Polynomial,
     footprints: &[Option<(Polynomial, Polynomial)>; 2],
 ) -> bool {

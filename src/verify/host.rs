@@ -218,7 +218,7 @@ impl Host<'_> {
         };
         own.iter().any(|one| {
             theirs.iter().any(|two| {
-                (one.writes || two.writes) && !one.is_apart_from(self.graph, two, one_iteration)
+                (one.writes || two.writes) && !one.is_disjoint_from(self.graph, two, one_iteration)
             })
         })
     }

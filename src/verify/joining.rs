@@ -3,7 +3,7 @@
 //! In the one loop, iteration n of the second comes before iterations m > n of the first. Between threads
 //! nothing was ordered, since no barrier stands in or between the two. In one thread no order is lost when
 //! accesses of which one writes either never reach a common byte, in whichever iterations, or go to the same place as a function of
-//! the iteration's number, places of different numbers being apart. The two must run equally often: what
+//! the iteration's number, places of different numbers being disjoint. The two must run equally often: what
 //! is known of the iterations of all accesses of the one is what is known of those of the other. What is
 //! touched between the two comes behind the second loop then: it has no byte in common with what that
 //! touches, unless both read. An atomic update whose result nobody uses orders nothing besides. Waits for the thread's asynchronous copies come before both loops, in which none
@@ -28,16 +28,16 @@ pub struct JoinedLoops {
 }
 
 /// What speaks against making two loops one; `None` when nothing does. `extents` are those of grid and block where they
-/// are known, and `apart` tells of two pointers
+/// are known, and `disjoint` tells of two pointers
 /// that they never lead to a common byte.
 pub fn join_conflict(
     kernel: &KernelModel,
     loops: &JoinedLoops,
     extents: [Option<u64>; 6],
-    apart: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
+    disjoint: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> Option<String> {
     let may_touch = |one: &Access, other: &Access| {
-        may_meet(&one.target, &other.target, &apart) && !never_meet(kernel, &extents, one, other)
+        may_meet(&one.target, &other.target, &disjoint) && !never_meet(kernel, &extents, one, other)
     };
     judge(kernel, loops, &may_touch).err()
 }
@@ -48,7 +48,7 @@ fn judge(
     may_touch: &impl Fn(&Access, &Access) -> bool,
 ) -> Result<(), String> {
     let lockstep = kernel.warp_operations && kernel.accesses.iter().any(|access| access.volatile);
-    if !kernel.opaque.is_empty() || !kernel.alone.is_empty() || lockstep {
+    if !kernel.opaque.is_empty() || !kernel.unfusable.is_empty() || lockstep {
         return Err("the kernel is not understood".to_owned());
     }
     let first = Side::of(kernel, &loops.first)?;

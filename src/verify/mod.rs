@@ -64,8 +64,8 @@
 //! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
 //! kernel that it orders nothing alone; and shared variables may only share storage when
 //! [`shared_memory_reuse_conflict`] finds there that they are in use one after the other or in other blocks, and loads only be served
-//! from a copy in shared memory when [`staging_conflict`] finds that the thread itself brought the same
-//! value there, or [`block_staging_conflict`] that its block did. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
+//! from a copy in shared memory when [`row_promotion_conflict`] finds that the thread itself brought the same
+//! value there, or [`buffer_promotion_conflict`] that its block did. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
 //! counterpart at most.
 //!
 //! *In batches*, launches of a region are put off, all to a place before the host does anything that
@@ -82,7 +82,7 @@
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
 
 mod barriers;
-mod block_staging;
+mod buffer_promotion;
 mod capture;
 mod conflict;
 mod dead_buffers;
@@ -111,7 +111,7 @@ mod reduction;
 mod refusal;
 mod runs;
 mod segments;
-mod staging;
+mod row_promotion;
 mod partitions;
 mod streams;
 mod tables;
@@ -122,11 +122,11 @@ mod waits;
 mod batches;
 
 pub use barriers::is_redundant;
-pub use block_staging::{StagedBlock, WindowSize, block_staging_conflict};
+pub use buffer_promotion::{PromotedBuffer, WindowSize, buffer_promotion_conflict};
 pub use joining::{JoinedLoops, join_conflict};
 pub use refusal::Refusal;
 pub use shared_memory_reuse::{SharedPlace, shared_memory_reuse_conflict};
-pub use staging::{RowLength, StagedStream, Staging, staging_conflict};
+pub use row_promotion::{RowLength, PromotedStream, RowPromotion, row_promotion_conflict};
 
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
@@ -263,9 +263,9 @@ fn members<'a>(
             let reason = reason.clone();
             refusals.push(Refusal::OpaqueKernel { launch, reason });
         }
-        for (reason, _) in &model.alone {
+        for (reason, _) in &model.unfusable {
             let reason = reason.to_string();
-            refusals.push(Refusal::RunsAlone { launch, reason });
+            refusals.push(Refusal::Unfusable { launch, reason });
         }
         members.push(Site {
             node: *node,

@@ -1,7 +1,7 @@
 //! Updates whose order does not matter.
 //!
 //! An atomic update whose result nobody uses replaces the bits `c` of a cell by `f(c)`. Two cells of
-//! one size whose addresses are multiples of it, as CUDA demands of atomics, are the same or apart,
+//! one size whose addresses are multiples of it, as CUDA demands of atomics, are the same or disjoint,
 //! and on one cell the functions of two updates with operands `a` and `b` commute:
 //! * integer sums and differences, `c + a` modulo the width, in whichever of both readings;
 //! * `min(c, a)` and `max(c, a)`, signed or unsigned, each with itself; `c & a`, `c | a`, `c ^ a`;

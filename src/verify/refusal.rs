@@ -19,8 +19,8 @@ pub enum Refusal {
     SpecialLaunch { launch: LaunchId },
     #[error("the kernel of launch {} {reason}", launch.0)]
     OpaqueKernel { launch: LaunchId, reason: String },
-    #[error("the kernel of launch {} must run alone: it {reason}", launch.0)]
-    RunsAlone { launch: LaunchId, reason: String },
+    #[error("the kernel of launch {} is unfusable: it {reason}", launch.0)]
+    Unfusable { launch: LaunchId, reason: String },
     #[error("launch {} does not come before launch {} in host order", earlier.0, later.0)]
     HostOrder { earlier: LaunchId, later: LaunchId },
     #[error("launches {} and {} are not on one path of the host program", earlier.0, later.0)]
@@ -117,7 +117,7 @@ pub enum Refusal {
     #[error("nothing tests that launch {} has fewer than 2³¹ threads, which are counted", launch.0)]
     TooManyThreads { launch: LaunchId },
     #[error("launches {} and {} may touch a common byte from threads that the fused kernel does not make one ({what})", first.0, second.0)]
-    RemappedApart {
+    RemappedConflict {
         first: LaunchId,
         second: LaunchId,
         what: String,

@@ -11,7 +11,7 @@
 //! Or no block uses both, as no block runs two block partitions that stand side by side: each use of the one stands on
 //! another side of a branch, which sends whole blocks one way, than each use of the other.
 
-use crate::kernel::{Alone, KernelModel, Span, Target};
+use crate::kernel::{Unfusable, KernelModel, Span, Target};
 use std::collections::BTreeSet;
 
 /// Where a shared variable is put.
@@ -45,11 +45,11 @@ pub fn shared_memory_reuse_conflict(
     for (index, one) in places.iter().enumerate() {
         for other in &places[index + 1..] {
             let equal = one.name == other.name;
-            let apart = || {
+            let disjoint = || {
                 is_in_other_blocks(kernel, &one.name, &other.name)
                     || is_one_by_one(kernel, &one.name, &other.name)
             };
-            if equal || one.meets(other) && !apart() {
+            if equal || one.meets(other) && !disjoint() {
                 return Some((one.name.clone(), other.name.clone()));
             }
         }
@@ -57,10 +57,10 @@ pub fn shared_memory_reuse_conflict(
     None
 }
 
-/// Whether nothing but barriers of some threads, which order these besides, makes a kernel run alone.
+/// Whether nothing but barriers of some threads, which order these besides, makes a kernel unfusable.
 fn only_barriers_of_some(kernel: &KernelModel) -> bool {
-    let mut reasons = kernel.alone.iter();
-    reasons.all(|(reason, _)| *reason == Alone::NamedBarrier)
+    let mut reasons = kernel.unfusable.iter();
+    reasons.all(|(reason, _)| *reason == Unfusable::NamedBarrier)
 }
 
 /// Whether no block uses both variables.

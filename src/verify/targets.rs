@@ -2,12 +2,12 @@
 
 use crate::kernel::{ArgumentPointer, Target};
 
-/// Whether two targets of one kernel may have a byte in common. `apart` says of two pointers that
+/// Whether two targets of one kernel may have a byte in common. `disjoint` says of two pointers that
 /// the host never lets them lead to common memory.
 pub(super) fn may_meet(
     one: &Target,
     other: &Target,
-    apart: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
+    disjoint: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> bool {
     match (one, other) {
         (Target::Shared(one), Target::Shared(other)) => one == other,
@@ -32,7 +32,7 @@ pub(super) fn may_meet(
             },
         ) => {
             let pointers = [(*one, *of_one), (*other, *of_other)];
-            pointers[0] == pointers[1] || !apart(pointers[0], pointers[1])
+            pointers[0] == pointers[1] || !disjoint(pointers[0], pointers[1])
         }
         _ => true,
     }

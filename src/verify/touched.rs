@@ -85,7 +85,7 @@ impl Touched {
 
     /// The two have no common byte, whatever happens at run time.
     /// `one_iteration`: both run in one iteration of every loop around either.
-    pub(super) fn is_apart_from(
+    pub(super) fn is_disjoint_from(
         &self,
         graph: &LaunchGraph,
         other: &Self,

@@ -59,8 +59,8 @@ fn large_launches_do_not_cost_each_other_their_blocks() {
     assert_eq!(rejection.reason, RejectionReason::Resources);
     assert_eq!(
         rejection.message,
-        "`narrow` and `wide` side by side would take about 114.0 μs and apart 32.0 μs, since a \
-         multiprocessor would hold 2 blocks at once and apart 8 and 2"
+        "`narrow` and `wide` side by side would take about 114.0 μs and unfused 32.0 μs, since a \
+         multiprocessor would hold 2 blocks at once and unfused 8 and 2"
     );
 }
 

@@ -392,7 +392,7 @@ impl Kernel {
                 block_effects: Vec::new(),
                 preconditions: Vec::new(),
                 opaque: Vec::new(),
-                alone: Vec::new(),
+                unfusable: Vec::new(),
                 intervals: Intervals::default(),
                 warp_operations: false,
                 warp_places: Vec::new(),

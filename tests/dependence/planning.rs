@@ -660,7 +660,7 @@ fn other_updates_of_one_place_stay_ordered() {
         (Add, Xor, "add and exclusive or do not commute"),
     ];
     for (first, second, why) in pairs {
-        let missed = two_updates(first, second).expect("they stay apart");
+        let missed = two_updates(first, second).expect("they stay unfused");
         assert_eq!(missed.rejection.reason, RejectionReason::GlobalDependence);
         assert!(
             missed.rejection.message.contains(why),

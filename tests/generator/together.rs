@@ -1,7 +1,7 @@
 //! Groups that are made to run as one: chains of launches that keep to their threads or blocks,
 //! launches that read one buffer, and nests of host loops over rows of buffers, which become batches.
 //!
-//! The other groups meet these only by chance; without them most random launches stay apart, and what is
+//! The other groups meet these only by chance; without them most random launches stay unfused, and what is
 //! never fused is never tried.
 
 use super::Case;

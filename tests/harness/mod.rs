@@ -288,7 +288,7 @@ pub fn precision_table() -> String {
 struct Expectations {
     /// Launch sites before and after.
     launches: Option<(u64, u64)>,
-    /// Reasons of consecutive pairs that stay apart; `None` when the file does not say.
+    /// Reasons of consecutive pairs that stay unfused; `None` when the file does not say.
     missed: Option<Vec<String>>,
     /// Launches that the fused program executes, by run; empty when the file does not say.
     executed: Vec<u64>,

@@ -107,7 +107,7 @@ __global__ void integers(unsigned long long p, int v) {
 //> kernel lanes
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   runs alone: reads the register %smid (hardware_register)
+//>   unfusable: reads the register %smid (hardware_register)
 //>   warp operations
 //>
 //> kernel hints
@@ -202,7 +202,7 @@ __global__ void integers(unsigned long long p, int v) {
 //> kernel part
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   runs alone: uses a named barrier (named_barrier)
+//>   unfusable: uses a named barrier (named_barrier)
 //>
 //> kernel whole
 //>   must write arg0[4tx .. +4] : true in interval 1

@@ -68,7 +68,7 @@ __global__ void of_group(const float *x, float *y) {
     groups::wait(block);
     y[128 * blockIdx.x + threadIdx.x] = s[127 - threadIdx.x];
 }
-// Counts of arrivals in shared memory are not modelled: such kernels run alone.
+// Counts of arrivals in shared memory are not modelled: such kernels are unfusable.
 __global__ void counted(const float *x, float *y) {
     __shared__ alignas(8) unsigned long long arrivals;
     __shared__ float s[128];
@@ -254,6 +254,6 @@ __global__ void counted(const float *x, float *y) {
 //>   output from access 5 to access 5 in one interval
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   runs alone: uses barriers in shared memory (shared_barrier)
+//>   unfusable: uses barriers in shared memory (shared_barrier)
 //>   asynchronous copies
 //>   static shared 528 bytes

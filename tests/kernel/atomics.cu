@@ -92,7 +92,7 @@ __global__ void in_shared(int *o) {
 //>   must write arg1[12 .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 16)
-//>   runs alone: orders memory by atomics (atomic_order)
+//>   unfusable: orders memory by atomics (atomic_order)
 //>
 //> kernel in_shared
 //>   loop i0 divergent

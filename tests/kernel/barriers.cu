@@ -306,7 +306,7 @@ __global__ void behind_a_count(const float *x, float *y, const int *count, const
 //>   lanes exchange what access 1 writes by access 2
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   runs alone: uses a named barrier (named_barrier)
+//>   unfusable: uses a named barrier (named_barrier)
 //>   static shared 512 bytes
 //>
 //> kernel named_two
@@ -317,7 +317,7 @@ __global__ void behind_a_count(const float *x, float *y, const int *count, const
 //>   lanes exchange what access 1 writes by access 2
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
-//>   runs alone: uses a named barrier (named_barrier)
+//>   unfusable: uses a named barrier (named_barrier)
 //>   static shared 512 bytes
 //>
 //> kernel in_ptx
@@ -341,7 +341,7 @@ __global__ void behind_a_count(const float *x, float *y, const int *count, const
 //>   must write arg1[4tx + 512 .. +4] : true
 //>   reads arg0 within [0, 4*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x + 512)
-//>   runs alone: uses a memory fence (memory_fence)
+//>   unfusable: uses a memory fence (memory_fence)
 //>
 //> kernel block_fence
 //>   must read arg0[4tx .. +4] : true

@@ -66,16 +66,16 @@ __global__ void __launch_bounds__(128) clocks(long long *x) { x[threadIdx.x] = c
 //>   must write arg0[4tx .. +4] : true
 //>   must write arg0[4tx + 128 .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x + 128)
-//>   runs alone: uses a memory fence (memory_fence)
+//>   unfusable: uses a memory fence (memory_fence)
 //>
 //> kernel spins
 //>   loop i0 divergent
 //>   may read arg0[0 .. +4] : true in i0 volatile (it is in a loop whose end is not affine)
 //>   reads arg0 within [0, 4)
-//>   runs alone: accesses volatile global memory (volatile_memory)
+//>   unfusable: accesses volatile global memory (volatile_memory)
 //>
 //> kernel clocks
 //>   must write arg0[8tx .. +8] : true
 //>   writes arg0 within [0, 8*blockDim.x)
-//>   runs alone: reads a clock (clock)
+//>   unfusable: reads a clock (clock)
 //>   at most 128 threads

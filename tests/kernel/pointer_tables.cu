@@ -134,4 +134,4 @@ __global__ void others_may_write(float *a, float *b, int n) {
 //>   may write anywhere[*] : true (it is read from memory)
 //>   writes @shown within [0, 8)
 //>   writes anywhere within [?, ?)
-//>   runs alone: lets the address of a local variable escape (escaping_address)
+//>   unfusable: lets the address of a local variable escape (escaping_address)

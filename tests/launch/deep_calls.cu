@@ -1,6 +1,6 @@
 // test: launch
 // Buffers that reach their holder through a chain of calls, which the module has innermost first: however long
-// the chain is, the members of the holder stay apart.
+// the chain is, the members of the holder stay unfused.
 //
 // options: -std=c++17
 struct Holder {

@@ -222,7 +222,7 @@ pub fn check_map(
     ];
     // What is told by runs of threads is in none of its blocks alone.
     for (map, seen, blocks) in sides.into_iter().filter(|(_, _, blocks)| *blocks > 0) {
-        if let Some(fault) = not_told_apart(map, mapped.scope, seen, blocks, values) {
+        if let Some(fault) = not_distinguished(map, mapped.scope, seen, blocks, values) {
             return (count, Some(fault));
         }
     }
@@ -230,7 +230,7 @@ pub fn check_map(
 }
 
 /// Places that a map should tell apart and does not.
-fn not_told_apart(
+fn not_distinguished(
     map: &[Expression<PlaceSymbol>],
     scope: Scope,
     seen: &LaunchSeen,

@@ -1,5 +1,5 @@
 // One of each that `--sirius-max-fusions=N` counts: a chain, a set that joins a launch, launches side by
-// side, a nest of loops that becomes batches. The host looks at memory in between, so that they stay apart.
+// side, a nest of loops that becomes batches. The host looks at memory in between, so that they stay unfused.
 #include <cstdio>
 
 constexpr int N = 512, THREADS = 64, BLOCKS = N / THREADS, STEPS = 4, CELLS = 3;

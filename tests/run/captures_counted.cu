@@ -1,4 +1,4 @@
-// Launches that are captured by a program that counts the nodes of its graphs: they stay apart in a
+// Launches that are captured by a program that counts the nodes of its graphs: they stay unfused in a
 // capture, and run as one outside of it.
 //
 // expect: 6 launches -> 3

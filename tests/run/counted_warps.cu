@@ -1,6 +1,6 @@
 // A warp a row where warps are counted through all blocks of a line, beside launches of each element: a block of these
 // runs the elements of as many rows as it has warps. Rows have an end of their own, so that where they are longer than
-// they are apart, or fewer than the elements need, launches stay apart.
+// they are apart, or fewer than the elements need, launches stay unfused.
 //
 // expect: 10 launches -> 7
 // executes: 7 7 10

@@ -94,7 +94,7 @@ int main(int argc, char **) {
     add<<<2, threads>>>(z, x, 256);
     expect(z, n, [](int i) { return float(i % 50); }, "part");
 
-    // The copy's elements move to other threads: stays apart.
+    // The copy's elements move to other threads: stays unfused.
     cudaMemcpy(y, x, n * sizeof(float), cudaMemcpyDeviceToDevice);
     backwards<<<blocks, threads>>>(z, y, n);
     expect(z, n, [&](int i) { return float((n - 1 - i) % 50); }, "backwards");

@@ -157,7 +157,7 @@ int main(int argc, char **) {
     for (int i = 0; i < count; i++) expected[i] = 8 * host[i];
     expect("squares", y);
 
-    // What another thread wrote is no less another thread's; neighbours stay apart.
+    // What another thread wrote is no less another thread's; neighbours stay unfused.
     scale<<<16, 256>>>(y, x, count);
     from_left<<<32, 128>>>(z, y, count);
     for (int i = 1; i < count; i++) expected[i] = 2 * host[i - 1];

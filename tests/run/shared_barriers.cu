@@ -3,11 +3,11 @@
 // their neighbours fuse around them.
 //
 // expect: 8 launches -> 6
-// expect-missed: runs_alone
-// expect-missed: runs_alone
-// expect-missed: runs_alone
-// expect-missed: runs_alone
-// expect-missed: runs_alone
+// expect-missed: unfusable
+// expect-missed: unfusable
+// expect-missed: unfusable
+// expect-missed: unfusable
+// expect-missed: unfusable
 #include <cstdio>
 #include <cuda/barrier>
 #include <cuda_awbarrier_primitives.h>

@@ -1,7 +1,7 @@
 // Textures and surfaces over linear memory, rows and arrays, compared with what the host computes by the
 // rules of the programming guide's appendix on fetching.
 //
-// Shows: launches that only compute fuse beside kernels that read textures, which themselves stay apart
+// Shows: launches that only compute fuse beside kernels that read textures, which themselves stay unfused
 // from the launch that writes the memory behind the texture; that memory stays written although no kernel
 // has a pointer to it any more.
 //
@@ -146,7 +146,7 @@ static float expected_row(const std::vector<float> &texels, float x, cudaTexture
   return (1 - weight) * texel((int)first) + weight * texel((int)first + 1);
 }
 
-// A kernel writes the memory of which the next reads a texture; they must stay apart.
+// A kernel writes the memory of which the next reads a texture; they must stay unfused.
 static void linear_memory() {
   const int n = 1000;
   std::vector<float> values(n), got(n);

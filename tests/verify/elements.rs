@@ -134,7 +134,7 @@ fn a_line_runs_where_its_elements_are() {
     let chain = matrix_and_line(rows, 1000);
     assert_passes(&chain.scene, &second(&chain, elements(&[Y, X], SIZE, &[])));
     let crossed = second(&chain, elements(&[X, Y], [HEIGHT, WIDTH], &[]));
-    assert_refused!(chain.scene, crossed, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, crossed, Refusal::RemappedConflict { .. });
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn an_array_is_that_of_the_elements() {
             &second(&chain, elements(&[X, Y], extents, &[])),
         );
         let expected = |refusal: &Refusal| match apart {
-            true => matches!(refusal, Refusal::RemappedApart { .. }),
+            true => matches!(refusal, Refusal::RemappedConflict { .. }),
             false => matches!(refusal, Refusal::NotRemapped { .. }),
         };
         assert!(found.iter().any(expected), "{extents:?}: {found:#?}");
@@ -212,7 +212,7 @@ fn who_stands_for_no_element_touches_nothing() {
     ] {
         let chain = matrix_and_line(matrix, 1000);
         let plan = second(&chain, elements(&[X, Y], SIZE, &[]));
-        assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
+        assert_refused!(chain.scene, plan, Refusal::RemappedConflict { .. });
     }
 }
 
@@ -237,7 +237,7 @@ fn who_needs_others_keeps_its_place() {
     let access = &mut chain.scene.kernels[1].accesses[0];
     let subscript = access.subscript.take().unwrap();
     access.subscript = subscript.add(&Affine::constant(-4));
-    assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, plan, Refusal::RemappedConflict { .. });
 }
 
 #[test]

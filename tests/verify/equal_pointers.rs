@@ -1,9 +1,9 @@
-//! Pointers that are equal or apart, which a run tells: right plans and wrong ones.
+//! Pointers that are equal or disjoint, which a run tells: right plans and wrong ones.
 
 use super::*;
 
-/// The chain with its pointers equal or apart.
-fn equal_or_apart(mut plan: FusionPlan) -> FusionPlan {
+/// The chain with its pointers equal or disjoint.
+fn equal_or_disjoint(mut plan: FusionPlan) -> FusionPlan {
     for guard in &mut plan.groups[0].guards {
         if let Guard::RangesDisjoint { left, right } = guard.clone() {
             *guard = Guard::SameOrDisjoint { left, right };
@@ -13,15 +13,15 @@ fn equal_or_apart(mut plan: FusionPlan) -> FusionPlan {
 }
 
 #[test]
-fn passes_pointers_that_are_equal_or_apart() {
+fn passes_pointers_that_are_equal_or_disjoint() {
     let (scene, plan) = aliasing_chain();
-    assert_passes(&scene, &equal_or_apart(plan));
+    assert_passes(&scene, &equal_or_disjoint(plan));
 }
 
 #[test]
 fn refuses_equal_pointers_over_too_little() {
     let (scene, plan) = aliasing_chain();
-    let plan = equal_or_apart(plan);
+    let plan = equal_or_disjoint(plan);
     for guard in 0..plan.groups[0].guards.len() {
         let mut less = plan.clone();
         if let Guard::SameOrDisjoint { left, .. } = &mut less.groups[0].guards[guard] {
@@ -48,5 +48,5 @@ fn refuses_equal_pointers_of_other_threads() {
         }
     }
     assert_passes(&scene, &wider);
-    assert_refused!(scene, equal_or_apart(wider), Refusal::CrossesBlocks { .. });
+    assert_refused!(scene, equal_or_disjoint(wider), Refusal::CrossesBlocks { .. });
 }

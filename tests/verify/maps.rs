@@ -275,7 +275,7 @@ fn neighbours_are_other_threads_in_any_order() {
     let chain = of_shapes(|scene| scene.stencil("stencil"), 80, 128);
     for map in [REMAPPED, REPEATED] {
         let plan = mapped(chain.plan(), &[ThreadMap::Identity, map]);
-        assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
+        assert_refused!(chain.scene, plan, Refusal::RemappedConflict { .. });
     }
 }
 
@@ -287,7 +287,7 @@ fn blocks_of_several_axes_are_counted_x_first() {
     let launch = chain.scene.launch_mut(chain.launches[1]);
     (launch.block[0], launch.block[1]) = (wide, high);
     let plan = mapped(chain.plan(), &[ThreadMap::Identity, REMAPPED]);
-    assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, plan, Refusal::RemappedConflict { .. });
     // The row's number is added; the model's product is with the whole block.
     let model = &mut chain.scene.kernels[1];
     for access in &mut model.accesses {
@@ -315,7 +315,7 @@ fn blocks_of_several_axes_are_counted_x_first() {
         chain.plan(),
         &[ThreadMap::Identity, exchanged(Rows, Blocks)],
     );
-    assert_refused!(chain.scene, rows, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, rows, Refusal::RemappedConflict { .. });
     let line = mapped(
         chain.plan(),
         &[ThreadMap::Identity, exchanged(Blocks, Rows)],
@@ -325,7 +325,7 @@ fn blocks_of_several_axes_are_counted_x_first() {
         chain.plan(),
         &[exchanged(Blocks, Rows), ThreadMap::Identity],
     );
-    assert_refused!(chain.scene, leads, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, leads, Refusal::RemappedConflict { .. });
     let leads = mapped(chain.plan(), &[REMAPPED, ThreadMap::Identity]);
     assert_passes(&chain.scene, &leads);
 }
@@ -389,7 +389,7 @@ fn a_barrier_stands_between_blocks_of_numbers() {
         }
     }
     let without = mapped(chain.plan(), &maps);
-    assert_refused!(chain.scene, without, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, without, Refusal::RemappedConflict { .. });
     let mut with = without.clone();
     with.groups[0].members[1].barrier_before = true;
     assert_passes(&chain.scene, &with);
@@ -410,7 +410,7 @@ fn a_barrier_stands_between_blocks_of_numbers() {
     (launch.grid[0], launch.block[0]) = (blocks, threads);
     let mut across = mapped(chain.plan(), &maps);
     across.groups[0].members[1].barrier_before = true;
-    assert_refused!(chain.scene, across, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, across, Refusal::RemappedConflict { .. });
 }
 
 #[test]
@@ -419,7 +419,7 @@ fn remapped_members_keep_to_their_segment_and_order() {
     let maps = [ThreadMap::Identity, REMAPPED];
     let plan = mapped(chain.plan(), &maps);
     let backwards = segments::in_segments(plan.clone(), &[&[1], &[0]]);
-    assert_refused!(chain.scene, backwards, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, backwards, Refusal::RemappedConflict { .. });
     let interleaved = segments::in_segments(plan, &[&[0, 1]]);
     let found = refusals(&chain.scene, &interleaved);
     let together = |refusal: &Refusal| matches!(refusal, Refusal::NotInterleaved { .. });

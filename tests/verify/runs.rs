@@ -113,7 +113,7 @@ fn a_run_is_as_long_as_a_row() {
     let chain = elements_and_rows();
     for length in [1, 96, 191, 193, 384] {
         let plan = planned(&chain, [of(length), ThreadMap::Identity], Vec::new());
-        assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
+        assert_refused!(chain.scene, plan, Refusal::RemappedConflict { .. });
     }
     for length in [0, -192, i64::MAX] {
         let plan = planned(&chain, [of(length), ThreadMap::Identity], Vec::new());
@@ -141,7 +141,7 @@ fn rows_that_reach_into_others_are_no_runs() {
             access.subscript = Some(subscript);
         }
         let plan = planned(&chain, [of(192), ThreadMap::Identity], Vec::new());
-        assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
+        assert_refused!(chain.scene, plan, Refusal::RemappedConflict { .. });
     }
 }
 
@@ -150,7 +150,7 @@ fn a_barrier_stands_between_a_run_and_a_row() {
     let chain = elements_and_rows();
     let mut plan = planned(&chain, [of(192), ThreadMap::Identity], Vec::new());
     plan.groups[0].members[1].barrier_before = false;
-    assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
+    assert_refused!(chain.scene, plan, Refusal::RemappedConflict { .. });
 }
 
 #[test]
@@ -194,14 +194,14 @@ fn runs_of_one_length_meet_in_their_threads() {
     assert_passes(&scene, &of_maps([of(192), of(192)], false));
     for barrier in [false, true] {
         let other = of_maps([of(96), of(192)], barrier);
-        assert_refused!(scene, other, Refusal::RemappedApart { .. });
+        assert_refused!(scene, other, Refusal::RemappedConflict { .. });
         let remapped = |repeats| ThreadMap::Remapped {
             own: BLOCKS,
             fused: BLOCKS,
             repeats,
         };
         let mixed = of_maps([remapped(true), of(192)], barrier);
-        assert_refused!(scene, mixed, Refusal::RemappedApart { .. });
+        assert_refused!(scene, mixed, Refusal::RemappedConflict { .. });
     }
 }
 
@@ -220,7 +220,7 @@ fn turns_and_runs_have_no_blocks_in_common() {
     };
     members[1].map = of(96);
     let found = refusals(&scene, &plan);
-    let between = |refusal: &Refusal| matches!(refusal, Refusal::RemappedApart { first, second, .. } if (*first, *second) == (one, two));
+    let between = |refusal: &Refusal| matches!(refusal, Refusal::RemappedConflict { first, second, .. } if (*first, *second) == (one, two));
     assert!(found.iter().any(between), "{found:#?}");
 }
 
@@ -267,11 +267,11 @@ fn rows_may_be_as_long_as_the_run_says() {
         });
         for other in others {
             let plan = planned(&chain, [other, ThreadMap::Identity], more.clone());
-            assert_refused!(chain.scene, plan, Refusal::RemappedApart { .. });
+            assert_refused!(chain.scene, plan, Refusal::RemappedConflict { .. });
         }
         let mut without = plan.clone();
         without.groups[0].members[1].barrier_before = false;
-        assert_refused!(chain.scene, without, Refusal::RemappedApart { .. });
+        assert_refused!(chain.scene, without, Refusal::RemappedConflict { .. });
     }
 }
 

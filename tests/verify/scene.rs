@@ -289,7 +289,7 @@ impl Scene {
             block_effects: Vec::new(),
             preconditions: vec![Condition::LessEqual(threads, Expression::Constant(1 << 31))],
             opaque: Vec::new(),
-            alone: Vec::new(),
+            unfusable: Vec::new(),
             intervals: Intervals::default(),
             asynchronous_copies: false,
             warp_operations: false,

@@ -203,7 +203,7 @@ impl<'a> PointerFacts<'a> {
 
     /// Whether what the parameter points to is reached through no other pointer of the group: all
     /// others have provably different roots, or a guard compares the touched ranges.
-    pub(super) fn alone(&self, parameter: usize) -> bool {
+    pub(super) fn unaliased(&self, parameter: usize) -> bool {
         let (own, others): (Vec<&Pointer>, Vec<&Pointer>) = self
             .pointers
             .iter()
@@ -216,7 +216,7 @@ impl<'a> PointerFacts<'a> {
 
     /// Whether two parameters or tables are pointers, and what is reached through the one is never reached
     /// through the other.
-    pub(super) fn apart(&self, one: usize, other: usize) -> bool {
+    pub(super) fn disjoint(&self, one: usize, other: usize) -> bool {
         let of = |parameter: usize| {
             let mut own = self.pointers.iter();
             let first = own.find(|pointer| pointer.parameter == parameter)?;
@@ -481,7 +481,7 @@ mod tests {
                 .map(|(launch, argument)| through(*launch, *argument))
                 .collect(),
         };
-        for (left, right, apart) in [
+        for (left, right, disjoint) in [
             (&[(0, 0)][..], &[(0, 1), (1, 0)][..], true),
             (&[(0, 0)], &[(1, 1)], true),
             (&[(0, 1), (1, 0)], &[(1, 1)], false),
@@ -494,8 +494,8 @@ mod tests {
             (&[(0, 0)], &[], false),
         ] {
             let (left, right) = (pointer(left), pointer(right));
-            assert_eq!(in_other_bytes(&spans, &left, &right), apart);
-            assert_eq!(in_other_bytes(&spans, &right, &left), apart);
+            assert_eq!(in_other_bytes(&spans, &left, &right), disjoint);
+            assert_eq!(in_other_bytes(&spans, &right, &left), disjoint);
         }
     }
 }

@@ -86,7 +86,7 @@ fn is_confirmed(module: &Module, kernel: Value, facts: &KernelFacts, barrier: Va
         return false;
     };
     let model = model_kernel(function, KernelId(0), &kernel.name());
-    is_redundant(&model, place, |one, other| facts.are_apart(one, other))
+    is_redundant(&model, place, |one, other| facts.are_disjoint(one, other))
 }
 
 /// What an access touches, and whether it writes.

@@ -32,7 +32,7 @@ enum What {
     /// The group of this number.
     Group(usize),
     /// A launch by itself, as a group of one.
-    Alone(Box<FusionGroup>),
+    Single(Box<FusionGroup>),
 }
 
 impl Statement {
@@ -45,7 +45,7 @@ impl Statement {
     pub(super) fn group(&self) -> Option<usize> {
         match self.what {
             What::Group(index) => Some(index),
-            What::Alone(_) => None,
+            What::Single(_) => None,
         }
     }
 
@@ -53,15 +53,15 @@ impl Statement {
     pub(super) fn of_plan<'a>(&'a self, plan: &'a FusionPlan) -> &'a FusionGroup {
         match &self.what {
             What::Group(index) => &plan.groups[*index],
-            What::Alone(group) => group,
+            What::Single(group) => group,
         }
     }
 
     /// What it runs, when that is no group of the plan.
-    pub(super) fn alone(&self) -> Option<&FusionGroup> {
+    pub(super) fn single_launch(&self) -> Option<&FusionGroup> {
         match &self.what {
             What::Group(_) => None,
-            What::Alone(group) => Some(group),
+            What::Single(group) => Some(group),
         }
     }
 
@@ -113,7 +113,7 @@ pub(super) fn statements(
         groups.extend(group.members.iter().map(|member| (member.launch, index)));
     }
     let mut statements: Vec<Statement> = Vec::new();
-    let mut alone = 0;
+    let mut singles = 0;
     let waiting = plan.batched_regions.iter().enumerate().flat_map(|(number, region)| {
         let statements = region.statements.iter();
         statements.map(move |statement| (number, region.outside_loops, statement.launch))
@@ -153,12 +153,12 @@ pub(super) fn statements(
         };
         statements.push(Statement {
             launch,
-            what: What::Alone(Box::new(group)),
-            site: plan.groups.len() + alone,
+            what: What::Single(Box::new(group)),
+            site: plan.groups.len() + singles,
             region,
             repeats,
         });
-        alone += 1;
+        singles += 1;
     }
     statements
 }

@@ -1,20 +1,20 @@
 //! What is shared in a block, and which of its barriers go: right cases, and such that only look right.
 
 use super::barriers::remove_redundant_barriers;
-use super::block_staging::stage_blocks;
+use super::buffer_promotion::promote_buffers;
 use super::broadcasts::broadcast_values;
 use super::control_flow::is_barrier;
 use super::loops::join_loops;
 use super::memory::{Effect, KernelFacts, Root};
-use super::rows::stage_rows;
+use super::rows::promote_rows;
 use super::shared_memory_reuse::reuse_shared_memory;
 use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
 use crate::verify::{
-    JoinedLoops, RowLength, SharedPlace, StagedBlock, StagedStream, Staging, WindowSize,
-    block_staging_conflict, is_redundant, join_conflict, shared_memory_reuse_conflict,
-    staging_conflict,
+    JoinedLoops, RowLength, SharedPlace, PromotedBuffer, PromotedStream, RowPromotion, WindowSize,
+    buffer_promotion_conflict, is_redundant, join_conflict, shared_memory_reuse_conflict,
+    row_promotion_conflict,
 };
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -37,13 +37,13 @@ pub(super) fn parsed<'context>(context: &'context Context, text: &str) -> Module
 
 /// Of three parameters, the first two point to allocations of their own.
 pub(super) fn facts() -> KernelFacts {
-    let apart = [
+    let disjoint = [
         [false, true, true],
         [true, false, false],
         [true, false, false],
     ];
     KernelFacts {
-        apart: apart.map(Vec::from).into(),
+        disjoint: disjoint.map(Vec::from).into(),
         arguments: vec![true; 4],
         dynamic_shared_bytes: Some(0),
         ..KernelFacts::default()
@@ -85,7 +85,7 @@ fn barriers_that_order_nothing_go() {
         ("anti", 1),
         ("two_loads", 0),
         ("other_variable", 0),
-        ("apart", 0),
+        ("disjoint", 0),
         ("one_allocation", 1),
         ("chain_of_three", 1),
         ("around", 2),
@@ -128,7 +128,7 @@ fn rows_stay_where_that_is_proven() {
         ("constant_too_long", 3, 2, false),
     ] {
         let kernel = Value::function(&module, name).expect("the case has it");
-        let staged = stage_rows(&module, kernel, &facts, || 0).expect("LLVM copies it");
+        let promoted = promote_rows(&module, kernel, &facts, || 0).expect("LLVM copies it");
         let global = |wanted: fn(Effect) -> bool| {
             let instructions = kernel.instructions().into_iter();
             let accesses = instructions
@@ -141,10 +141,10 @@ fn rows_stay_where_that_is_proven() {
         let found = (
             global(|effect| matches!(effect, Effect::Load(_))),
             global(|effect| matches!(effect, Effect::Store(_))),
-            staged.general.is_some(),
+            promoted.general.is_some(),
         );
         assert_eq!(found, (loads, stores, versions), "{name}");
-        assert_eq!(staged.rows.is_some(), versions, "{name}");
+        assert_eq!(promoted.rows.is_some(), versions, "{name}");
     }
     module.verify().expect("the result is valid IR");
 }
@@ -160,7 +160,7 @@ fn facts_of_blocks() -> KernelFacts {
 #[test]
 fn what_a_block_hands_on_stays_where_that_is_proven() {
     let context = Context::create();
-    let module = parsed(&context, include_str!("cases/blocks_staged.ll"));
+    let module = parsed(&context, include_str!("cases/buffers_promoted.ll"));
     // Loads that read a window, and whether there is another version.
     for (name, loads, versions) in [
         ("reversed", 1, false),
@@ -179,10 +179,10 @@ fn what_a_block_hands_on_stays_where_that_is_proven() {
     ] {
         let kernel = Value::function(&module, name).expect("the case has it");
         let (facts, mut rows) = (facts_of_blocks(), None);
-        let staged = stage_blocks(&module, kernel, &facts, &mut rows, (0, true));
-        let staged = staged.expect("LLVM copies it");
-        assert_eq!(staged.loads, loads, "{name}");
-        assert_eq!(staged.general.is_some(), versions, "{name}");
+        let promoted = promote_buffers(&module, kernel, &facts, &mut rows, (0, true));
+        let promoted = promoted.expect("LLVM copies it");
+        assert_eq!(promoted.loads, loads, "{name}");
+        assert_eq!(promoted.general.is_some(), versions, "{name}");
         let elements = rows.map(|rows| (rows.parameter, rows.element_bytes, rows.most_elements));
         assert_eq!(
             elements,
@@ -196,22 +196,22 @@ fn what_a_block_hands_on_stays_where_that_is_proven() {
 #[test]
 fn rows_that_no_launch_brings_memory_for_stay_where_they_are() {
     let context = Context::create();
-    let module = parsed(&context, include_str!("cases/blocks_staged.ll"));
+    let module = parsed(&context, include_str!("cases/buffers_promoted.ll"));
     let kernel = Value::function(&module, "of_rows").expect("the case has it");
     let mut rows = None;
-    let staged = stage_blocks(&module, kernel, &facts_of_blocks(), &mut rows, (0, false));
-    assert_eq!(staged.expect("nothing is copied").loads, 0);
+    let promoted = promote_buffers(&module, kernel, &facts_of_blocks(), &mut rows, (0, false));
+    assert_eq!(promoted.expect("nothing is copied").loads, 0);
     assert_eq!(rows, None);
     // Nor where nobody knows how many threads write.
     let kernel = Value::function(&module, "reversed").expect("the case has it");
-    let staged = stage_blocks(&module, kernel, &facts(), &mut None, (0, true));
-    assert_eq!(staged.expect("nothing is copied").loads, 0);
+    let promoted = promote_buffers(&module, kernel, &facts(), &mut None, (0, true));
+    assert_eq!(promoted.expect("nothing is copied").loads, 0);
 }
 
 #[test]
 fn the_verifier_refuses_wrong_windows() {
     let context = Context::create();
-    let module = parsed(&context, include_str!("cases/blocks_staged.ll"));
+    let module = parsed(&context, include_str!("cases/buffers_promoted.ll"));
     // Pairs are named by the accesses as they stand in the text: of `kept`, a is loaded (0), b (1) and the window
     // (2) stored to, b (3) and the window (4) loaded, a stored to (5).
     let judge = |name: &str, mirrored: &[[usize; 2]], replaced: &[[usize; 2]], size, block| {
@@ -232,7 +232,7 @@ fn the_verifier_refuses_wrong_windows() {
                 .map(|[one, other]| (accesses[*one], accesses[*other]));
             pairs.collect()
         };
-        let staged = StagedBlock {
+        let promoted = PromotedBuffer {
             variable: "window".to_owned(),
             size,
             mirrored: named(mirrored),
@@ -241,8 +241,8 @@ fn the_verifier_refuses_wrong_windows() {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
-        block_staging_conflict(&model, &staged, block, |one, other| {
-            facts.are_apart(one, other)
+        buffer_promotion_conflict(&model, &promoted, block, |one, other| {
+            facts.are_disjoint(one, other)
         })
     };
     let (whole, block) = (WindowSize::Bytes(256), [Some(64), Some(1), Some(1)]);
@@ -309,7 +309,7 @@ fn the_verifier_judges_barriers_by_itself() {
         ("anti", vec![false]),
         ("two_loads", vec![true]),
         ("other_variable", vec![true]),
-        ("apart", vec![true]),
+        ("disjoint", vec![true]),
         ("one_allocation", vec![false]),
         ("chain_of_three", vec![true, true]),
         ("around", vec![false, false]),
@@ -317,7 +317,7 @@ fn the_verifier_judges_barriers_by_itself() {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
-        let judge = |place| is_redundant(&model, place, |one, other| facts.are_apart(one, other));
+        let judge = |place| is_redundant(&model, place, |one, other| facts.are_disjoint(one, other));
         let found: Vec<bool> = (0..model.barriers.len()).map(judge).collect();
         assert_eq!(found, expected, "{name}");
     }
@@ -424,7 +424,7 @@ fn the_verifier_refuses_wrong_reuse() {
 type Copies<'a> = &'a [&'a [[&'a [usize]; 3]]];
 
 #[test]
-fn the_verifier_refuses_wrong_staging() {
+fn the_verifier_refuses_wrong_promotion() {
     let context = Context::create();
     let text = format!("{}\0", include_str!("cases/rows.ll"));
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "rows.ll");
@@ -448,13 +448,13 @@ fn the_verifier_refuses_wrong_staging() {
             }
         }
         let named = |list: &[usize]| list.iter().map(|at| accesses[*at]).collect();
-        let stream = |[mirrored, replaced, dead]: &[&[usize]; 3]| StagedStream {
+        let stream = |[mirrored, replaced, dead]: &[&[usize]; 3]| PromotedStream {
             mirrored: named(mirrored),
             replaced: named(replaced),
             dead: named(dead),
         };
         let copies = copies.iter();
-        let staging = Staging {
+        let promotion = RowPromotion {
             copies: copies
                 .map(|streams| streams.iter().map(stream).collect())
                 .collect(),
@@ -463,11 +463,11 @@ fn the_verifier_refuses_wrong_staging() {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
-        staging_conflict(
+        row_promotion_conflict(
             &model,
-            &staging,
+            &promotion,
             [threads, Some(1), Some(1)],
-            |one, other| facts.are_apart(one, other),
+            |one, other| facts.are_disjoint(one, other),
         )
     };
     let n = RowLength::Argument(3);
@@ -581,7 +581,7 @@ fn the_verifier_refuses_wrong_joints() {
         };
         let facts = facts();
         join_conflict(&model, &loops, [None; 6], |one, other| {
-            facts.are_apart(one, other)
+            facts.are_disjoint(one, other)
         })
     };
     for name in ["twice", "step_of_the_block", "parts_of_an_element"] {

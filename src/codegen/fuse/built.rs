@@ -1,6 +1,6 @@
 //! A kernel that was made from a specialisation key, and what its sites are told of it.
 
-use super::super::{FusedKernel, FusedParameter, StagedRows, BatchMember};
+use super::super::{FusedKernel, FusedParameter, PromotedRows, BatchMember};
 use super::fields::Piece;
 use super::memory::KernelFacts;
 use super::specialisation::Site;
@@ -24,7 +24,7 @@ pub(super) struct Built {
     pub(super) variant: Variant,
     /// False when it could not be made after all, and was deleted.
     pub(super) is_whole: bool,
-    pub(super) staged: Option<StagedRows>,
+    pub(super) promoted: Option<PromotedRows>,
     /// Bytes for each element of a row that launches could bring along besides.
     pub(super) spare_bytes: u64,
     /// Static shared memory of a block as it was made.
@@ -87,7 +87,7 @@ impl Built {
             unwritten: among(&self.unwritten),
             untouched: among(&self.untouched),
             static_shared_bytes: self.static_shared_bytes,
-            staged: self.staged.clone(),
+            promoted: self.promoted.clone(),
         }
     }
 }

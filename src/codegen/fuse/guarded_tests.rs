@@ -23,7 +23,7 @@ fn loads_under_the_condition_of_a_store_have_its_value() {
         ("same_condition", 1),
         ("one_of_two", 1),
         ("both_ways", 1),
-        ("through_apart", 1),
+        ("through_disjoint", 1),
         ("loop_elsewhere", 1),
         ("made_twice", 1),
         ("leaves_early", 1),

@@ -174,16 +174,16 @@ pub(super) fn specialise(
 
 /// Which of so many pointers never reach what others reach, by the places that [`specialise`] and
 /// [`tables_as_passed`] gave: a parameter reaches what all those reach that are computed from it.
-pub(super) fn apart_as_passed(
-    apart: &[Vec<bool>],
+pub(super) fn disjoint_as_passed(
+    disjoint: &[Vec<bool>],
     place: &[Option<usize>],
     count: usize,
 ) -> Vec<Vec<bool>> {
     let mut passed = vec![vec![true; count]; count];
-    for (row, one) in apart.iter().zip(place) {
-        for (apart, other) in row.iter().zip(place) {
+    for (row, one) in disjoint.iter().zip(place) {
+        for (disjoint, other) in row.iter().zip(place) {
             if let (Some(one), Some(other)) = (one, other) {
-                passed[*one][*other] &= apart;
+                passed[*one][*other] &= disjoint;
             }
         }
     }

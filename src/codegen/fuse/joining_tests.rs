@@ -87,7 +87,7 @@ fn the_verifier_refuses_what_may_not_pass_a_loop() {
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
         join_conflict(&model, loops, [None; 6], |one, other| {
-            facts.are_apart(one, other)
+            facts.are_disjoint(one, other)
         })
     };
     for name in [
@@ -188,7 +188,7 @@ fn the_verifier_refuses_what_warps_and_copies_forbid() {
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
         join_conflict(&model, &loops(&module, name), [None; 6], |one, other| {
-            facts.are_apart(one, other)
+            facts.are_disjoint(one, other)
         })
     };
     for name in [
@@ -212,14 +212,14 @@ fn the_verifier_refuses_what_warps_and_copies_forbid() {
 
 /// The pointer at byte 8 of what the first parameter leads to leads elsewhere than the others.
 fn facts_of_tables() -> KernelFacts {
-    let apart = [
+    let disjoint = [
         [false, true, true, true],
         [true, false, true, true],
         [true, true, false, true],
         [true, true, true, false],
     ];
     KernelFacts {
-        apart: apart.map(Vec::from).into(),
+        disjoint: disjoint.map(Vec::from).into(),
         tables: vec![(0, 8)],
         block: [Some(64), Some(1), Some(1)],
         ..facts()
@@ -263,7 +263,7 @@ fn the_verifier_tells_tables_and_parts_of_one_thing() {
         let [x, y, z] = block;
         let extents = [None, None, None, x, y, z];
         join_conflict(&model, &loops(&module, name), extents, |one, other| {
-            facts.are_apart(one, other)
+            facts.are_disjoint(one, other)
         })
     };
     for (name, joins) in BY_TABLES {

@@ -267,8 +267,8 @@ fn between(flow: &ControlFlow, one: &Loop, other: &Loop) -> Option<Vec<Block>> {
             }
         }
     }
-    let apart = !found.iter().any(|block| other.blocks.contains(block));
-    (apart && found.contains(&other.before)).then_some(found)
+    let disjoint = !found.iter().any(|block| other.blocks.contains(block));
+    (disjoint && found.contains(&other.before)).then_some(found)
 }
 
 /// Two loops, the second behind the first.
@@ -409,8 +409,8 @@ impl Pair<'_> {
         let [gx, gy, gz] = facts.grid;
         let [bx, by, bz] = facts.block;
         let extents = [gx, gy, gz, bx, by, bz];
-        let apart = |one, other| facts.are_apart(one, other);
-        let conflict = join_conflict(&model, &loops, extents, apart);
+        let disjoint = |one, other| facts.are_disjoint(one, other);
+        let conflict = join_conflict(&model, &loops, extents, disjoint);
         conflict.is_none()
     }
 }

@@ -16,7 +16,7 @@ const SHARED_ADDRESS_SPACE: u32 = 3;
 pub(super) struct KernelFacts {
     /// By two pointers, those of the parameters and then those of [`Self::tables`]: what is reached through the one
     /// is never reached through the other.
-    pub(super) apart: Vec<Vec<bool>>,
+    pub(super) disjoint: Vec<Vec<bool>>,
     /// Pointers that nobody changes while the kernel runs: so many bytes behind where which parameter leads.
     pub(super) tables: Vec<(usize, u32)>,
     /// Allocations that nobody reads after the kernel: the parameters of its specialisation key that lead there,
@@ -36,23 +36,23 @@ pub(super) struct KernelFacts {
 
 impl KernelFacts {
     /// Whether what is reached through the one pointer is never reached through the other, by the kernel's model.
-    pub(super) fn are_apart(&self, one: ArgumentPointer, other: ArgumentPointer) -> bool {
+    pub(super) fn are_disjoint(&self, one: ArgumentPointer, other: ArgumentPointer) -> bool {
         let pointer = |(argument, offset_bytes): ArgumentPointer| match offset_bytes {
             0 => Some(argument),
             _ => self.table((argument, offset_bytes.checked_sub(BEHIND_POINTER)?)),
         };
         let pair = pointer(one).zip(pointer(other));
-        pair.is_some_and(|(one, other)| self.is_apart(one, other))
+        pair.is_some_and(|(one, other)| self.is_disjoint(one, other))
     }
 
-    fn is_apart(&self, one: usize, other: usize) -> bool {
-        let known = self.apart.get(one).and_then(|row| row.get(other));
+    fn is_disjoint(&self, one: usize, other: usize) -> bool {
+        let known = self.disjoint.get(one).and_then(|row| row.get(other));
         known == Some(&true)
     }
 
     /// The pointer that stands so many bytes behind where a parameter leads.
     fn table(&self, table: (usize, u32)) -> Option<usize> {
-        let parameters = self.apart.len().checked_sub(self.tables.len())?;
+        let parameters = self.disjoint.len().checked_sub(self.tables.len())?;
         let at = self.tables.iter().position(|known| *known == table)?;
         Some(parameters + at)
     }
@@ -148,7 +148,7 @@ pub(super) enum Root {
     Shared(Value),
     /// Dynamic shared memory.
     DynamicShared,
-    /// What the n-th pointer of [`KernelFacts::apart`] points into: that in the kernel's n-th parameter, or one that
+    /// What the n-th pointer of [`KernelFacts::disjoint`] points into: that in the kernel's n-th parameter, or one that
     /// stands in a table.
     Parameter(usize),
     /// Memory of the thread itself.
@@ -226,7 +226,7 @@ impl Root {
             (Self::Private, _) | (_, Self::Private) => false,
             (Self::Unknown, _) | (_, Self::Unknown) => true,
             (Self::Parameter(one), Self::Parameter(other)) => {
-                one == other || !facts.is_apart(one, other)
+                one == other || !facts.is_disjoint(one, other)
             }
             (Self::Parameter(_), _) | (_, Self::Parameter(_)) => false,
             (one, other) => one == other,

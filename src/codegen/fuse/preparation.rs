@@ -20,7 +20,7 @@ use std::collections::{BTreeSet, HashMap};
 /// What the kernels of a plan are made from.
 pub(in crate::codegen) struct Preparation<'ctx> {
     pub(super) segments: Segments<'ctx>,
-    /// By group, then by statement that waits alone; `None` where a body depends on something that only its own
+    /// By group, then by statement that waits and is one launch; `None` where a body depends on something that only its own
     /// image has.
     pub(super) sites: Vec<Option<Site>>,
     /// What waits for batches.
@@ -78,8 +78,8 @@ impl<'ctx> Preparation<'ctx> {
                 true => (group, &of_moved),
                 false => (group, optimisations),
             });
-        let alone = statements.iter().filter_map(Statement::alone);
-        for (group, optimisations) in groups.chain(alone.map(|group| (group, &of_all_sites))) {
+        let single = statements.iter().filter_map(Statement::single_launch);
+        for (group, optimisations) in groups.chain(single.map(|group| (group, &of_all_sites))) {
             let optimisations = &(optimisations - &group.variant.without);
             let members = group
                 .members

@@ -27,19 +27,19 @@ use super::control_flow::ControlFlow;
 use super::memory::{Effect, KernelFacts, Root, is_uniform, made_alike};
 use super::versions::{self, Entry};
 use crate::codegen::ir::{Block, Builder, Linkage, Opcode, Type, Value};
-use crate::codegen::{CodegenError, StagedRows};
+use crate::codegen::{CodegenError, PromotedRows};
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
-use crate::verify::{RowLength, StagedStream, Staging, staging_conflict};
+use crate::verify::{RowLength, PromotedStream, RowPromotion, row_promotion_conflict};
 use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
 /// A kernel that keeps rows.
 #[derive(Default)]
-pub(super) struct Staged {
+pub(super) struct Promoted {
     /// What each launch has to bring along for that.
-    pub(super) rows: Option<StagedRows>,
+    pub(super) rows: Option<PromotedRows>,
     /// The version without, which the kernel calls where they do not fit.
     pub(super) general: Option<Value>,
     /// Bytes for each element of a row that launches could bring along besides.
@@ -51,32 +51,32 @@ pub(super) struct Staged {
 ///
 /// # Errors
 /// When LLVM refuses a copy of the kernel.
-pub(super) fn stage_rows(
+pub(super) fn promote_rows(
     module: &Module,
     kernel: Value,
     facts: &KernelFacts,
     spare_bytes: impl FnOnce() -> u64,
-) -> Result<Staged, CodegenError> {
+) -> Result<Promoted, CodegenError> {
     let Some(plan) = Plan::of(module, kernel, facts, spare_bytes) else {
-        return Ok(Staged::default());
+        return Ok(Promoted::default());
     };
     if !plan.is_confirmed(module, kernel, facts) {
-        return Ok(Staged::default());
+        return Ok(Promoted::default());
     }
-    let mut staged = Staged {
+    let mut promoted = Promoted {
         spare_bytes: plan.spare_bytes,
-        ..Staged::default()
+        ..Promoted::default()
     };
     if plan.is_conditional() {
         let Some(entry) = versions::split(module, kernel)? else {
-            return Ok(staged);
+            return Ok(promoted);
         };
         plan.test(module, &entry);
-        staged.general = Some(entry.copy);
+        promoted.general = Some(entry.copy);
     }
     plan.carry_out(module, kernel);
     if let Length::Parameter { index, bits } = plan.length {
-        staged.rows = Some(StagedRows {
+        promoted.rows = Some(PromotedRows {
             parameter: index,
             bits,
             element_bytes: plan.element_bytes(),
@@ -84,7 +84,7 @@ pub(super) fn stage_rows(
             behind_bytes: plan.behind_bytes,
         });
     }
-    Ok(staged)
+    Ok(promoted)
 }
 
 /// The shared variable in which a kernel keeps rows.
@@ -259,14 +259,14 @@ impl Plan {
         };
         let model = model_kernel(function, KernelId(0), &kernel.name());
         let conflict =
-            staging_conflict(&model, &self.staging(kernel), facts.block, |one, other| {
-                facts.are_apart(one, other)
+            row_promotion_conflict(&model, &self.promotion(kernel), facts.block, |one, other| {
+                facts.are_disjoint(one, other)
             });
         conflict.is_none()
     }
 
     /// What is to be done, as the verifier is told.
-    fn staging(&self, kernel: Value) -> Staging {
+    fn promotion(&self, kernel: Value) -> RowPromotion {
         let blocks = kernel.blocks().into_iter();
         let text = blocks.flat_map(|block| {
             let end = block.terminator();
@@ -279,13 +279,13 @@ impl Plan {
                 .filter_map(|at| places.get(&at).copied())
                 .collect()
         };
-        let stream = |stream: &Stream| StagedStream {
+        let stream = |stream: &Stream| PromotedStream {
             mirrored: of(&mut stream.mirrored.iter().map(|each| each.instruction)),
             replaced: of(&mut stream.replaced.iter().map(|each| each.instruction)),
             dead: of(&mut stream.dead.iter().copied()),
         };
         let copies = self.copies.iter();
-        Staging {
+        RowPromotion {
             copies: copies
                 .map(|(_, streams)| streams.iter().map(stream).collect())
                 .collect(),

@@ -19,12 +19,12 @@ pub(super) struct AliasScopes<'a> {
 }
 
 impl<'a> AliasScopes<'a> {
-    /// Scopes for the parameters of the kernel of a group and the `tables` behind them, of which `apart` tells by two
+    /// Scopes for the parameters of the kernel of a group and the `tables` behind them, of which `disjoint` tells by two
     /// whether what is reached through the one is never reached through the other.
     pub(super) fn new(
         module: &Module,
         kernel: &str,
-        apart: &[Vec<bool>],
+        disjoint: &[Vec<bool>],
         tables: &'a [(usize, u32)],
     ) -> Self {
         let domain = Metadata::list(module, &[Metadata::text(module, kernel)]);
@@ -32,10 +32,10 @@ impl<'a> AliasScopes<'a> {
             let name = Metadata::text(module, &format!("{kernel}: parameter {parameter}"));
             Metadata::list(module, &[name, domain])
         };
-        let scopes = (0..apart.len())
+        let scopes = (0..disjoint.len())
             .map(|one| {
-                let elsewhere: Vec<Metadata> = (0..apart.len())
-                    .filter(|other| *other != one && apart[one][*other])
+                let elsewhere: Vec<Metadata> = (0..disjoint.len())
+                    .filter(|other| *other != one && disjoint[one][*other])
                     .map(scope)
                     .collect();
                 (!elsewhere.is_empty()).then(|| (scope(one), elsewhere))

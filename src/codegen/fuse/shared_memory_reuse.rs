@@ -45,13 +45,13 @@ pub(super) fn reuse_shared_memory(module: &Module, kernel: Value) -> u64 {
         in_other_blocks(&flow, &variables[one], &variables[other])
             && is_confirmed(&model, &[&variables[one], &variables[other]])
     };
-    let apart = |one: usize, other: usize| {
+    let disjoint = |one: usize, other: usize| {
         lifetimes.one_by_one(one, other)
             && is_confirmed(&model, &[&variables[one], &variables[other]])
     };
     let of_partitions = partitions_of(variables.len(), beside)
         .into_iter()
-        .map(|partition| storages(&variables, partition, apart));
+        .map(|partition| storages(&variables, partition, disjoint));
     let storages = on_top_of_each_other(of_partitions.collect());
     let places: Vec<SharedPlace> = storages
         .iter()
@@ -380,7 +380,7 @@ fn partitions_of(variables: usize, beside: impl Fn(usize, usize) -> bool) -> Vec
 }
 
 /// Storage that serves for each of several layouts, of which a block uses one. The largest stand on top of each
-/// other, so that what was apart stays so, unless one after the other in one storage takes less.
+/// other, so that what was disjoint stays so, unless one after the other in one storage takes less.
 fn on_top_of_each_other(mut layouts: Vec<Vec<Storage>>) -> Vec<Storage> {
     if layouts.len() == 1 {
         return layouts.remove(0);
@@ -436,19 +436,19 @@ struct Storage {
     variables: Vec<(usize, u64)>,
 }
 
-/// Places for the variables of `order`: at one begin only such that are apart. Where pieces of the storage of a large
+/// Places for the variables of `order`: at one begin only such that are disjoint. Where pieces of the storage of a large
 /// one can hold several small ones, these stand beside each other there.
 fn storages(
     variables: &[Variable],
     mut order: Vec<usize>,
-    apart: impl Fn(usize, usize) -> bool,
+    disjoint: impl Fn(usize, usize) -> bool,
 ) -> Vec<Storage> {
     order.sort_by_key(|index| std::cmp::Reverse(variables[*index].bytes));
     let mut found: Vec<Storage> = Vec::new();
     for index in order {
         let variable = &variables[index];
         let fitting = found.iter_mut().find_map(|storage| {
-            let offset = storage.free_offset(index, variables, &apart)?;
+            let offset = storage.free_offset(index, variables, &disjoint)?;
             Some((storage, offset))
         });
         match fitting {
@@ -473,14 +473,14 @@ impl Storage {
         &self,
         index: usize,
         variables: &[Variable],
-        apart: &impl Fn(usize, usize) -> bool,
+        disjoint: &impl Fn(usize, usize) -> bool,
     ) -> Option<u64> {
         let variable = &variables[index];
         let end = |(other, offset): &(usize, u64)| offset + variables[*other].bytes;
         let in_use: Vec<&(usize, u64)> = self
             .variables
             .iter()
-            .filter(|(other, _)| !apart(index, *other))
+            .filter(|(other, _)| !disjoint(index, *other))
             .collect();
         let ends = in_use.iter().map(|other| end(other));
         let mut candidates: Vec<u64> = std::iter::once(0)

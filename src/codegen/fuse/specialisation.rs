@@ -82,11 +82,11 @@ pub(super) struct Facts {
     /// By parameter.
     pub(super) known: Vec<Known>,
     /// By parameter, whether nothing else in the kernel reaches what it points to; those that are computed from it are
-    /// others ([`Self::is_alone`]).
-    pub(super) alone: Vec<bool>,
+    /// others ([`Self::is_unaliased`]).
+    pub(super) unaliased: Vec<bool>,
     /// By two pointers, those of the parameters and then those of the tables, whether what is reached through the one
     /// is never reached through the other.
-    pub(super) apart: Vec<Vec<bool>>,
+    pub(super) disjoint: Vec<Vec<bool>>,
     /// Pointers in memory that nobody changes while the kernel runs: so many bytes behind where which parameter leads.
     /// Sites of one shape have the same.
     pub(super) tables: Vec<(usize, u32)>,
@@ -106,11 +106,11 @@ pub(super) struct Facts {
 impl Facts {
     /// Whether nothing else in the kernel reaches what is reached through a parameter, or through those that are
     /// computed from it, which LLVM takes for the same pointer.
-    pub(super) fn is_alone(&self, parameter: usize) -> bool {
+    pub(super) fn is_unaliased(&self, parameter: usize) -> bool {
         let computed =
             |known: &Known| matches!(known, Known::Distance { base, .. } if *base == parameter);
-        let mut all = self.alone.iter().zip(&self.known).enumerate();
-        all.all(|(index, (alone, known))| *alone || index != parameter && !computed(known))
+        let mut all = self.unaliased.iter().zip(&self.known).enumerate();
+        all.all(|(index, (unaliased, known))| *unaliased || index != parameter && !computed(known))
     }
 
     /// What both claim, of sites of one shape.
@@ -130,11 +130,11 @@ impl Facts {
                 .map(|(one, other)| equal(one, other))
                 .collect(),
             known: host_values::known_by_both(&self.known, &other.known),
-            alone: self.alone.iter().zip(&other.alone).map(both).collect(),
-            apart: self
-                .apart
+            unaliased: self.unaliased.iter().zip(&other.unaliased).map(both).collect(),
+            disjoint: self
+                .disjoint
                 .iter()
-                .zip(&other.apart)
+                .zip(&other.disjoint)
                 .map(|(one, other)| one.iter().zip(other).map(both).collect())
                 .collect(),
             tables: self.tables.clone(),
@@ -227,7 +227,7 @@ impl SiteReader<'_, '_> {
         );
         let all = 0..parameters.len();
         let pointers = 0..parameters.len() + tables.len();
-        let apart = |one, other| self.is_fused() && facts.apart(one, other);
+        let disjoint = |one, other| self.is_fused() && facts.disjoint(one, other);
         let unread = dead_stores::parameters_into(
             &group.unread_afterwards,
             self.members,
@@ -255,13 +255,13 @@ impl SiteReader<'_, '_> {
                 false => vec![[None; 6]; self.members.len()],
             },
             known: self.known(&parameters),
-            alone: all
+            unaliased: all
                 .clone()
-                .map(|index| self.is_fused() && facts.alone(index))
+                .map(|index| self.is_fused() && facts.unaliased(index))
                 .collect(),
-            apart: pointers
+            disjoint: pointers
                 .clone()
-                .map(|one| pointers.clone().map(|other| apart(one, other)).collect())
+                .map(|one| pointers.clone().map(|other| disjoint(one, other)).collect())
                 .collect(),
             tables: tables
                 .iter()
@@ -617,8 +617,8 @@ impl Wanted {
     /// Whether the sites of a kernel for batches have one kernel for themselves that takes the same.
     pub(super) fn is_single(&self, number: usize) -> bool {
         let order = &self.orders[number];
-        let alone = order.specialisation.shape.members.len() == 1;
-        alone || single(&self.orders[..self.of_groups], order).is_some()
+        let one_member = order.specialisation.shape.members.len() == 1;
+        one_member || single(&self.orders[..self.of_groups], order).is_some()
     }
 }
 
@@ -714,8 +714,8 @@ mod tests {
         let facts = Facts {
             extents: Vec::new(),
             known: Vec::new(),
-            alone: Vec::new(),
-            apart: Vec::new(),
+            unaliased: Vec::new(),
+            disjoint: Vec::new(),
             tables: Vec::new(),
             unread: Vec::new(),
             most_threads: launch,
@@ -732,14 +732,14 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_alone_where_all_that_are_computed_from_it_are() {
+    fn a_base_is_unaliased_where_all_that_are_computed_from_it_are() {
         let from = |base| Known::Distance { base, bytes: 64 };
         let mut facts = site(32).specialisation.facts;
         facts.known = vec![Known::Nothing, from(0), Known::Nothing, from(2), from(2)];
-        facts.alone = vec![true, false, true, true, true];
-        let alone: Vec<bool> = (0..5).map(|parameter| facts.is_alone(parameter)).collect();
+        facts.unaliased = vec![true, false, true, true, true];
+        let unaliased: Vec<bool> = (0..5).map(|parameter| facts.is_unaliased(parameter)).collect();
         // The first is read only, say, and what is written behind it is looked at by other threads.
-        assert_eq!(alone, [false, false, true, true, true]);
+        assert_eq!(unaliased, [false, false, true, true, true]);
     }
 
     /// How many kernels of several launches are made for two groups that wait in some regions, in

@@ -227,7 +227,7 @@ fn restrict_does_not_outlive_its_segment() {
         let pointers: Vec<u32> = (1..=function.parameters().len() as u32)
             .filter(|position| function.has_attribute(*position, "noalias"))
             .collect();
-        // Buffers x and z are alone; both names of y are not.
+        // Buffers x and z are unaliased; both names of y are not.
         assert_eq!(pointers.len(), 2);
         assert_eq!(
             count(function, Opcode::LLVMLoad),

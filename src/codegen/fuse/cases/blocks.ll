@@ -365,7 +365,7 @@ entry:
   ret void
 }
 
-define ptx_kernel void @apart(ptr %a, ptr %b, i32 %n) {
+define ptx_kernel void @disjoint(ptr %a, ptr %b, i32 %n) {
 entry:
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %t64 = zext i32 %t to i64

@@ -108,7 +108,7 @@ end:
   ret void
 }
 
-define ptx_kernel void @through_apart(ptr %a, ptr %b, ptr %c, i32 %n) {
+define ptx_kernel void @through_disjoint(ptr %a, ptr %b, ptr %c, i32 %n) {
 entry:
   %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
   %t4 = shl nuw nsw i32 %t, 2

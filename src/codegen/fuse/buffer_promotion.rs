@@ -23,7 +23,7 @@ use super::shared_memory_reuse::{self, shared_bytes};
 use super::versions;
 use crate::affine::{Affine, Variable};
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
-use crate::codegen::{CodegenError, StagedRows};
+use crate::codegen::{CodegenError, PromotedRows};
 use crate::isl::{IslError, Set, with_operation_budget};
 use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Target, model_kernel};
 use crate::program::KernelId;
@@ -34,7 +34,7 @@ use window::{Size, Window};
 
 /// A kernel whose blocks keep what their threads hand to each other.
 #[derive(Debug, Default)]
-pub(super) struct StagedBlocks {
+pub(super) struct PromotedBuffers {
     /// Loads that read it in shared memory.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests count them"))]
     pub(super) loads: usize,
@@ -60,32 +60,32 @@ pub(super) fn bytes_wanted(module: &Module, kernel: Value, facts: &KernelFacts) 
 ///
 /// # Errors
 /// When LLVM refuses a copy of the kernel.
-pub(super) fn stage_blocks(
+pub(super) fn promote_buffers(
     module: &Module,
     kernel: Value,
     facts: &KernelFacts,
-    rows: &mut Option<StagedRows>,
+    rows: &mut Option<PromotedRows>,
     (spare_bytes, launched): (u64, bool),
-) -> Result<StagedBlocks, CodegenError> {
+) -> Result<PromotedBuffers, CodegenError> {
     // A version that the kernel calls is looked at by itself.
     let call = versions::take_call_out(module, kernel);
-    let staged = stage_in(module, kernel, facts, rows, (spare_bytes, launched));
+    let promoted = promote_in(module, kernel, facts, rows, (spare_bytes, launched));
     if let Some(call) = call {
         call.put_back();
     }
-    staged
+    promoted
 }
 
-fn stage_in(
+fn promote_in(
     module: &Module,
     kernel: Value,
     facts: &KernelFacts,
-    rows: &mut Option<StagedRows>,
+    rows: &mut Option<PromotedRows>,
     (spare_bytes, launched): (u64, bool),
-) -> Result<StagedBlocks, CodegenError> {
+) -> Result<PromotedBuffers, CodegenError> {
     let function = module.get_function(&kernel.name());
     let Some(function) = function.filter(|_| is_candidate(facts) && may_hand_on(kernel)) else {
-        return Ok(StagedBlocks::default());
+        return Ok(PromotedBuffers::default());
     };
     let read = || model_kernel(function, KernelId(0), &kernel.name());
     let work = Work {
@@ -100,7 +100,7 @@ fn stage_in(
         .filter_map(|planned| Window::of(planned, &at));
     let mut windows: Vec<Window> = windows.collect();
     if windows.is_empty() {
-        return Ok(StagedBlocks::default());
+        return Ok(PromotedBuffers::default());
     }
     windows.iter_mut().for_each(|window| window.insert(&work));
     let (inserted, places) = (read(), places_of(kernel));
@@ -143,7 +143,7 @@ fn stage_in(
         windows.into_iter().partition(Window::is_of_rows);
     let (of_rows, general) = place_rows(&work, of_rows, rows, left)?;
     fixed.extend(of_rows);
-    Ok(StagedBlocks {
+    Ok(PromotedBuffers {
         loads: fixed.into_iter().map(Window::carry_out).sum(),
         general,
     })
@@ -215,7 +215,7 @@ struct Planned {
 
 fn plan(model: &KernelModel, facts: &KernelFacts) -> Vec<Planned> {
     let understood = model.opaque.is_empty()
-        && model.alone.is_empty()
+        && model.unfusable.is_empty()
         && model.barriers.iter().any(|barrier| barrier.uniform);
     if !understood {
         return Vec::new();
@@ -230,11 +230,11 @@ fn of_buffer(model: &KernelModel, facts: &KernelFacts, argument: usize) -> Optio
         argument,
         offset_bytes: 0,
     };
-    let apart = |other: &Target| match other {
+    let disjoint = |other: &Target| match other {
         Target::Argument {
             argument: other,
             offset_bytes,
-        } => facts.are_apart((argument, 0), (*other, *offset_bytes)),
+        } => facts.are_disjoint((argument, 0), (*other, *offset_bytes)),
         Target::Shared(_) | Target::UnknownShared => true,
         Target::Global(_) | Target::Unknown => false,
     };
@@ -246,7 +246,7 @@ fn of_buffer(model: &KernelModel, facts: &KernelFacts, argument: usize) -> Optio
             AccessKind::Read if access.target == own && plain => loads.push(access),
             AccessKind::Write if access.target == own && plain => stores.push(access),
             AccessKind::Read => {}
-            _ if access.target == own || !apart(&access.target) => return None,
+            _ if access.target == own || !disjoint(&access.target) => return None,
             _ => {}
         }
     }
@@ -337,7 +337,7 @@ const MOST_OPERATIONS: u64 = 100_000;
 
 /// Launches count the elements of one length: that of the rows that are kept already, of which so many bytes for
 /// each element are to spare, or else of the first window.
-fn keep_one_length(windows: &mut Vec<Window>, rows: Option<&StagedRows>, spare_bytes: u64) {
+fn keep_one_length(windows: &mut Vec<Window>, rows: Option<&PromotedRows>, spare_bytes: u64) {
     // Larger elements first, so that each window begins where its elements may.
     windows.sort_by_key(|window| std::cmp::Reverse(window.element_bytes));
     let mut parameter = rows.map(|rows| rows.parameter);
@@ -360,7 +360,7 @@ fn keep_one_length(windows: &mut Vec<Window>, rows: Option<&StagedRows>, spare_b
 fn place_rows(
     work: &Work<'_, '_>,
     mut windows: Vec<Window>,
-    rows: &mut Option<StagedRows>,
+    rows: &mut Option<PromotedRows>,
     left_bytes: u64,
 ) -> Result<(Vec<Window>, Option<Value>), CodegenError> {
     let Some(Size::Elements { parameter, bits }) = windows.first().and_then(|first| first.size)
@@ -393,7 +393,7 @@ fn place_rows(
         let fits = builder.compare(IntPredicate::LLVMIntULE, length(&builder), most);
         builder.branch_if(fits, entry.special, entry.general);
         general = Some(entry.copy);
-        *rows = Some(StagedRows {
+        *rows = Some(PromotedRows {
             parameter,
             bits,
             element_bytes: 0,

@@ -3,7 +3,7 @@
 // long. And what must not be kept: values of another block, parts that nobody has written, stores whose place or
 // condition lies in memory, a second writer.
 //
-// usage: staged_blocks [length of a row]
+// usage: promoted_buffers [length of a row]
 //
 // expect: 33 launches -> 16
 // arguments:

@@ -31,7 +31,7 @@ use std::collections::BTreeSet;
 /// A shared variable that stands for the part of a buffer that a block works on. Accesses are named by
 /// [`Access::place`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StagedBlock {
+pub struct PromotedBuffer {
     /// Its name in the device module.
     pub variable: String,
     /// How much it has room for.
@@ -52,14 +52,14 @@ pub enum WindowSize {
 }
 
 /// What speaks against it; `None` when nothing does. `block` are the block's extents where they are known;
-/// `apart` tells of two pointers that they never lead to a common byte.
-pub fn block_staging_conflict(
+/// `disjoint` tells of two pointers that they never lead to a common byte.
+pub fn buffer_promotion_conflict(
     kernel: &KernelModel,
-    staged: &StagedBlock,
+    promoted: &PromotedBuffer,
     block: [Option<u64>; 3],
-    apart: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
+    disjoint: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> Option<String> {
-    judge(kernel, staged, block, &apart).err()
+    judge(kernel, promoted, block, &disjoint).err()
 }
 
 /// A global access and the shared one beside it.
@@ -73,15 +73,15 @@ struct Pair<'a> {
 
 fn judge(
     kernel: &KernelModel,
-    staged: &StagedBlock,
+    promoted: &PromotedBuffer,
     block: [Option<u64>; 3],
-    apart: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
+    disjoint: &impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> Result<(), String> {
     let [Some(x), Some(y), Some(z)] = block else {
         return Err("the block's extents are not known".to_owned());
     };
     let understood = kernel.opaque.is_empty()
-        && kernel.alone.is_empty()
+        && kernel.unfusable.is_empty()
         && kernel.barriers.iter().all(|barrier| barrier.uniform)
         && kernel.intervals.accesses.len() == kernel.accesses.len();
     if !understood {
@@ -91,13 +91,13 @@ fn judge(
         let places = places.iter();
         places.map(|both| pair(kernel, *both, kind)).collect()
     };
-    let mirrored = pairs(&staged.mirrored, AccessKind::Write)?;
-    let replaced = pairs(&staged.replaced, AccessKind::Read)?;
+    let mirrored = pairs(&promoted.mirrored, AccessKind::Write)?;
+    let replaced = pairs(&promoted.replaced, AccessKind::Read)?;
     let all = || mirrored.iter().chain(&replaced);
     let Some(first) = all().next() else {
         return Err("nothing is kept".to_owned());
     };
-    let variable = Target::Shared(staged.variable.clone());
+    let variable = Target::Shared(promoted.variable.clone());
     let difference = first.place.subtract(first.window);
     let size = first.global.size_bytes;
     for pair in all() {
@@ -128,7 +128,7 @@ fn judge(
             Target::Shared(_) => {}
             target => {
                 let writes = access.kind != AccessKind::Read;
-                let meets = may_meet(target, &first.global.target, apart);
+                let meets = may_meet(target, &first.global.target, disjoint);
                 if writes && meets && !is_half(access, &mirrored) {
                     return Err("something else may write to the buffer".to_owned());
                 }
@@ -140,7 +140,7 @@ fn judge(
         threads: [x, y, z],
     };
     for pair in all() {
-        if !space.is_within(pair, staged.size) {
+        if !space.is_within(pair, promoted.size) {
             return Err("the variable may have no place for an access".to_owned());
         }
     }
@@ -149,7 +149,7 @@ fn judge(
         let spans = &kernel.intervals.accesses;
         let mut others =
             others.filter(|other| spans[store.global.id.0].meets(&spans[other.global.id.0]));
-        if others.any(|other| !space.keep_apart(store, other)) {
+        if others.any(|other| !space.are_disjoint(store, other)) {
             return Err("two threads may meet in a place".to_owned());
         }
     }
@@ -251,7 +251,7 @@ const MOST_OPERATIONS: u64 = 200_000;
 
 impl Space<'_> {
     /// Whether two threads of a block never go to one place by these accesses.
-    fn keep_apart(&self, one: &Pair<'_>, other: &Pair<'_>) -> bool {
+    fn are_disjoint(&self, one: &Pair<'_>, other: &Pair<'_>) -> bool {
         let (mut variables, mut constraints) = self.instances(one, "");
         let (more, others) = self.instances(other, "_");
         variables.extend(more);

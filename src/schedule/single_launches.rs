@@ -1,4 +1,4 @@
-//! Launches that run alone and still gain from what the host knows: several of their pointers point into
+//! Launches that fuse with nothing and still gain from what the host knows: several of their pointers point into
 //! one allocation, at distances that are constants, so that one of them is enough.
 //!
 //! Invariant: such a launch is a group of one member, which does what the launch does, and nothing moves.
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 impl Judge<'_> {
     /// Groups of one launch each for those of `candidates` that the plan leaves alone, at most so many.
-    pub(super) fn alone(
+    pub(super) fn single_launches(
         &self,
         plan: &FusionPlan,
         candidates: &[Candidate<'_>],
@@ -22,13 +22,13 @@ impl Judge<'_> {
             .map(|member| member.launch)
             .chain(regions.map(|statement| statement.launch))
             .collect();
-        let alone = candidates.iter().filter(|candidate| {
+        let single = candidates.iter().filter(|candidate| {
             self.graph.operation_of(candidate.launch.id).is_none()
                 && !taken.contains(&candidate.launch.id)
                 && shares_a_base(self, candidate)
                 && self.conditions_hold(&[**candidate]).is_ok()
         });
-        alone
+        single
             .take(most)
             .map(|candidate| FusionGroup {
                 // What it stores it stores, as the report has no place to say otherwise.

@@ -6,12 +6,12 @@ use super::super::rows::rows_name;
 use super::super::shared_memory_reuse;
 use super::{MOST_OPERATIONS, Planned, Work};
 use crate::affine::{Affine, Variable};
-use crate::codegen::StagedRows;
+use crate::codegen::PromotedRows;
 use crate::codegen::ir::{Builder, Linkage, Opcode, Type, Value};
 use crate::expression::Expression;
 use crate::isl::{IslError, Set, with_operation_budget};
 use crate::kernel::{AccessId, BlockSymbol, KernelModel, KernelSymbol, Target};
-use crate::verify::{StagedBlock, WindowSize, block_staging_conflict};
+use crate::verify::{PromotedBuffer, WindowSize, buffer_promotion_conflict};
 use inkwell::module::Module;
 use std::collections::HashMap;
 
@@ -148,7 +148,7 @@ impl Window {
         &self,
         work: &Work<'_, '_>,
         seen: Seen<'_>,
-        rows: Option<&StagedRows>,
+        rows: Option<&PromotedRows>,
         left_bytes: u64,
     ) -> Option<Size> {
         let bytes = self
@@ -209,7 +209,7 @@ impl Window {
         else {
             return Some("an access is missing".to_owned());
         };
-        let staged = StagedBlock {
+        let promoted = PromotedBuffer {
             variable: variable.name(),
             size: match size {
                 Size::Bytes { bytes, .. } => WindowSize::Bytes(bytes),
@@ -218,8 +218,8 @@ impl Window {
             mirrored,
             replaced,
         };
-        block_staging_conflict(model, &staged, work.facts.block, |one, other| {
-            work.facts.are_apart(one, other)
+        buffer_promotion_conflict(model, &promoted, work.facts.block, |one, other| {
+            work.facts.are_disjoint(one, other)
         })
     }
 

@@ -30,16 +30,16 @@ use std::collections::BTreeSet;
 
 /// What is done to a kernel that keeps rows. Accesses are named by [`Access::place`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Staging {
+pub struct RowPromotion {
     /// By copy, the streams that have it one after the other.
-    pub copies: Vec<Vec<StagedStream>>,
+    pub copies: Vec<Vec<PromotedStream>>,
     /// How many elements a row has.
     pub length: RowLength,
 }
 
 /// Accesses that go to one place, as a function of their loops' counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StagedStream {
+pub struct PromotedStream {
     /// Loads and stores whose value also goes to the copy.
     pub mirrored: Vec<usize>,
     /// Loads that read the copy.
@@ -64,14 +64,14 @@ impl Default for RowLength {
 }
 
 /// What speaks against keeping rows so; `None` when nothing does. `block` are the block's extents where
-/// they are known; `apart` tells of two pointers that they never lead to a common byte.
-pub fn staging_conflict(
+/// they are known; `disjoint` tells of two pointers that they never lead to a common byte.
+pub fn row_promotion_conflict(
     kernel: &KernelModel,
-    staging: &Staging,
+    promotion: &RowPromotion,
     block: [Option<u64>; 3],
-    apart: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
+    disjoint: impl Fn(ArgumentPointer, ArgumentPointer) -> bool,
 ) -> Option<String> {
-    if !kernel.opaque.is_empty() || !kernel.alone.is_empty() {
+    if !kernel.opaque.is_empty() || !kernel.unfusable.is_empty() {
         return Some("the kernel is not understood".to_owned());
     }
     if block[1..] != [Some(1), Some(1)] {
@@ -79,11 +79,11 @@ pub fn staging_conflict(
     }
     let judge = Judge {
         kernel,
-        length: staging.length,
+        length: promotion.length,
         threads: block[0],
-        apart: &apart,
+        disjoint: &disjoint,
     };
-    for streams in &staging.copies {
+    for streams in &promotion.copies {
         let mut last: Option<usize> = None;
         let mut widths = None;
         for stream in streams {
@@ -104,7 +104,7 @@ struct Judge<'a, F> {
     kernel: &'a KernelModel,
     length: RowLength,
     threads: Option<u64>,
-    apart: &'a F,
+    disjoint: &'a F,
 }
 
 /// The numbers of the first and last access of a stream that use the copy.
@@ -127,7 +127,7 @@ struct Step<'a> {
 }
 
 impl<F: Fn(ArgumentPointer, ArgumentPointer) -> bool> Judge<'_, F> {
-    fn stream(&self, stream: &StagedStream) -> Result<Used, String> {
+    fn stream(&self, stream: &PromotedStream) -> Result<Used, String> {
         let steps = |places: &[usize]| -> Result<Vec<Step<'_>>, String> {
             places.iter().map(|place| self.step(*place)).collect()
         };
@@ -169,7 +169,7 @@ impl<F: Fn(ArgumentPointer, ArgumentPointer) -> bool> Judge<'_, F> {
             self.kernel
                 .accesses
                 .iter()
-                .filter(|other| may_meet(&other.target, &first.access.target, &self.apart))
+                .filter(|other| may_meet(&other.target, &first.access.target, &self.disjoint))
         };
         for other in others() {
             if other.kind == AccessKind::Read || own(other, &mirrored) {
@@ -287,11 +287,11 @@ impl<F: Fn(ArgumentPointer, ArgumentPointer) -> bool> Judge<'_, F> {
             .scale(width)
             .and_then(|moved| step.place.subtract(&moved));
         let same_for_block = rest.is_some_and(|rest| rest.is_uniform());
-        let apart =
+        let disjoint =
             width.unsigned_abs() >= u64::from(step.access.size_bytes) && step.access.size_bytes > 0;
-        match same_for_block && apart {
+        match same_for_block && disjoint {
             true => Ok(()),
-            false => Err("elements of a row are not apart".to_owned()),
+            false => Err("elements of a row are not disjoint".to_owned()),
         }
     }
 

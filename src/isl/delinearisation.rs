@@ -1,4 +1,4 @@
-//! Sums of multiples that are nearly zero, taken apart digit by digit: where `784·r + 4·c` is between -3 and 3 and the
+//! Sums of multiples that are nearly zero, delinearised: where `784·r + 4·c` is between -3 and 3 and the
 //! other conditions keep `4·c` between -780 and 780, `r` is 0 and `4·c` is between -3 and 3. isl finds that, too, but
 //! by cuts, of which a subscript with tiles, lanes and loops takes very many.
 //!
@@ -7,7 +7,7 @@
 use super::linear::{Conjunction, Found, Linear, Row, System};
 use super::with_operation_budget;
 
-/// Elementary operations for one question about the size of a digit; nearly all are answered by the first relaxation.
+/// Elementary operations for one question about the size of a component; nearly all are answered by the first relaxation.
 const OPERATIONS: u64 = 800;
 /// Units that are tried for one sum.
 const MOST_UNITS: usize = 8;
@@ -24,7 +24,7 @@ struct Sum {
 
 impl System {
     /// The conditions, with two-sided ones taken apart where that is found to change nothing.
-    pub fn with_digits(&self, conditions: &Conjunction) -> Conjunction {
+    pub fn delinearised(&self, conditions: &Conjunction) -> Conjunction {
         let mut rows = conditions.rows.clone();
         let mut apart = Vec::new();
         let mut position = 0;
@@ -37,10 +37,10 @@ impl System {
             opposite.map(|opposite| others.remove(opposite));
             others.remove(position);
             let others = Conjunction { rows: others };
-            match self.digits(&sum, &others) {
-                Some(digits) => {
+            match self.delinearise(&sum, &others) {
+                Some(components) => {
                     rows = others.rows;
-                    apart.extend(digits.iter().flat_map(Sum::rows));
+                    apart.extend(components.iter().flat_map(Sum::rows));
                 }
                 None => position += 1,
             }
@@ -50,12 +50,12 @@ impl System {
     }
 
     /// What a sum comes to; `None` where it cannot be taken apart.
-    fn digits(&self, sum: &Sum, others: &Conjunction) -> Option<Vec<Sum>> {
-        let mut digits = Vec::new();
+    fn delinearise(&self, sum: &Sum, others: &Conjunction) -> Option<Vec<Sum>> {
+        let mut components = Vec::new();
         let mut work = vec![sum.clone()];
         let mut taken_apart = false;
         while let Some(sum) = work.pop() {
-            let parts = (digits.len() + work.len() + 2 <= MOST_SUMS)
+            let parts = (components.len() + work.len() + 2 <= MOST_SUMS)
                 .then(|| self.divided(&sum, others))
                 .flatten();
             match parts {
@@ -63,13 +63,13 @@ impl System {
                     taken_apart = true;
                     work.extend(parts);
                 }
-                None => digits.push(sum),
+                None => components.push(sum),
             }
         }
-        taken_apart.then_some(digits)
+        taken_apart.then_some(components)
     }
 
-    /// A quotient, which is zero, and a digit.
+    /// A quotient, which is zero, and a component.
     fn divided(&self, sum: &Sum, others: &Conjunction) -> Option<[Sum; 2]> {
         let width = sum.most.checked_sub(sum.least)?;
         let coefficients = sum.linear.terms.iter().map(|(_, number)| number.abs());
@@ -78,13 +78,13 @@ impl System {
         units.dedup();
         units.truncate(MOST_UNITS);
         units.into_iter().find_map(|unit| {
-            let (quotient, digit) = sum.linear.divide(unit)?;
-            if quotient.terms.is_empty() || digit.terms.is_empty() {
+            let (quotient, component) = sum.linear.divide(unit)?;
+            if quotient.terms.is_empty() || component.terms.is_empty() {
                 return None;
             }
             // With a multiple of the unit other than zero the sum would be out of its bounds.
-            let small = self.never(others, &digit.at_least(sum.least.checked_add(unit)?)?)
-                && self.never(others, &digit.at_most(sum.most.checked_sub(unit)?)?);
+            let small = self.never(others, &component.at_least(sum.least.checked_add(unit)?)?)
+                && self.never(others, &component.at_most(sum.most.checked_sub(unit)?)?);
             let (least, most) = (sum.least, sum.most);
             small.then_some([
                 Sum {
@@ -93,7 +93,7 @@ impl System {
                     most: 0,
                 },
                 Sum {
-                    linear: digit,
+                    linear: component,
                     least,
                     most,
                 },
@@ -111,7 +111,7 @@ impl System {
 }
 
 /// The sum of an equality, or of a row and of a later one that bounds the same from the other side, and where that is. Sums
-/// of one term have no digits.
+/// of one term have no components.
 fn two_sided(rows: &[Row], position: usize) -> Option<(Sum, Option<usize>)> {
     let row = &rows[position];
     if row.linear.terms.len() < 2 {
@@ -171,7 +171,7 @@ impl Sum {
 impl Linear {
     /// `unit · first + second`, with numbers nearest to zero in the second.
     fn divide(&self, unit: i64) -> Option<(Self, Self)> {
-        let (mut quotient, mut digit) = (Self::default(), Self::default());
+        let (mut quotient, mut component) = (Self::default(), Self::default());
         for (column, number) in &self.terms {
             let times = nearest(*number, unit)?;
             let left = number.checked_sub(times.checked_mul(unit)?)?;
@@ -179,14 +179,14 @@ impl Linear {
                 quotient.terms.push((*column, times));
             }
             if left != 0 {
-                digit.terms.push((*column, left));
+                component.terms.push((*column, left));
             }
         }
         quotient.constant = nearest(self.constant, unit)?;
-        digit.constant = self
+        component.constant = self
             .constant
             .checked_sub(quotient.constant.checked_mul(unit)?)?;
-        Some((quotient, digit))
+        Some((quotient, component))
     }
 
     fn plus(&self, number: i64) -> Option<Self> {
@@ -241,7 +241,7 @@ mod tests {
         let text = "0 <= x0 < 8 and 0 <= x2 < 8 and 0 <= x1 < 196 and 0 <= x3 < 196 \
                     and 784*x0 + 4*x1 < 784*x2 + 4*x3 + 4 and 784*x2 + 4*x3 < 784*x0 + 4*x1 + 4";
         let read = system.read(&[text]).unwrap();
-        let apart = system.with_digits(&read);
+        let apart = system.delinearised(&read);
         // Rows and columns are equal, which is said of each by itself.
         let equal = apart.rows.iter().filter(|row| row.equality);
         assert_eq!(equal.count(), 1);
@@ -251,7 +251,7 @@ mod tests {
         let text = text.replace("196", "197");
         let (mut system, _) = self::system(4);
         let read = system.read(&[&text]).unwrap();
-        assert_eq!(system.with_digits(&read), read);
+        assert_eq!(system.delinearised(&read), read);
     }
 
     /// Of random sums in boxes, all points are compared.
@@ -284,7 +284,7 @@ mod tests {
             });
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let read = system.read(&texts).unwrap();
-            let apart = system.with_digits(&read);
+            let apart = system.delinearised(&read);
             taken_apart += usize::from(apart != read);
             let count: i64 = extents.iter().product();
             for number in 0..count {

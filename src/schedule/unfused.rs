@@ -1,4 +1,4 @@
-//! Why two launches in sequence stay apart: of all that keeps them so, what a person would name.
+//! Why two launches in sequence stay unfused: of all that keeps them so, what a person would name.
 //!
 //! First how control gets from one to the other, since alternatives of one `if` never meet; then a kernel of which
 //! nothing is known; then data that moves in between, by a copy or by the host; and last what their own code or
@@ -17,8 +17,8 @@ pub(super) type Both<'b, 'a> = (
     &'b Result<Candidate<'a>, Rejection>,
 );
 
-/// The reason for a report why two launches in sequence stay apart.
-pub(super) fn why_apart<'a>(
+/// The reason for a report why two launches in sequence stay unfused.
+pub(super) fn why_unfused<'a>(
     judge: &mut Judge<'a>,
     candidates: Both<'_, 'a>,
     (source, sink): (NodeId, NodeId),

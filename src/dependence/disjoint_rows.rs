@@ -1,4 +1,4 @@
-//! Rows of a buffer whose distance only a run knows: what lies in one row is apart from the next where the
+//! Rows of a buffer whose distance only a run knows: what lies in one row is disjoint from the next where the
 //! distance is at least the length of a row, as it is in all matrices with a leading dimension or a pitch.
 //!
 //! Where a pair is of global scope as it is, it is looked at again as if that were so, which then is a condition of
@@ -15,7 +15,7 @@ use crate::kernel::{Access, KernelModel};
 /// Most conditions that a pair is looked at with.
 const MOST_FACTS: usize = 4;
 
-/// What holds where rows are apart: each polynomial is then at least zero, and each guard says so.
+/// What holds where rows are disjoint: each polynomial is then at least zero, and each guard says so.
 pub(super) fn facts(
     sides: [(&Instance, &TargetUse, &[Polynomial]); 2],
 ) -> Vec<(Polynomial, Guard)> {

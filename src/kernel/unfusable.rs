@@ -1,4 +1,4 @@
-//! Why a kernel whose accesses are all known must run alone nevertheless.
+//! Why a kernel whose accesses are all known fuses with nothing nevertheless.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 /// Something that a fused kernel could not be proven to keep. The kernel's accesses are complete, so
 /// that its neighbours are ordered by what it really touches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Alone {
+pub enum Unfusable {
     /// Orders memory for threads of other blocks, which then communicate.
     MemoryFence,
     /// Volatile accesses to global memory: blocks may wait for each other.
@@ -35,7 +35,7 @@ pub enum Alone {
     IrreducibleLoop,
 }
 
-impl Alone {
+impl Unfusable {
     /// The stable name of the reason.
     pub fn name(&self) -> &'static str {
         match self {
@@ -56,7 +56,7 @@ impl Alone {
     }
 }
 
-impl fmt::Display for Alone {
+impl fmt::Display for Unfusable {
     /// A clause that follows the kernel's name.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clause = match self {
