@@ -1,4 +1,4 @@
-//! Quasi-affine expressions and the sets that guards make of them.
+//! Quasi-affine expressions and the sets that constraints make of them.
 //!
 //! These are what the kernel stage writes and the dependence stage renders as isl text. They keep
 //! structure where isl strings would lose it: parameters are named by what they are, so that a
@@ -209,7 +209,7 @@ pub enum Constraint {
 
 /// A union of conjunctions: a point belongs when all constraints of at least one conjunction hold.
 /// `[[]]` is everything, `[]` is nothing.
-pub type Guard = Vec<Vec<Constraint>>;
+pub type Constraints = Vec<Vec<Constraint>>;
 
 impl fmt::Display for Variable {
     /// isl's notation: `bx`, `ty`, `i0` (loop), `q0` (product), `p0` (parameter), `floor((e)/d)`.
@@ -266,19 +266,22 @@ impl fmt::Display for Constraint {
     }
 }
 
-/// Writes a guard in isl's notation: `true`, `false`, or conjunctions joined by `or`.
-pub fn write_guard(formatter: &mut fmt::Formatter<'_>, guard: &Guard) -> fmt::Result {
-    if guard.is_empty() {
+/// Writes constraints in isl's notation: `true`, `false`, or conjunctions joined by `or`.
+pub fn write_constraints(
+    formatter: &mut fmt::Formatter<'_>,
+    constraints: &Constraints,
+) -> fmt::Result {
+    if constraints.is_empty() {
         return formatter.write_str("false");
     }
-    for (index, conjunction) in guard.iter().enumerate() {
+    for (index, conjunction) in constraints.iter().enumerate() {
         if index > 0 {
             formatter.write_str(" or ")?;
         }
         if conjunction.is_empty() {
             formatter.write_str("true")?;
         }
-        let grouped = guard.len() > 1 && conjunction.len() > 1;
+        let grouped = constraints.len() > 1 && conjunction.len() > 1;
         if grouped {
             formatter.write_str("(")?;
         }

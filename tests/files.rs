@@ -9,11 +9,11 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A folder with sources, and one for temporary files.
-struct Place {
+struct Folder {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl Folder {
     fn new() -> Self {
         let place = Self {
             folder: tempfile::tempdir().unwrap(),
@@ -85,7 +85,7 @@ fn said(output: &Output) -> String {
 
 #[test]
 fn no_output_is_an_input_or_another_output() {
-    let place = Place::new();
+    let place = Folder::new();
     std::fs::hard_link(place.path("x.cu"), place.path("same.cu")).unwrap();
     std::os::unix::fs::symlink("x.cu", place.path("link.cu")).unwrap();
     let input = "is an input as well";
@@ -129,7 +129,7 @@ fn no_output_is_an_input_or_another_output() {
 
 #[test]
 fn what_cannot_be_written_leaves_the_old_file_and_says_why() {
-    let place = Place::new();
+    let place = Folder::new();
     let output = place.run(&["-c", "y.c", "-o", "/dev/full"]);
     assert!(
         said(&output).contains("Cannot write '/dev/full': No space left"),
@@ -171,7 +171,7 @@ fn what_cannot_be_written_leaves_the_old_file_and_says_why() {
 /// A front end that waits for a header for ever, and what interrupts it.
 #[test]
 fn what_is_interrupted_leaves_nothing() {
-    let place = Place::new();
+    let place = Folder::new();
     place.write("x.cu", "#warning first\n#include \"pipe.h\"\n");
     let made = Command::new("mkfifo").arg(place.path("pipe.h")).status();
     assert!(made.unwrap().success());
@@ -219,7 +219,7 @@ fn what_is_interrupted_leaves_nothing() {
 
 #[test]
 fn the_host_compiler_answers_for_itself() {
-    let place = Place::new();
+    let place = Folder::new();
     // The name that ggml's build asks with; no such file is there.
     for (arguments, answer) in [
         (&[".c", "-Xcompiler", "--version"][..], "clang version 22"),
@@ -245,7 +245,7 @@ fn the_host_compiler_answers_for_itself() {
 
 #[test]
 fn a_wrapper_of_the_host_compiler_adds_its_options() {
-    let place = Place::new();
+    let place = Folder::new();
     std::fs::create_dir(place.path("hidden")).unwrap();
     place.write("hidden/ranks.h", "#define RANKS_OF() [RANKS]\n");
     let source = "#include <ranks.h>\n__device__ int n RANKS_OF();\nstatic_assert(RANKS == 3);\n\
@@ -265,7 +265,7 @@ fn a_wrapper_of_the_host_compiler_adds_its_options() {
 
 #[test]
 fn times_are_added_to_a_table() {
-    let place = Place::new();
+    let place = Folder::new();
     for lines in [2, 3] {
         let output = place.run(&["-c", "y.c", "-o", "y.o", "-time", "times.csv"]);
         assert!(output.status.success(), "{}", said(&output));
@@ -289,7 +289,7 @@ fn times_are_added_to_a_table() {
 /// Two levels of quotes go, as with nvcc.
 #[test]
 fn options_files_are_read_as_nvcc_reads_them() {
-    let place = Place::new();
+    let place = Folder::new();
     place.write("s.c", "const char *s = S;\n");
     place.write("t.c", "int hi = 1, *s = &S;\n");
     for (source, option) in [("s.c", r#"-DS=\\\"hi\\\""#), ("t.c", r#"-DS=\"hi\""#)] {
@@ -301,7 +301,7 @@ fn options_files_are_read_as_nvcc_reads_them() {
 
 #[test]
 fn a_file_of_ptx_says_what_it_does_not_hold() {
-    let place = Place::new();
+    let place = Folder::new();
     let kernels =
         "__global__ void one(int *x) { *x = 1; }\n__global__ void two(int *x) { *x += 1; }\n";
     place.write("kernels.cu", kernels);

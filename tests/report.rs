@@ -8,8 +8,8 @@ mod scene;
 use scene::*;
 use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{
-    DependenceGraph, DependenceKind, Edge, Guard, MappedScope, PlaceMap, PlaceSymbol, Scope,
-    Witness, WitnessEnd,
+    CoordinateMap, CoordinateSymbol, DependenceGraph, DependenceKind, Edge, Guard, MappedScope,
+    Scope, Witness, WitnessEnd,
 };
 use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
 use sirius_rs::expression::Expression;
@@ -37,11 +37,11 @@ fn example() -> (Scene, FusionPlan, Report) {
     let blur = scene.stencil("blur");
     let known = scene.known_shape();
     let one = scene.launch(scale, shape, &[a, b.clone(), n.clone()]);
-    let witness = |operand| (one, operand);
+    let holder = |operand| (one, operand);
     use sirius_rs::launch::Operand;
-    scene.graph.values[shape.grid.0].witness = witness(Operand::Grid(0));
-    scene.graph.values[shape.block.0].witness = witness(Operand::Block(0));
-    scene.graph.values[size.0].witness = witness(Operand::Argument {
+    scene.graph.values[shape.grid.0].holder = holder(Operand::Grid(0));
+    scene.graph.values[shape.block.0].holder = holder(Operand::Block(0));
+    scene.graph.values[size.0].holder = holder(Operand::Argument {
         argument: 2,
         offset_bytes: 0,
         bits: 32,
@@ -152,15 +152,15 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Scope)]) -> Depen
 
 fn mapped() -> MappedScope {
     let coordinate = |extent| {
-        Expression::Leaf(PlaceSymbol::Block(Axis::X))
+        Expression::Leaf(CoordinateSymbol::Block(Axis::X))
             .multiply(Expression::Constant(extent))
-            .add(Expression::Leaf(PlaceSymbol::Thread(Axis::X)))
+            .add(Expression::Leaf(CoordinateSymbol::Thread(Axis::X)))
     };
     MappedScope {
         scope: Scope::Block,
-        map: PlaceMap {
+        map: CoordinateMap {
             source: vec![coordinate(64).floor_divide(Expression::Constant(256))],
-            sink: vec![Expression::Leaf(PlaceSymbol::Block(Axis::X))],
+            sink: vec![Expression::Leaf(CoordinateSymbol::Block(Axis::X))],
             source_blocks: 4,
             sink_blocks: 1,
         },

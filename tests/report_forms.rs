@@ -429,21 +429,21 @@ fn batches_and_what_overwriting_costs() {
 }
 
 #[test]
-fn batches_of_expanded_buffers() {
+fn batches_of_renamed_buffers() {
     let source = "tests/report/in_place.cu";
     let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
     let [in_loop, straight] = report["batched_regions"].as_array().unwrap().as_slice() else {
         panic!("{}", report["batched_regions"]);
     };
     // A cell in the loop is one launch; where it is written out, six launches are left of eight.
-    assert_eq!(in_loop["expanded"], serde_json::json!(["s"]));
+    assert_eq!(in_loop["renamed"], serde_json::json!(["s"]));
     assert_eq!(in_loop["count"]["launches"], 1);
     assert_eq!(in_loop["overwritten"], serde_json::json!([]));
-    assert_eq!(straight["expanded"], serde_json::json!(["s", "t"]));
+    assert_eq!(straight["renamed"], serde_json::json!(["s", "t"]));
     assert_eq!(straight["count"]["launches"], 6);
     let text = analyse(source, "text");
     assert!(
-        text.contains("expanded: what replaces `s` gets other memory"),
+        text.contains("renamed: what replaces `s` gets other memory"),
         "{text}"
     );
 }

@@ -9,7 +9,7 @@ use sirius_rs::dependence::Guard;
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{
-    AccessKind, Unfusable, Barrier, KernelModel, KernelSymbol, Loop, Product, Target,
+    AccessKind, Barrier, KernelModel, KernelSymbol, Loop, Product, Target, Unfusable,
 };
 use sirius_rs::launch::{
     Awaited, BufferId, HostBlockId, LaunchId, NodeKind, Stream, StreamCapture, ValueId,

@@ -68,7 +68,7 @@ pub(super) static OWN_GROUPS: &[Group] = &[
                 "sirius-layout",
                 "auto|v|h|vmax|vmin|NAME",
                 "how the launches of a group lie in the fused kernel: v one after another in the same threads, h side by \
-                 side in blocks of their own, or a mixture that the report names, such as v2h3 (default: auto)",
+                 side in blocks of their own, or mixed as the report names it, such as v2h3 (default: auto)",
             ),
             says(
                 "sirius-opt",

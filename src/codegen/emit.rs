@@ -1,5 +1,6 @@
 //! Carrying out a verified plan: device images, the rewritten host module, objects, the program.
 
+use super::batches::link_queue;
 use super::fatbin_object::image_objects;
 use super::host::rewrite_launches;
 use super::images::{FusedImage, UnitImages, Workbench};
@@ -12,7 +13,6 @@ use super::registration::{add_fused_keys, embed_unit_images, register_fused_imag
 use super::reserve::Reservations;
 use super::tables::link_tables;
 use super::timer::link_timer;
-use super::batches::link_queue;
 use super::{CodegenError, DeviceImage};
 use crate::cli::{Build, Device, Phase, Toolchain};
 use crate::files::write_whole;

@@ -61,7 +61,7 @@ mod tests;
 use super::device::{self, device_target_machine, run_passes};
 use super::divisors::show_constant_divisors;
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
-use super::{CodegenError, FusedKernel, BatchKernel, BatchedSite};
+use super::{BatchKernel, BatchedSite, CodegenError, FusedKernel};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
 use crate::program::Program;
@@ -73,7 +73,7 @@ use indices::Given;
 use inkwell::module::Module;
 use launch_bounds::Demand;
 use memory::KernelFacts;
-use partitions::{PartitionFunction, PartitionPlace};
+use partitions::{PartitionFunction, PartitionPosition};
 use preparation::new_module;
 use scopes::AliasScopes;
 use segment::Segment;
@@ -218,7 +218,8 @@ pub(super) fn build_kernels<'ctx>(
             let launched = (kernel.spare_bytes, part == Part::Groups);
             let rows = &mut kernel.promoted;
             let (function, facts) = (versions[0], &kernel.facts);
-            let promoted = buffer_promotion::promote_buffers(&module, function, facts, rows, launched)?;
+            let promoted =
+                buffer_promotion::promote_buffers(&module, function, facts, rows, launched)?;
             versions.extend(promoted.general);
         }
     }
@@ -499,8 +500,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             }
         }
         if self.optimisations.contains(&Optimisation::AliasScopes) {
-            let scopes =
-                AliasScopes::new(self.module, &function.name(), &facts.disjoint, &facts.tables);
+            let scopes = AliasScopes::new(
+                self.module,
+                &function.name(),
+                &facts.disjoint,
+                &facts.tables,
+            );
             for (body, member) in bodies.iter().zip(&shape.members) {
                 scopes.mark(self.module, body.function, &member.places);
             }
@@ -518,7 +523,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let mut all = bodies.iter();
         let scope = all.find_map(|body| DebugScope::of(self.module, body.function));
         if !shape.partitions.is_empty() {
-            let write = |partition: &PartitionPlace, function: Value, builder: &Builder| {
+            let write = |partition: &PartitionPosition, function: Value, builder: &Builder| {
                 self.write_segments((function, builder), bodies, &partition.members)
             };
             let (module, partitions) = (self.module, &shape.partitions);

@@ -9,6 +9,7 @@
 
 mod shape;
 
+use super::batches::{Waiting, issue_waiting};
 use super::common_shape::common_shape;
 use super::frame::{FrameLayout, Passed};
 use super::guard::{Operands, emit_expression, emit_guards};
@@ -18,7 +19,6 @@ use super::launch_call::{
     launch_kernel, shared_limit, thread_limit, variable_address,
 };
 use super::tables::pointer_behind;
-use super::batches::{Waiting, issue_waiting};
 use super::{CodegenError, FusedKernel, FusedParameter, PromotedRows};
 use crate::dependence::Guard;
 use crate::kernel::KernelModel;

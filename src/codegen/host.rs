@@ -7,14 +7,14 @@
 //! function tests the guards and launches either the fused kernel or the originals in order.
 
 use super::awaited_copies::let_copies_wait;
+use super::batches::{self, Waiting};
 use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
 use super::reserve::{PassedPointer, Reservations};
 use super::shared_functions::SharedFunctions;
 use super::tables::let_copies_tell;
-use super::batches::{self, Waiting};
-use super::{CodegenError, FusedKernel, BatchKernel};
+use super::{BatchKernel, CodegenError, FusedKernel};
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{Program, operation_call};

@@ -8,7 +8,7 @@ use super::fuse::{Kernels, Part, Preparation, build_kernels};
 use super::parts::{KernelImage, begin_images};
 use super::pending::{DeviceCode, PendingImage};
 use super::ptx::{Usage, emit_ptx};
-use super::{CodegenError, DeviceImage, FusedKernel, FusedParameter, BatchKernel};
+use super::{BatchKernel, CodegenError, DeviceImage, FusedKernel, FusedParameter};
 use crate::cli::{Build, Device, Optimisation, Toolchain};
 use crate::files::{install, private_folder};
 use crate::kernel::KernelModel;
@@ -290,7 +290,10 @@ impl<'ctx> FusedKernels<'ctx> {
             .flat_map(|batch| &batch.statements)
             .filter_map(|statement| statement.group)
             .collect();
-        let statements = plan.batched_regions.iter().flat_map(|region| &region.statements);
+        let statements = plan
+            .batched_regions
+            .iter()
+            .flat_map(|region| &region.statements);
         let bound: BTreeSet<LaunchId> = statements
             .filter(|statement| statement.must_replace)
             .map(|statement| statement.launch)

@@ -4,13 +4,13 @@
 //! kernels and of batches' add a wrapper and a registration of their own, run right after the first unit's. Host IR is
 //! the same for both devices, only what a wrapper's data pointer points to differs.
 
+use super::batches::{batch_key, heterogeneous_key};
 use super::fuse::Part;
 use super::group::fused_key;
 use super::launch_call::declared;
 use super::parts::KernelImage;
 use super::pending::PendingImage;
-use super::batches::{heterogeneous_key, batch_key};
-use super::{CodegenError, FusedKernel, BatchKernel};
+use super::{BatchKernel, CodegenError, FusedKernel};
 use crate::program::Program;
 use inkwell::module::Linkage;
 use inkwell::values::{
@@ -68,8 +68,15 @@ fn group_keys(fused: &[FusedKernel]) -> Keys<'_> {
 
 fn batch_keys(batches: &[BatchKernel]) -> Keys<'_> {
     let built = batches.iter().filter(|batch| batch.is_built());
-    let heterogeneous = batches.iter().filter_map(|batch| batch.heterogeneous.as_ref());
-    let heterogeneous = heterogeneous.map(|heterogeneous| (heterogeneous_key(heterogeneous), heterogeneous.name.as_str()));
+    let heterogeneous = batches
+        .iter()
+        .filter_map(|batch| batch.heterogeneous.as_ref());
+    let heterogeneous = heterogeneous.map(|heterogeneous| {
+        (
+            heterogeneous_key(heterogeneous),
+            heterogeneous.name.as_str(),
+        )
+    });
     built
         .map(|batch| (batch_key(batch), batch.name.as_str()))
         .chain(heterogeneous)

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where the places of two launches meet in an array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArrayPlaces {
+pub struct ArrayCoordinates {
     /// The axes of the source's launch that are the array's, the fastest first; empty where the source's threads are
     /// counted block after block, and thread n is element n.
     pub source: Vec<Axis>,
@@ -58,13 +58,13 @@ struct Form {
 const MOST_PAIRS: usize = 16;
 
 /// The array in which all conflicting pairs of the accesses meet in one element each.
-pub(super) fn array_places(
+pub(super) fn array_coordinates(
     pair: &PairOfTargets,
     solver: &mut Solver,
     (left, right): (&[usize], &[usize]),
     widest: (&Access, &Access),
     identity: Scope,
-) -> Option<ArrayPlaces> {
+) -> Option<ArrayCoordinates> {
     if identity == Scope::Thread || left.len() * right.len() > MOST_PAIRS {
         return None;
     }
@@ -166,7 +166,7 @@ pub(super) fn array_places(
         }
     }
     let axes = |form: &Option<Form>| form.as_ref().map_or_else(Vec::new, |form| form.axes.into());
-    Some(ArrayPlaces {
+    Some(ArrayCoordinates {
         source: axes(&forms[0]),
         sink: axes(&forms[1]),
         extents: vec![host_expression(&width)?, host_expression(&height)?],

@@ -4,7 +4,7 @@
 //! distance and on which runs are compared, and on nothing else, so that launches of different
 //! kernels share it.
 
-use super::arrays::{ArrayPlaces, array_places};
+use super::arrays::{ArrayCoordinates, array_coordinates};
 use super::kinds::pairs_of;
 use super::mapped::{MappedScope, mapped_scope};
 use super::pair::{PairOfTargets, ShapeEquality};
@@ -64,7 +64,7 @@ pub(super) struct Meeting {
     /// The sink's shape in the example.
     pub(super) sink_shape: Shape,
     pub(super) mapped: Option<MappedScope>,
-    pub(super) array: Option<ArrayPlaces>,
+    pub(super) array: Option<ArrayCoordinates>,
 }
 
 /// The verdict over the pairs of accesses so far.
@@ -173,7 +173,7 @@ impl PairOfTargets<'_> {
         if sought {
             let (sides, scope) = ((left, right), merged.scope);
             mapped = mapped_scope(self, solver, sides, widest, scope, example.as_ref());
-            array = array_places(self, solver, sides, widest, scope);
+            array = array_coordinates(self, solver, sides, widest, scope);
         }
         let position = |list: &[usize], access: &Access| {
             let mut indices = list.iter();

@@ -245,7 +245,7 @@ fn assumptions(graph: &LaunchGraph, example: &Example) -> String {
             continue;
         };
         let axis = |axis: u8| ["x", "y", "z"][usize::from(axis.min(2))];
-        let name = match host.witness.1 {
+        let name = match host.holder.1 {
             Operand::Grid(index) => format!("gridDim.{}", axis(index)),
             Operand::Block(index) => format!("blockDim.{}", axis(index)),
             Operand::Argument { argument, .. } => format!("argument {argument}"),

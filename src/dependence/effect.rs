@@ -2,7 +2,7 @@
 
 use super::Guard;
 use super::instance::{Instance, Place, TargetUse, host_polynomial, pointer_place};
-use super::order::Reach;
+use super::order::TouchedBuffers;
 use super::polynomial::Polynomial;
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, NodeId, NodeKind, Pointer, Touch, ValueId};
@@ -113,21 +113,21 @@ impl<'a> Effect<'a> {
     }
 
     /// The allocations that it may touch.
-    pub(super) fn reach(&self) -> Reach {
-        let mut reach = Reach::default();
+    pub(super) fn touched_buffers(&self) -> TouchedBuffers {
+        let mut touched = TouchedBuffers::default();
         for (place, reads, writes) in self.places() {
             match &place.may_point_to {
-                Some(list) if reads => reach.reads.extend(list),
-                None if reads => reach.reads_anything = true,
+                Some(list) if reads => touched.reads.extend(list),
+                None if reads => touched.reads_anything = true,
                 _ => {}
             }
             match &place.may_point_to {
-                Some(list) if writes => reach.writes.extend(list),
-                None if writes => reach.writes_anything = true,
+                Some(list) if writes => touched.writes.extend(list),
+                None if writes => touched.writes_anything = true,
                 _ => {}
             }
         }
-        reach
+        touched
     }
 
     /// The whole ranges that a copy, set or free is compared with.

@@ -5,7 +5,7 @@ use super::DependenceGraph;
 use super::boxes::Boxes;
 use super::edges::Builder;
 use super::effect::Effect;
-use super::order::{Flow, Link, NEIGHBOURS, NumberSet, Past, Reach, Touchers};
+use super::order::{Flow, Link, NEIGHBOURS, NumberSet, Past, TouchedBuffers, Touchers};
 use super::relation::Relations;
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, LaunchGraph};
@@ -36,22 +36,24 @@ fn build(graph: &LaunchGraph, kernels: &[KernelModel], relations: Relations) -> 
         .collect();
     let mut bodies = vec![Body::default(); graph.functions.len()];
     let mut places = vec![0; graph.nodes.len()];
-    let mut reaches = Vec::new();
+    let mut touched = Vec::new();
     for (node, effect) in effects.iter().enumerate() {
-        let reach = effect.as_ref().map_or_else(Reach::default, Effect::reach);
+        let own = effect
+            .as_ref()
+            .map_or_else(TouchedBuffers::default, Effect::touched_buffers);
         let body = &mut bodies[graph.blocks[graph.nodes[node].block.0].function];
         places[node] = body.nodes.len();
         if effect.is_some() {
             body.nodes.push(node);
-            body.touchers.insert(node, &reach);
+            body.touchers.insert(node, &own);
         }
-        reaches.push(reach);
+        touched.push(own);
     }
     let mut walk = Walk {
         graph,
         effects: &effects,
         boxes: Boxes::new(&effects),
-        reaches,
+        touched,
         places,
         flow: Flow::new(graph),
         builder: Builder::new(graph, relations),
@@ -99,7 +101,7 @@ struct Walk<'a> {
     effects: &'a [Option<Effect<'a>>],
     boxes: Boxes,
     /// By node, as everything below.
-    reaches: Vec<Reach>,
+    touched: Vec<TouchedBuffers>,
     /// Position among the operations of the function that touch device memory.
     places: Vec<usize>,
     flow: Flow<'a>,
@@ -120,7 +122,8 @@ impl<'a> Walk<'a> {
     fn is_full(&mut self) -> bool {
         let dependences = &mut self.builder.dependences;
         let most = MOST_EDGES + EDGES_OF_NODE * self.effects.len();
-        dependences.cut_short |= self.isolated > MOST_ISOLATED || dependences.graph.edge_count() > most;
+        dependences.cut_short |=
+            self.isolated > MOST_ISOLATED || dependences.graph.edge_count() > most;
         dependences.cut_short
     }
 
@@ -140,7 +143,7 @@ impl<'a> Walk<'a> {
                 return;
             }
             let mut past = Past::default();
-            for earlier in touchers.conflicting(&self.reaches[*later]).descending() {
+            for earlier in touchers.conflicting(&self.touched[*later]).descending() {
                 let close = self.places[*later] - self.places[earlier] <= NEIGHBOURS;
                 let Some(source) = effects[earlier].as_ref() else {
                     continue;
@@ -165,7 +168,7 @@ impl<'a> Walk<'a> {
                 past.add(earlier, link, always.then_some(&self.pasts[earlier]), None);
             }
             self.pasts[*later] = past;
-            touchers.insert(*later, &self.reaches[*later]);
+            touchers.insert(*later, &self.touched[*later]);
         }
     }
 
@@ -253,7 +256,7 @@ impl<'a> Walk<'a> {
                     past.add_past(*link, before);
                 }
             }
-            let mut sources = round.touchers.conflicting(&self.reaches[*later]);
+            let mut sources = round.touchers.conflicting(&self.touched[*later]);
             sources.keep(round.sources);
             for earlier in sources.descending() {
                 let Some(source) = effects[earlier].as_ref() else {

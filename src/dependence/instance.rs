@@ -114,7 +114,7 @@ impl<'a> Instance<'a> {
             [0, 1, 2].map(|axis| {
                 match host_value(graph, values[axis], 32, false, readings) {
                     Some(expression) => leaf_polynomial(&expression),
-                    // A witness of another scope: the value has no reading as an extent.
+                    // A holder of another width: the value has no reading as an extent.
                     None => Polynomial::atom(Atom::SinkSide(Box::new(Atom::Value(values[axis])))),
                 }
             })
@@ -383,18 +383,18 @@ fn host_value(
     if let Some(constant) = host.constant {
         return read_constant(constant, bits, signed).map(Expression::Constant);
     }
-    let (witness_bits, witness_signed) = match host.witness.1 {
+    let (holder_bits, holder_signed) = match host.holder.1 {
         Operand::Grid(_) | Operand::Block(_) => (32, false),
         Operand::SharedBytes => (64, false),
         Operand::Stream => return None,
         Operand::Argument { bits, signed, .. } => (bits, signed),
     };
-    if witness_bits != bits {
+    if holder_bits != bits {
         return None;
     }
     let leaf = Expression::Leaf(value);
-    if witness_signed != signed {
-        let reading = if witness_signed {
+    if holder_signed != signed {
+        let reading = if holder_signed {
             Condition::LessEqual(Expression::Constant(0), leaf.clone())
         } else {
             let largest = i64::MAX >> (64 - bits.clamp(1, 64));

@@ -412,7 +412,7 @@ fn named(graph: &LaunchGraph, expression: &Expression<ValueId>) -> Option<Expres
         if let Some(constant) = host.constant {
             return Some(Expression::Constant(constant));
         }
-        (host.witness.0 != LaunchId(u32::MAX) && host.varies_in.is_none())
+        (host.holder.0 != LaunchId(u32::MAX) && host.varies_in.is_none())
             .then_some(Expression::Leaf(*value))
     })
 }

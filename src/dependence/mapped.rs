@@ -22,9 +22,9 @@ use crate::launch::ValueId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What the coordinates of a [`PlaceMap`] are made of.
+/// What the coordinates of a [`CoordinateMap`] are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum PlaceSymbol {
+pub enum CoordinateSymbol {
     /// `blockIdx` on an axis.
     Block(Axis),
     /// `threadIdx` on an axis.
@@ -36,11 +36,11 @@ pub enum PlaceSymbol {
 /// Where the places of two launches meet: a source's and a sink's place belong together when all
 /// coordinates are equal. Not every place has a partner on the other side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlaceMap {
+pub struct CoordinateMap {
     /// The coordinates of a place of the source.
-    pub source: Vec<Expression<PlaceSymbol>>,
+    pub source: Vec<Expression<CoordinateSymbol>>,
     /// The same coordinates of a place of the sink.
-    pub sink: Vec<Expression<PlaceSymbol>>,
+    pub sink: Vec<Expression<CoordinateSymbol>>,
     /// How many blocks of the source share the coordinates, at most; 0 where these are told by runs of
     /// threads that are not whole blocks.
     pub source_blocks: i64,
@@ -55,12 +55,12 @@ pub struct MappedScope {
     /// threads.
     pub scope: Scope,
     /// The map.
-    pub map: PlaceMap,
+    pub map: CoordinateMap,
     /// What the scope relies on.
     pub conditions: Vec<Guard>,
 }
 
-impl fmt::Display for PlaceSymbol {
+impl fmt::Display for CoordinateSymbol {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Block(axis) => write!(formatter, "blockIdx.{}", axis.name()),
@@ -174,7 +174,7 @@ pub(super) fn mapped_scope(
         conditions.extend(candidate.conditions);
         return Some(MappedScope {
             scope: candidate.scope,
-            map: PlaceMap {
+            map: CoordinateMap {
                 source,
                 sink,
                 source_blocks: candidate.blocks.0,
@@ -610,12 +610,12 @@ impl Coordinate {
     }
 
     /// As it is kept on the edge; `None` when a value has no name that a launch knows.
-    fn expression(&self) -> Option<Expression<PlaceSymbol>> {
+    fn expression(&self) -> Option<Expression<CoordinateSymbol>> {
         let mut sum = Expression::Constant(0);
         for (coefficient, variable) in &self.terms {
             let symbol = match variable {
-                Variable::Block(axis) => PlaceSymbol::Block(*axis),
-                Variable::Thread(axis) => PlaceSymbol::Thread(*axis),
+                Variable::Block(axis) => CoordinateSymbol::Block(*axis),
+                Variable::Thread(axis) => CoordinateSymbol::Thread(*axis),
                 _ => return None,
             };
             let term = place_expression(coefficient)?.multiply(Expression::Leaf(symbol));
@@ -626,9 +626,9 @@ impl Coordinate {
     }
 }
 
-fn place_expression(polynomial: &Polynomial) -> Option<Expression<PlaceSymbol>> {
+fn place_expression(polynomial: &Polynomial) -> Option<Expression<CoordinateSymbol>> {
     host_expression(polynomial)?
-        .substitute(&mut |value| Some(Expression::Leaf(PlaceSymbol::Value(*value))))
+        .substitute(&mut |value| Some(Expression::Leaf(CoordinateSymbol::Value(*value))))
 }
 
 /// A polynomial over host values as an expression; `None` where it mentions anything else.

@@ -59,10 +59,10 @@ mod union;
 mod whole;
 mod witness;
 
-pub use arrays::{ArrayPlaces, writes_within_array};
+pub use arrays::{ArrayCoordinates, writes_within_array};
 pub use contradiction::guards_contradict;
 pub use enumerate::{build_dependence_graph, build_dependence_graph_without_relations};
-pub use mapped::{MappedScope, PlaceMap, PlaceSymbol};
+pub use mapped::{CoordinateMap, CoordinateSymbol, MappedScope};
 pub use operations::take_domains;
 pub use overlap::{
     KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
@@ -250,7 +250,7 @@ pub struct Edge {
     pub mapped: Option<MappedScope>,
     /// The array in whose elements the threads of both ends meet, where one is found that tells them apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub array: Option<ArrayPlaces>,
+    pub array: Option<ArrayCoordinates>,
 }
 
 impl Edge {

@@ -110,7 +110,7 @@ impl Taken {
         let new = |graph: &mut LaunchGraph, constant: Option<i64>, operand: Operand| {
             graph.values.push(HostValue {
                 constant,
-                witness: (id, operand),
+                holder: (id, operand),
                 varies_in: varies_in.filter(|_| constant.is_none()),
             });
             ValueId(graph.values.len() - 1)
@@ -150,7 +150,7 @@ impl Taken {
             argument(graph, 32, Known::default());
         }
         let wide = |value: &ValueId| {
-            let (_, operand) = graph.values[value.0].witness;
+            let (_, operand) = graph.values[value.0].holder;
             matches!(operand, Operand::Argument { bits: 64, .. })
         };
         let known = Known {

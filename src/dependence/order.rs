@@ -134,11 +134,11 @@ impl Past {
             }
             for (node, length) in &past.near {
                 if limit.is_none_or(|limit| limit.contains(*node)) {
-                    self.reach(*node, length + 1, link);
+                    self.extend_path(*node, length + 1, link);
                 }
             }
         }
-        self.reach(earlier, 2, link);
+        self.extend_path(earlier, 2, link);
     }
 
     /// Adds the past of an operation that an edge leads from, without the operation itself.
@@ -148,11 +148,11 @@ impl Past {
         }
         self.separated.unite(&past.separated);
         for (node, length) in &past.near {
-            self.reach(*node, length + 1, link);
+            self.extend_path(*node, length + 1, link);
         }
     }
 
-    fn reach(&mut self, node: usize, length: usize, link: Link) {
+    fn extend_path(&mut self, node: usize, length: usize, link: Link) {
         if self.separated.contains(node) {
             return;
         }
@@ -168,7 +168,7 @@ impl Past {
 
 /// The allocations that an operation may touch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct TouchedBuffers {
     pub(super) reads: BTreeSet<BufferId>,
     pub(super) writes: BTreeSet<BufferId>,
     pub(super) reads_anything: bool,
@@ -185,48 +185,48 @@ pub(super) struct Touchers {
 }
 
 impl Touchers {
-    pub(super) fn insert(&mut self, node: usize, reach: &Reach) {
+    pub(super) fn insert(&mut self, node: usize, touched: &TouchedBuffers) {
         let known = |buffers: &BTreeSet<BufferId>, anything: bool| {
             let wild = anything.then_some(None);
             let named = buffers.iter().copied().map(Some);
             wild.into_iter().chain(named).collect::<Vec<_>>()
         };
-        for buffer in known(&reach.reads, reach.reads_anything) {
+        for buffer in known(&touched.reads, touched.reads_anything) {
             self.readers.entry(buffer).or_default().insert(node);
             self.all_readers.insert(node);
         }
-        for buffer in known(&reach.writes, reach.writes_anything) {
+        for buffer in known(&touched.writes, touched.writes_anything) {
             self.writers.entry(buffer).or_default().insert(node);
             self.all_writers.insert(node);
         }
     }
 
-    /// Who may touch a common byte with what reaches so far, one of both writing.
-    pub(super) fn conflicting(&self, reach: &Reach) -> NumberSet {
+    /// Who may touch a common byte with what is touched so far, one of both writing.
+    pub(super) fn conflicting(&self, touched: &TouchedBuffers) -> NumberSet {
         let mut found = NumberSet::default();
         let mut add = |table: &BTreeMap<Option<BufferId>, NumberSet>, buffer| {
             if let Some(nodes) = table.get(&buffer) {
                 found.unite(nodes);
             }
         };
-        if !reach.reads.is_empty() {
+        if !touched.reads.is_empty() {
             add(&self.writers, None);
         }
-        if !reach.writes.is_empty() {
+        if !touched.writes.is_empty() {
             add(&self.writers, None);
             add(&self.readers, None);
         }
-        for buffer in &reach.reads {
+        for buffer in &touched.reads {
             add(&self.writers, Some(*buffer));
         }
-        for buffer in &reach.writes {
+        for buffer in &touched.writes {
             add(&self.writers, Some(*buffer));
             add(&self.readers, Some(*buffer));
         }
-        if reach.reads_anything || reach.writes_anything {
+        if touched.reads_anything || touched.writes_anything {
             found.unite(&self.all_writers);
         }
-        if reach.writes_anything {
+        if touched.writes_anything {
             found.unite(&self.all_readers);
         }
         found
@@ -439,20 +439,20 @@ mod tests {
 
     #[test]
     fn readers_of_one_buffer_do_not_meet() {
-        let of = |reads: &[usize], writes: &[usize]| Reach {
+        let of = |reads: &[usize], writes: &[usize]| TouchedBuffers {
             reads: reads.iter().copied().map(BufferId).collect(),
             writes: writes.iter().copied().map(BufferId).collect(),
-            ..Reach::default()
+            ..TouchedBuffers::default()
         };
         let mut touchers = Touchers::default();
         touchers.insert(0, &of(&[7], &[1]));
         touchers.insert(1, &of(&[7], &[2]));
-        let wild = Reach {
+        let wild = TouchedBuffers {
             writes_anything: true,
-            ..Reach::default()
+            ..TouchedBuffers::default()
         };
-        let meets = |reach: &Reach, touchers: &Touchers| -> Vec<usize> {
-            touchers.conflicting(reach).descending().collect()
+        let meets = |touched: &TouchedBuffers, touchers: &Touchers| -> Vec<usize> {
+            touchers.conflicting(touched).descending().collect()
         };
         assert_eq!(meets(&of(&[7], &[3]), &touchers), [0; 0]);
         assert_eq!(meets(&of(&[7, 1], &[2]), &touchers), [1, 0]);

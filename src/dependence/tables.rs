@@ -151,7 +151,7 @@ fn add_piece(
     // The table may be another one each time.
     graph.values.push(HostValue {
         constant: None,
-        witness: (launch.id, operand),
+        holder: (launch.id, operand),
         varies_in: graph.blocks[graph.nodes[node.0].block.0].innermost_loop,
     });
     let is_device = |buffer: &BufferId| {

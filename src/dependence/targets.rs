@@ -5,6 +5,7 @@
 
 use super::decision::{Decision, add_guards};
 use super::describe;
+use super::disjoint_rows;
 use super::edges::{Answer, Builder, Compared, Question, Run, disjoint_while, relied_on};
 use super::instance::{Instance, TargetUse};
 use super::iteration::{Later, bounds};
@@ -14,7 +15,6 @@ use super::pair::{
 };
 use super::polynomial::Polynomial;
 use super::relation::{Shape, Solver};
-use super::disjoint_rows;
 use super::sizes;
 use super::{DependenceKind, Edge, Guard, Scope};
 use crate::diagnostics::RejectionReason;
@@ -272,7 +272,9 @@ impl Builder<'_> {
                     format!("`{one}` and `{two}` access `{buffer}` in too many ways to compare");
                 return widest(because, &[]);
             }
-            Decision::DisjointIf(guards) => return widest(disjoint_while(source, sink, to), guards),
+            Decision::DisjointIf(guards) => {
+                return widest(disjoint_while(source, sink, to), guards);
+            }
             Decision::Meet(meeting) => meeting,
         };
         let (left, right) = sides(kind, from, to);

@@ -6,7 +6,7 @@
 use super::effect::{Effect, ranges_disjoint};
 use super::instance::Instance;
 use super::overlap::{Overlap, overlap};
-use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
+use crate::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Product};
 use crate::launch::{LaunchGraph, NodeId, Operand};
 use crate::program::KernelId;
@@ -179,9 +179,9 @@ impl<'a> Threads<'a> {
         Some(touched.into_iter().all(|byte| byte))
     }
 
-    fn holds(&self, guard: &Guard, place: &[i64; 6]) -> Option<bool> {
+    fn holds(&self, constraints: &Constraints, place: &[i64; 6]) -> Option<bool> {
         let mut any = false;
-        for conjunction in guard {
+        for conjunction in constraints {
             let mut all = true;
             for constraint in conjunction {
                 all &= match constraint {
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    fn covered(subscript: Affine, domain: Guard, size_bytes: u32, high: i64) -> Option<bool> {
+    fn covered(subscript: Affine, domain: Constraints, size_bytes: u32, high: i64) -> Option<bool> {
         let factor = Affine {
             constant: 0,
             terms: vec![(1, Variable::Block(Axis::X))],

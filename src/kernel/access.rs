@@ -131,7 +131,10 @@ impl Collector<'_> {
                         let Some(domains) = &mut self.domains else {
                             return Err("its control flow is not understood");
                         };
-                        let taken = domains.guards.choice(&mut self.space, value, way, block);
+                        let taken =
+                            domains
+                                .path_conditions
+                                .choice(&mut self.space, value, way, block);
                         let narrowed = domains.narrow(&self.space, &domain, &taken);
                         pending.push((choices, narrowed));
                     }
@@ -309,7 +312,7 @@ impl Collector<'_> {
             target,
             subscript,
             size_bytes: touch.bytes.unwrap_or(0),
-            domain: domain.guard(),
+            domain: domain.constraints(),
             loops: domain.loops.clone(),
             exact,
             why_inexact: why.to_owned(),

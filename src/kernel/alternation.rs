@@ -4,8 +4,8 @@
 //! loop. Invariant: the turn depends on nothing but the loop's counter, so that a choice of the turn
 //! says when it is taken, and nothing is left out.
 
-use super::body::{BinaryOperator, Operation, ValueRef};
 use super::bitwise::bitwise;
+use super::body::{BinaryOperator, Operation, ValueRef};
 use super::walk::{OVERFLOW, Outcome, Quantity, Reading, Walk};
 use crate::affine::{Affine, Variable};
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@ use super::body::{Body, Operation, ValueRef};
 use super::features::{Effect, PARTIAL_COPY, Touch, special_register};
 use super::ptx::{Instruction, Operand, Statement, read_template};
 use super::tensor;
-use super::{AccessKind, Unfusable, Reduction, ReductionOperator};
+use super::{AccessKind, Reduction, ReductionOperator, Unfusable};
 use std::collections::HashMap;
 
 /// Instructions that compute registers from registers, by the first part of their opcode.
@@ -193,7 +193,7 @@ pub fn converted_address(body: &Body, value: ValueRef) -> Option<ValueRef> {
             }
         }
     }
-    let (pointer, offset) = reader.registers.get(&Register::Place(0)).copied()??;
+    let (pointer, offset) = reader.registers.get(&Register::Placeholder(0)).copied()??;
     (offset == 0).then_some(pointer)
 }
 
@@ -212,7 +212,7 @@ fn unread(text: &str) -> Effect {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Register {
-    Place(usize),
+    Placeholder(usize),
     Named(String),
 }
 
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
                 // A place that is read and written begins with the input that it is tied to.
                 if let Ok(tied) = constraint.parse::<usize>() {
                     let value = arguments.get(inputs).map(|value| (*value, 0));
-                    reader.registers.insert(Register::Place(tied), value);
+                    reader.registers.insert(Register::Placeholder(tied), value);
                 }
                 inputs += 1;
             }
@@ -327,14 +327,15 @@ impl<'a> Reader<'a> {
             Operand::Texel { coordinates, .. } => {
                 coordinates.iter().for_each(|part| self.special(part, all));
             }
-            Operand::Place(_) | Operand::Name(_) | Operand::Literal(_) => {}
+            Operand::Placeholder(_) | Operand::Name(_) | Operand::Literal(_) => {}
         }
     }
 
     /// The value and offset that an operand is.
     fn value(&self, operand: &Operand) -> Option<(ValueRef, i64)> {
         match operand {
-            Operand::Place(place) => match self.registers.get(&Register::Place(*place)) {
+            Operand::Placeholder(place) => match self.registers.get(&Register::Placeholder(*place))
+            {
                 Some(known) => *known,
                 None => self
                     .inputs
@@ -403,8 +404,8 @@ impl<'a> Reader<'a> {
         let mut pending = vec![result];
         while let Some(result) = pending.pop() {
             match result {
-                Operand::Place(place) => {
-                    self.registers.insert(Register::Place(*place), kept);
+                Operand::Placeholder(place) => {
+                    self.registers.insert(Register::Placeholder(*place), kept);
                 }
                 Operand::Name(name) => {
                     self.registers.insert(Register::Named(name.clone()), kept);

@@ -354,7 +354,7 @@ pub struct Block {
     pub instructions: Vec<ValueRef>,
     /// How it ends.
     pub terminator: Terminator,
-    /// Place of the terminator.
+    /// Where the terminator stands.
     pub location: Location,
 }
 
@@ -376,7 +376,7 @@ pub struct Formal {
 pub struct Body {
     /// Mangled name.
     pub name: String,
-    /// Place of the definition.
+    /// Where the definition stands.
     pub location: Location,
     /// Its parameters.
     pub formals: Vec<Formal>,

@@ -1,15 +1,21 @@
 //! When a value goes one of its ways: selects, phis, minima and maxima, flags, values that take turns.
 
 use super::body::{BinaryOperator, BlockRef, Cast, Operation, Predicate, ValueRef};
-use super::guards::{Fact, Guards, Reach};
+use super::path_conditions::{Fact, PathCondition, PathConditions};
 use super::space::Space;
 use super::walk::{Choices, Quantity, Reading};
 use crate::affine::{Affine, Constraint, Variable};
 use std::collections::BTreeSet;
 
-impl Guards<'_> {
+impl PathConditions<'_> {
     /// When a select, phi, minimum or maximum goes a certain way, as far as a block can tell.
-    pub fn choice(&self, space: &mut Space, value: ValueRef, way: usize, at: BlockRef) -> Reach {
+    pub fn choice(
+        &self,
+        space: &mut Space,
+        value: ValueRef,
+        way: usize,
+        at: BlockRef,
+    ) -> PathCondition {
         let key = (value, way, at);
         if let Some(known) = self.ways.borrow().get(&key) {
             return known.clone();
@@ -19,7 +25,13 @@ impl Guards<'_> {
         reach
     }
 
-    fn choice_anew(&self, space: &mut Space, value: ValueRef, way: usize, at: BlockRef) -> Reach {
+    fn choice_anew(
+        &self,
+        space: &mut Space,
+        value: ValueRef,
+        way: usize,
+        at: BlockRef,
+    ) -> PathCondition {
         let reach = match &self.body.value(value).operation {
             Operation::Select { condition, .. } => self.condition(space, *condition, way == 0, at),
             Operation::Binary {
@@ -63,7 +75,7 @@ impl Guards<'_> {
                     .header_loop(value)
                     .is_some() =>
             {
-                Reach::unknown("it depends on the path taken")
+                PathCondition::unknown("it depends on the path taken")
             }
             Operation::Phi(incoming) => {
                 let (from, to) = (incoming[way].1, self.body.value(value).block);
@@ -71,10 +83,10 @@ impl Guards<'_> {
                     Some(to) if self.flow.predecessors[to.0].len() > 1 => self
                         .edge(space, from, to)
                         .weakened("it depends on the path taken"),
-                    _ => Reach::unknown("it depends on the path taken"),
+                    _ => PathCondition::unknown("it depends on the path taken"),
                 }
             }
-            _ => Reach::unknown("its condition is not affine"),
+            _ => PathCondition::unknown("its condition is not affine"),
         };
         // Tests inside a loop that is over say nothing about counters out here.
         let hidden = reach.disjuncts.iter().flatten().any(|fact| {
@@ -82,13 +94,19 @@ impl Guards<'_> {
             !self.visible(space, affine, at)
         });
         if hidden {
-            return Reach::unknown("it depends on an earlier loop");
+            return PathCondition::unknown("it depends on an earlier loop");
         }
         reach
     }
 
     /// When a number is at least zero, or less.
-    fn sign(&self, space: &mut Space, value: ValueRef, positive: bool, at: BlockRef) -> Reach {
+    fn sign(
+        &self,
+        space: &mut Space,
+        value: ValueRef,
+        positive: bool,
+        at: BlockRef,
+    ) -> PathCondition {
         let mut walk = self.walk(space, Choices::new());
         match walk.read(value, Reading::Signed) {
             Ok(quantity) if self.visible(walk.space, &quantity.affine, at) => {
@@ -100,7 +118,7 @@ impl Guards<'_> {
                 };
                 self.relation(predicate, &quantity, &zero, at)
             }
-            _ => Reach::unknown("its condition is not affine"),
+            _ => PathCondition::unknown("its condition is not affine"),
         }
     }
 
@@ -109,16 +127,16 @@ impl Guards<'_> {
     }
 
     /// When it is the turn of one of several values that take turns in a loop.
-    fn turn(&self, space: &mut Space, phi: ValueRef, way: usize, at: BlockRef) -> Reach {
+    fn turn(&self, space: &mut Space, phi: ValueRef, way: usize, at: BlockRef) -> PathCondition {
         let row = self.turns(space, phi).and_then(|(index, turns)| {
             Affine::variable(Variable::Loop(index))
                 .modulo(turns as i64)?
                 .subtract(&Affine::constant(way as i64))
         });
         let Some(row) = row else {
-            return Reach::unknown("it depends on the path taken");
+            return PathCondition::unknown("it depends on the path taken");
         };
-        Reach {
+        PathCondition {
             disjuncts: vec![vec![Fact {
                 constraint: Constraint::Zero(row),
                 obligations: BTreeSet::new(),

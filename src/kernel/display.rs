@@ -4,7 +4,7 @@ use super::{
     Access, AccessKind, Footprint, Hazard, KernelModel, KernelSymbol, LocalDependence, Quotient,
     Target,
 };
-use crate::affine::write_guard;
+use crate::affine::write_constraints;
 use crate::launch::BEHIND_POINTER;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -78,7 +78,7 @@ impl fmt::Display for Access {
             None => formatter.write_str("[*]")?,
         }
         formatter.write_str(" : ")?;
-        write_guard(formatter, &self.domain)?;
+        write_constraints(formatter, &self.domain)?;
         if !self.loops.is_empty() {
             let loops: Vec<_> = self.loops.iter().map(|index| format!("i{index}")).collect();
             write!(formatter, " in {}", loops.join(","))?;

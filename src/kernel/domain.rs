@@ -7,11 +7,11 @@
 use super::KernelSymbol;
 use super::body::{BlockRef, Body};
 use super::cfg::Flow;
-use super::guards::{Fact, Guards, Reach};
+use super::path_conditions::{Fact, PathCondition, PathConditions};
 use super::ranges::{Context, discharge, previous, upper};
 use super::space::Space;
 use super::walk::Obligation;
-use crate::affine::{Affine, Constraint, Guard, Variable};
+use crate::affine::{Affine, Constraint, Constraints, Variable};
 use crate::expression::Condition;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -52,7 +52,7 @@ const MOST_CASES: usize = 32;
 pub struct Domains<'a> {
     flow: &'a Flow,
     /// Path conditions.
-    pub guards: Guards<'a>,
+    pub path_conditions: PathConditions<'a>,
     continuations: HashMap<usize, Continuation>,
     blocks: HashMap<BlockRef, Domain>,
 }
@@ -62,7 +62,7 @@ impl<'a> Domains<'a> {
     pub fn new(body: &'a Body, flow: &'a Flow, changed_arguments: &'a BTreeSet<usize>) -> Self {
         Self {
             flow,
-            guards: Guards::new(body, flow, changed_arguments),
+            path_conditions: PathConditions::new(body, flow, changed_arguments),
             continuations: HashMap::new(),
             blocks: HashMap::new(),
         }
@@ -94,7 +94,7 @@ impl<'a> Domains<'a> {
     }
 
     /// Narrows a domain by further facts, tested in the block itself; not where that makes too many cases of it.
-    pub fn narrow(&self, space: &Space, domain: &Domain, by: &Reach) -> Domain {
+    pub fn narrow(&self, space: &Space, domain: &Domain, by: &PathCondition) -> Domain {
         if domain.disjuncts.len() * by.disjuncts.len() > MOST_CASES {
             let why = match domain.exact {
                 true => "its condition has too many cases",
@@ -165,7 +165,7 @@ impl<'a> Domains<'a> {
         for depth in 0..=loops.len() {
             let level = depth.checked_sub(1).map(|outer| loops[outer]);
             let node = self.flow.representative(block, level);
-            let reach = self.guards.within(space, level, node);
+            let reach = self.path_conditions.within(space, level, node);
             domain.loops = loops[..depth].to_vec();
             domain = self.narrow(space, &domain, &reach);
             if let Some(entered) = loops.get(depth) {
@@ -228,12 +228,12 @@ impl<'a> Domains<'a> {
         }
         let header = self.flow.loops[index].header;
         let latches = self.flow.loops[index].latches.clone();
-        let mut again: Option<Reach> = None;
+        let mut again: Option<PathCondition> = None;
         for latch in latches {
             let node = self.flow.representative(latch, Some(index));
-            let mut reach = self.guards.within(space, Some(index), node);
+            let mut reach = self.path_conditions.within(space, Some(index), node);
             reach = if self.flow.innermost[latch.0] == Some(index) {
-                reach.and(&self.guards.edge(space, latch, header))
+                reach.and(&self.path_conditions.edge(space, latch, header))
             } else {
                 reach.weakened("its end is inside another loop")
             };
@@ -313,7 +313,7 @@ impl<'a> Domains<'a> {
 
 impl Domain {
     /// The constraints as the model stores them.
-    pub fn guard(&self) -> Guard {
+    pub fn constraints(&self) -> Constraints {
         self.disjuncts.clone()
     }
 }

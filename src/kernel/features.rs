@@ -7,7 +7,7 @@
 use super::assembly::assembly;
 use super::body::{Body, Call, Operation, Type, ValueRef};
 use super::tensor;
-use super::{AccessKind, Unfusable, Reduction, ReductionOperator};
+use super::{AccessKind, Reduction, ReductionOperator, Unfusable};
 use crate::diagnostics::source_name;
 
 /// One thing that an instruction does besides computing a value.
@@ -449,6 +449,8 @@ pub fn special_register(register: &str) -> Vec<Effect> {
         "clock" | "clock64" | "globaltimer" => vec![Effect::Unfusable(Unfusable::Clock)],
         // Where cooperative launches, which are never fused, put their workspace; else zero.
         "envreg1" | "envreg2" => Vec::new(),
-        _ => vec![Effect::Unfusable(Unfusable::HardwareRegister(register.to_owned()))],
+        _ => vec![Effect::Unfusable(Unfusable::HardwareRegister(
+            register.to_owned(),
+        ))],
     }
 }

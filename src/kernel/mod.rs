@@ -44,7 +44,7 @@ mod exchange;
 mod exit_values;
 mod features;
 mod footprint;
-mod guards;
+mod path_conditions;
 mod in_step;
 mod induction;
 mod intervals;
@@ -65,7 +65,6 @@ mod tensor;
 mod uniformity;
 mod walk;
 
-pub use unfusable::Unfusable;
 pub use assembly::{computes_from_operands, only_computes};
 pub use body::Tables;
 pub use effects::BlockSet;
@@ -73,8 +72,9 @@ pub use exchange::Exchange;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};
 pub use reduction::{Reduction, ReductionOperator};
 pub use sides::Side;
+pub use unfusable::Unfusable;
 
-use crate::affine::{Affine, Axis, Guard};
+use crate::affine::{Affine, Axis, Constraints};
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
 use crate::launch::BEHIND_POINTER;
@@ -314,7 +314,7 @@ pub struct Access {
     pub size_bytes: u32,
     /// The instances that may execute it (over-approximation when not `exact`), over block, thread,
     /// the loops in `loops`, products and parameters.
-    pub domain: Guard,
+    pub domain: Constraints,
     /// Enclosing loops, outermost first, then the quotients that are mentioned.
     pub loops: Vec<usize>,
     /// True when domain and subscript are exactly what is executed.
@@ -357,7 +357,7 @@ pub struct Barrier {
 
 /// An operation of the threads of a warp together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WarpPlace {
+pub struct WarpOperation {
     /// Proven to be reached by all threads of the block together.
     pub uniform: bool,
     /// Enclosing loops, outermost first.
@@ -435,7 +435,7 @@ pub struct KernelModel {
     pub name: String,
     /// Name as the user wrote it, demangled, without parameters.
     pub display_name: String,
-    /// Place of its definition.
+    /// Where its definition stands.
     pub location: Location,
     /// Its formal parameters.
     pub formals: Vec<KernelParameter>,
@@ -469,7 +469,7 @@ pub struct KernelModel {
     pub warp_operations: bool,
     /// Where these stand.
     #[serde(default)]
-    pub warp_places: Vec<WarpPlace>,
+    pub warp_operation_sites: Vec<WarpOperation>,
     /// What the lanes of a warp hand to each other in shared memory with nothing that orders them.
     #[serde(default)]
     pub exchanges: Vec<Exchange>,

@@ -14,7 +14,8 @@ use super::sides::sides_of;
 use super::space::Space;
 use super::uniformity::{Uniformity, pointers_relied_on};
 use super::{
-    Unfusable, Barrier, KernelModel, KernelParameter, Loop, Quotient, Target, Unknown, WarpPlace,
+    Barrier, KernelModel, KernelParameter, Loop, Quotient, Target, Unfusable, Unknown,
+    WarpOperation,
 };
 use crate::diagnostics::Location;
 use crate::expression::{Condition, Expression};
@@ -73,7 +74,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
     // The instruction that each access is of, and its pointer.
     let mut touches = Vec::new();
     let mut warp_operations = false;
-    let mut warp_places = Vec::new();
+    let mut warp_operation_sites = Vec::new();
     let mut asynchronous_copies = false;
     let mut prints = false;
     for block in &flow.order {
@@ -123,7 +124,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
                         if makes_lanes_meet(body, *value) {
                             events.entry(*block).or_default().push(Event::LanesMeet);
                         }
-                        warp_places.push(WarpPlace {
+                        warp_operation_sites.push(WarpOperation {
                             uniform: !flow.irreducible
                                 && !uniformity.divergent_blocks.contains(block),
                             loops: flow.loops_of(*block),
@@ -265,7 +266,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
         opaque,
         unfusable,
         warp_operations,
-        warp_places,
+        warp_operation_sites,
         exchanges: Vec::new(),
         asynchronous_copies,
         prints,
@@ -343,7 +344,7 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         opaque: vec![("has no body".to_owned(), Location::default())],
         unfusable: Vec::new(),
         warp_operations: false,
-        warp_places: Vec::new(),
+        warp_operation_sites: Vec::new(),
         exchanges: Vec::new(),
         asynchronous_copies: false,
         prints: false,

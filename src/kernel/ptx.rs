@@ -37,7 +37,7 @@ pub struct Instruction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// `$n`: the n-th output or input of the template.
-    Place(usize),
+    Placeholder(usize),
     /// A register that the template declares (its name may begin with `%`), or a symbol.
     Name(String),
     /// `%laneid`: a special register, without the sign.
@@ -108,7 +108,7 @@ pub fn read_template(text: &str) -> Option<Vec<Statement>> {
 enum Token {
     /// An opcode, name, type or number.
     Word(String),
-    Place(usize),
+    Placeholder(usize),
     Special(String),
     Sign(char),
 }
@@ -137,7 +137,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
             '$' if next.is_some_and(|next| next.is_ascii_digit()) => {
                 at += 1;
                 let digits = take(&letters, &mut at, |each| each.is_ascii_digit());
-                tokens.push(Token::Place(digits.parse().ok()?));
+                tokens.push(Token::Placeholder(digits.parse().ok()?));
             }
             // `${:uid}` makes names of one copy of a template its own.
             '$' if letters[at..].starts_with(&['$', '{', ':', 'u', 'i', 'd', '}']) => {
@@ -298,7 +298,7 @@ impl Reader<'_> {
 
     fn operand(&mut self) -> Option<Operand> {
         Some(match self.next()? {
-            Token::Place(place) => Operand::Place(place),
+            Token::Placeholder(place) => Operand::Placeholder(place),
             Token::Special(name) if self.own.contains(&name) => Operand::Name(format!("%{name}")),
             Token::Special(name) => Operand::Special(name),
             Token::Word(word) => named(&word)?,
@@ -395,8 +395,8 @@ mod tests {
             instructions("{.reg .f16 low,high; mov.b32 {low,high}, $1; mov.b16 $0, low;}"),
             [
                 r#"Registers { register_type: "f16", names: ["low", "high"] }"#,
-                r#"mov.b32 [Vector([Name("low"), Name("high")]), Place(1)]"#,
-                r#"mov.b16 [Place(0), Name("low")]"#,
+                r#"mov.b32 [Vector([Name("low"), Name("high")]), Placeholder(1)]"#,
+                r#"mov.b16 [Placeholder(0), Name("low")]"#,
             ]
         );
     }
@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(
             instructions("ld.global.L1::no_allocate.L2::128B.v2.f32 {$0, $1}, [$2 + 16];"),
             [
-                "ld.global.L1::no_allocate.L2::128B.v2.f32 [Vector([Place(0), Place(1)]), Memory { base: Place(2), offset_bytes: 16 }]"
+                "ld.global.L1::no_allocate.L2::128B.v2.f32 [Vector([Placeholder(0), Placeholder(1)]), Memory { base: Placeholder(2), offset_bytes: 16 }]"
             ]
         );
     }

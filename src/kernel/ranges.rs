@@ -2,7 +2,7 @@
 //!
 //! Every bound is a [`Polynomial`] over the launch's values that holds for all blocks and threads
 //! and for every loop iteration that the given constraints allow; for one block
-//! ([`Level::Block`]) it may mention the block's indices. Guards tighten bounds by
+//! ([`Level::Block`]) it may mention the block's indices. Conditions tighten bounds by
 //! elimination: `i <= i + m·c` for any constraint `c >= 0` and `m > 0`.
 
 use super::KernelSymbol;

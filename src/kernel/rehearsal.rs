@@ -43,7 +43,7 @@ pub(super) fn never_meet(
     (one, two): (Place, Place),
     is_same: &impl Fn(ValueRef) -> bool,
 ) -> bool {
-    let guards = [one, two].map(|place| guards(body, flow, place.instruction));
+    let conditions = [one, two].map(|place| conditions(body, flow, place.instruction));
     let mut numbers = BTreeSet::new();
     let addresses = [one, two].map(|place| place.pointer);
     let wanted = addresses.into_iter();
@@ -53,7 +53,7 @@ pub(super) fn never_meet(
     {
         return false;
     }
-    for (condition, _) in guards.iter().flatten() {
+    for (condition, _) in conditions.iter().flatten() {
         let mut of_condition = numbers.clone();
         // A condition that is not understood narrows nothing.
         if collect(body, *condition, is_same, &mut of_condition, DEEPEST)
@@ -80,13 +80,13 @@ pub(super) fn never_meet(
                 (*number, power)
             })
             .collect();
-        let bytes = |place: Place, guards: &[(ValueRef, bool)], thread: i64| {
+        let bytes = |place: Place, conditions: &[(ValueRef, bool)], thread: i64| {
             let lane = Lane {
                 body,
                 thread,
                 known: &known,
             };
-            let passes = guards
+            let passes = conditions
                 .iter()
                 .all(|(condition, wanted)| lane.truth(*condition).is_none_or(|is| is == *wanted));
             passes.then(|| lane.offset(place.pointer, DEEPEST))
@@ -95,7 +95,7 @@ pub(super) fn never_meet(
             let lanes = warp * LANES..(warp + 1) * LANES;
             let mut written: BTreeMap<i64, i64> = BTreeMap::new();
             for thread in lanes.clone() {
-                match bytes(one, &guards[0], thread) {
+                match bytes(one, &conditions[0], thread) {
                     None => {}
                     Some(None) => return false,
                     // Two lanes at one place: whoever else comes there meets one of them.
@@ -111,7 +111,7 @@ pub(super) fn never_meet(
             }
             lanes
                 .into_iter()
-                .all(|thread| match bytes(two, &guards[1], thread) {
+                .all(|thread| match bytes(two, &conditions[1], thread) {
                     None => true,
                     Some(None) => false,
                     Some(Some(at)) => (at..at + i64::from(two.bytes))
@@ -122,7 +122,7 @@ pub(super) fn never_meet(
 }
 
 /// The conditions that hold where an instruction is executed, and what each is there.
-fn guards(body: &Body, flow: &Flow, instruction: ValueRef) -> Vec<(ValueRef, bool)> {
+fn conditions(body: &Body, flow: &Flow, instruction: ValueRef) -> Vec<(ValueRef, bool)> {
     let Some(block) = body.value(instruction).block else {
         return Vec::new();
     };

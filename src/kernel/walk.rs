@@ -9,10 +9,10 @@
 
 use super::KernelSymbol;
 use super::address::Root;
+use super::bitwise::bitwise;
 use super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
 use super::bounded::{EFFORT, Openness};
 use super::cfg::Flow;
-use super::bitwise::bitwise;
 use super::polynomial::Polynomial;
 use super::space::Space;
 use crate::affine::{Affine, Axis, Variable};

@@ -20,13 +20,8 @@ impl Display for LaunchGraph {
             if let Some(constant) = value.constant {
                 write!(f, " = {constant}")?;
             }
-            if value.witness.0.0 != u32::MAX {
-                write!(
-                    f,
-                    " from L{}.{}",
-                    value.witness.0.0,
-                    Shown(&value.witness.1)
-                )?;
+            if value.holder.0.0 != u32::MAX {
+                write!(f, " from L{}.{}", value.holder.0.0, Shown(&value.holder.1))?;
             }
             match value.varies_in {
                 Some(index) => writeln!(f, " varies in loop{index}")?,

@@ -105,9 +105,9 @@ pub struct HostValue {
     /// Its value, when known at compile time.
     pub constant: Option<i64>,
     /// A launch and operand that has this value: where a guard takes it from. Other launches may
-    /// share the value. The counter of a loop, and what else no launch takes, has a witness of launch
+    /// share the value. The counter of a loop, and what else no launch takes, has a holder of launch
     /// `u32::MAX`; it stands in no expression but those of [`LaunchGraph::iterations`].
-    pub witness: (LaunchId, Operand),
+    pub holder: (LaunchId, Operand),
     /// The innermost loop in whose iterations it may differ; `None`: computed once.
     pub varies_in: Option<usize>,
 }

@@ -13,7 +13,7 @@ use super::host_ir::{Field, HostModule, Instruction, Opcode, Operand as HostOper
 use super::memory::{Conduct, HostMemory};
 use super::pointers::ValueTable;
 use super::points_to::{ObjectKind, PointsTo, Targets, is_analysed};
-use super::recurrences::{Closing, LoopPlace};
+use super::recurrences::{Closing, LoopPosition};
 use super::values::{Facts, Numbering, Symbol, moved};
 use super::*;
 use crate::diagnostics::source_name;
@@ -707,7 +707,7 @@ impl Builder<'_> {
                     .map(|(block, id)| ((analysed.function, *block), *id)),
             );
             if let Some((flow, first)) = self.numbering.flows.get(&analysed.function) {
-                places.extend((0..flow.loops.len()).map(|local| LoopPlace {
+                places.extend((0..flow.loops.len()).map(|local| LoopPosition {
                     index: local + first,
                     function: analysed.function,
                     local,

@@ -13,7 +13,7 @@ use super::{
 use crate::expression::Expression;
 use std::collections::{BTreeSet, HashMap};
 
-/// The launch of a witness that does not exist: the value names a pointer that no launch takes.
+/// The launch of a holder that does not exist: the value names a pointer that no launch takes.
 const NO_LAUNCH: LaunchId = LaunchId(u32::MAX);
 
 /// Operations that an expression may have; larger ones are of no use in a guard.
@@ -49,7 +49,7 @@ impl ValueTable {
         symbol: Symbol,
         bits: u32,
         unsigned: bool,
-        witness: (LaunchId, Operand),
+        holder: (LaunchId, Operand),
     ) -> ValueId {
         let constant = numbering.literal(symbol).map(|value| {
             if unsigned && bits < 64 {
@@ -66,7 +66,7 @@ impl ValueTable {
         *self.index.entry(key).or_insert_with(|| {
             values.push(HostValue {
                 constant,
-                witness,
+                holder,
                 varies_in: numbering.varies_in(symbol),
             });
             ValueId(values.len() - 1)
@@ -82,7 +82,7 @@ impl ValueTable {
     ) -> Option<ValueId> {
         let key = ValueKey::Symbol(symbol, unsigned && !numbering.range(symbol).1);
         let value = self.index.get(&key).copied()?;
-        (self.values[value.0].witness.0 != NO_LAUNCH).then_some(value)
+        (self.values[value.0].holder.0 != NO_LAUNCH).then_some(value)
     }
 
     /// The id of a value whether or not a launch uses it: it names what relates iterations.
@@ -97,7 +97,7 @@ impl ValueTable {
         *self.index.entry(key).or_insert_with(|| {
             values.push(HostValue {
                 constant: None,
-                witness: (NO_LAUNCH, Operand::Stream),
+                holder: (NO_LAUNCH, Operand::Stream),
                 varies_in: numbering.varies_in(symbol),
             });
             ValueId(values.len() - 1)
@@ -108,7 +108,7 @@ impl ValueTable {
     pub(super) fn counter(&mut self, index: usize) -> ValueId {
         self.values.push(HostValue {
             constant: None,
-            witness: (NO_LAUNCH, Operand::Stream),
+            holder: (NO_LAUNCH, Operand::Stream),
             varies_in: Some(index),
         });
         ValueId(self.values.len() - 1)
@@ -280,7 +280,7 @@ impl ValueTable {
                 None => {
                     self.values.push(HostValue {
                         constant: None,
-                        witness: (NO_LAUNCH, Operand::Stream),
+                        holder: (NO_LAUNCH, Operand::Stream),
                         varies_in,
                     });
                     Root::Value(ValueId(self.values.len() - 1))

@@ -29,7 +29,7 @@ const SMALL_STEP: i64 = 16;
 
 /// A loop by its numbers: in the graph, its function, and among that function's loops.
 #[derive(Clone, Copy)]
-pub(super) struct LoopPlace {
+pub(super) struct LoopPosition {
     pub(super) index: usize,
     pub(super) function: usize,
     pub(super) local: usize,
@@ -38,7 +38,7 @@ pub(super) struct LoopPlace {
 /// What a symbol is at the start of a loop, and in the next iteration.
 #[derive(Clone, Copy)]
 struct Recurrence {
-    natural: LoopPlace,
+    natural: LoopPosition,
     start: Symbol,
     next: Symbol,
 }
@@ -82,7 +82,7 @@ impl<'a, 'b> Closing<'a, 'b> {
     /// Domains of all loops (`block_of` tells a block's id), values, and courses of `pointers`.
     pub(super) fn solve(
         mut self,
-        loops: &[LoopPlace],
+        loops: &[LoopPosition],
         block_of: &dyn Fn(usize, usize) -> HostBlockId,
         pointers: &[(ValueId, Symbol)],
     ) -> Iterations {
@@ -221,7 +221,7 @@ impl<'a, 'b> Closing<'a, 'b> {
     }
 
     /// Every iteration that comes to the latch has found the number below another of its width.
-    fn stays_below(&self, natural: LoopPlace, symbol: Symbol) -> bool {
+    fn stays_below(&self, natural: LoopPosition, symbol: Symbol) -> bool {
         let facts = self.numbering.facts;
         let body = &facts.host.functions[natural.function];
         let (flow, _) = &self.numbering.flows[&natural.function];
@@ -288,7 +288,7 @@ impl<'a, 'b> Closing<'a, 'b> {
         &mut self,
         next: Symbol,
         symbol: Symbol,
-        natural: LoopPlace,
+        natural: LoopPosition,
     ) -> Option<(Expression<ValueId>, bool)> {
         self.left = self.left.checked_sub(1)?;
         if next == symbol {
@@ -329,7 +329,7 @@ impl<'a, 'b> Closing<'a, 'b> {
     }
 
     /// The closed form of what is the same in all iterations of a loop.
-    fn unchanging(&mut self, symbol: Symbol, natural: LoopPlace) -> Option<Expression<ValueId>> {
+    fn unchanging(&mut self, symbol: Symbol, natural: LoopPosition) -> Option<Expression<ValueId>> {
         match self.numbering.varies_in(symbol) {
             Some(varies_in) if self.is_within(varies_in, natural) => None,
             _ => self.closed(symbol),
@@ -337,7 +337,7 @@ impl<'a, 'b> Closing<'a, 'b> {
     }
 
     /// Loop `inner` is `natural` or inside it.
-    fn is_within(&self, inner: usize, natural: LoopPlace) -> bool {
+    fn is_within(&self, inner: usize, natural: LoopPosition) -> bool {
         let (flow, first) = &self.numbering.flows[&natural.function];
         let mut at = inner.checked_sub(*first);
         while let Some(index) = at {
@@ -409,7 +409,7 @@ impl<'a, 'b> Closing<'a, 'b> {
     }
 
     /// The loop of a header, with its one block before it and its one latch.
-    fn around(&self, function: usize, header: usize) -> Option<(LoopPlace, usize, usize)> {
+    fn around(&self, function: usize, header: usize) -> Option<(LoopPosition, usize, usize)> {
         let (flow, first) = self.numbering.flows.get(&function)?;
         let local = flow.innermost[header]?;
         let natural = &flow.loops[local];
@@ -420,7 +420,7 @@ impl<'a, 'b> Closing<'a, 'b> {
             true => (b, a),
             false => (a, b),
         };
-        let place = LoopPlace {
+        let place = LoopPosition {
             index: local + first,
             function,
             local,
@@ -433,7 +433,7 @@ impl<'a, 'b> Closing<'a, 'b> {
 
     fn domain(
         &mut self,
-        natural: LoopPlace,
+        natural: LoopPosition,
         block_of: &dyn Fn(usize, usize) -> HostBlockId,
     ) -> Option<LoopDomain> {
         let facts = self.numbering.facts;
@@ -457,7 +457,7 @@ impl<'a, 'b> Closing<'a, 'b> {
     /// In how many iterations the test lets the loop go on.
     fn passes(
         &mut self,
-        natural: LoopPlace,
+        natural: LoopPosition,
         block: usize,
         test: Test,
         only_way_out: bool,
@@ -570,7 +570,7 @@ impl<'a, 'b> Closing<'a, 'b> {
     }
 
     /// The starts of pointers that change places in every iteration, from that of `first` on.
-    fn turn(&mut self, first: Symbol) -> Option<(LoopPlace, Vec<Symbol>)> {
+    fn turn(&mut self, first: Symbol) -> Option<(LoopPosition, Vec<Symbol>)> {
         let recurrence = self.recurrence(first)?;
         let mut starts = vec![recurrence.start];
         let mut at = recurrence.next;
@@ -649,7 +649,7 @@ impl Predicate {
 }
 
 /// Blocks of a loop from which control may leave it.
-fn exits(flow: &ControlFlow, natural: LoopPlace) -> impl Iterator<Item = usize> {
+fn exits(flow: &ControlFlow, natural: LoopPosition) -> impl Iterator<Item = usize> {
     flow.loops[natural.local].exits.iter().copied()
 }
 
@@ -657,7 +657,7 @@ fn exits(flow: &ControlFlow, natural: LoopPlace) -> impl Iterator<Item = usize> 
 fn test_of(
     body: &super::host_ir::Function,
     flow: &ControlFlow,
-    natural: LoopPlace,
+    natural: LoopPosition,
     block: usize,
 ) -> Option<Test> {
     let header = flow.loops[natural.local].header;

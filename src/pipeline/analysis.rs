@@ -7,7 +7,7 @@ use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId};
 use crate::report::{self, Report};
 use crate::schedule::resources::GroupOccupancy;
-use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, batch_orders};
+use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, batch_orders, find_dead_buffers};
 use crate::verify::{VerifiedPlan, verify};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

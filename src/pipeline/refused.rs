@@ -10,8 +10,8 @@ use crate::diagnostics::RejectionReason;
 use crate::kernel::KernelModel;
 use crate::launch::LaunchGraph;
 use crate::schedule::{
-    FusionGroup, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, left_unfused, plan_fusion,
-    plan_batches, without_unbacked,
+    FusionGroup, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, left_unfused,
+    plan_batches, plan_fusion, without_unbacked,
 };
 use crate::verify::{Refusal, VerifiedPlan, verify};
 

@@ -405,7 +405,9 @@ fn apply(
                     Choice::Unfused => {
                         rearranged = true;
                         let cuts = 1..group.members.len();
-                        missed.extend(cuts.filter_map(|cut| regrouper.cut(&group, cut, FASTER_UNFUSED)));
+                        missed.extend(
+                            cuts.filter_map(|cut| regrouper.cut(&group, cut, FASTER_UNFUSED)),
+                        );
                         None
                     }
                     Choice::Fused { layout, variant } => Some(FusionGroup {

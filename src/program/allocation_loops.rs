@@ -120,11 +120,15 @@ impl Loop {
         [(left, right), (right, left)]
             .into_iter()
             .find_map(|(counter, bound)| {
-                let counter = Place::of(counter);
+                let counter = Displacement::of(counter);
                 let phi = counter.base.filter(|base| self.is_own_phi(*base))?;
                 let (first, next) = self.incoming(phi)?;
-                let (first, next, bound) = (Place::of(first), Place::of(next), Place::of(bound));
-                let step = next.less(&Place::of(phi))?;
+                let (first, next, bound) = (
+                    Displacement::of(first),
+                    Displacement::of(next),
+                    Displacement::of(bound),
+                );
+                let step = next.less(&Displacement::of(phi))?;
                 let distance = bound.less(&first)?;
                 let count = distance.unsigned_abs().div_ceil(step.unsigned_abs().max(1));
                 (step != 0).then_some(count)
@@ -140,12 +144,12 @@ fn may_launch(name: &str) -> bool {
 }
 
 /// A value as a constant distance from another; no other: a number.
-struct Place {
+struct Displacement {
     base: Option<Value>,
     distance: i64,
 }
 
-impl Place {
+impl Displacement {
     fn of(value: Value) -> Self {
         if let Some(number) = value.integer() {
             return Self {

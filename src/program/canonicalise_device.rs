@@ -9,7 +9,7 @@
 
 use super::assembly_order::order_assembly;
 use super::inlining::inlined_functions;
-use super::ir::{self, Place, Value};
+use super::ir::{self, AttributePosition, Value};
 use super::names;
 use super::numerics;
 use super::own_copies::take_over_changed_structs;
@@ -150,7 +150,7 @@ fn mark_inlined(module: &Module<'_>, may_be: impl Fn(Value) -> bool) {
     for function in ir::functions(module) {
         if inlined.contains(&function) {
             function.remove_attribute("noinline");
-            function.add_attribute(Place::Function, "alwaysinline", 0);
+            function.add_attribute(AttributePosition::Function, "alwaysinline", 0);
         } else {
             function.remove_attribute("alwaysinline");
         }

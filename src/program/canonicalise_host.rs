@@ -10,7 +10,7 @@
 //! Functions that neither launch nor call the runtime stay as clang made them.
 
 use super::inlining::recursive_functions;
-use super::ir::{self, Place, Value};
+use super::ir::{self, AttributePosition, Value};
 use super::launches;
 use super::runtime_effects;
 use super::streams::{gives_stream_memory, is_stream_output};
@@ -334,7 +334,7 @@ fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
         if sizes.inlined(function) {
             function.remove_attribute("noinline");
             function.remove_attribute("optnone");
-            function.add_attribute(Place::Function, "alwaysinline", 0);
+            function.add_attribute(AttributePosition::Function, "alwaysinline", 0);
             let users = function.users().into_iter();
             called += users
                 .filter(|user| user.called_function() == Some(function))

@@ -28,14 +28,14 @@ pub(super) struct Type(pub(super) LLVMTypeRef);
 
 /// Where an attribute of a function or call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum AttributePosition {
     /// The function itself.
     Function,
     /// A parameter, counted from 0.
     Parameter(u32),
 }
 
-impl Place {
+impl AttributePosition {
     fn index(self) -> u32 {
         match self {
             Self::Function => LLVMAttributeFunctionIndex,
@@ -636,7 +636,7 @@ impl Value {
     }
 
     /// Adds an enum attribute (`nounwind`, `memory` with its bits, …) to a function.
-    pub(super) fn add_attribute(self, place: Place, name: &str, value: u64) {
+    pub(super) fn add_attribute(self, place: AttributePosition, name: &str, value: u64) {
         // SAFETY: a live function; the attribute is made in its context.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
@@ -649,7 +649,7 @@ impl Value {
 
     /// Adds `byval(T)` and an alignment to a parameter of a function or call.
     pub(super) fn add_by_value(self, parameter: u32, pointee: Type, align_bytes: u64) {
-        let index = Place::Parameter(parameter).index();
+        let index = AttributePosition::Parameter(parameter).index();
         // SAFETY: a live function or call; attributes are made in its context.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
@@ -669,7 +669,7 @@ impl Value {
 
     /// The type and alignment of a `byval` parameter of a function.
     pub(super) fn by_value(self, parameter: u32) -> Option<(Type, u64)> {
-        let index = Place::Parameter(parameter).index();
+        let index = AttributePosition::Parameter(parameter).index();
         // SAFETY: a live function; a missing attribute is null.
         unsafe {
             let kind =
@@ -711,7 +711,7 @@ impl Value {
         // SAFETY: both are live calls; the buffer has the length that LLVM asks for.
         unsafe {
             for argument in 0..LLVMGetNumArgOperands(from.0) {
-                let index = Place::Parameter(argument).index();
+                let index = AttributePosition::Parameter(argument).index();
                 let count = LLVMGetCallSiteAttributeCount(from.0, index) as usize;
                 let mut attributes = vec![std::ptr::null_mut(); count];
                 LLVMGetCallSiteAttributes(from.0, index, attributes.as_mut_ptr());

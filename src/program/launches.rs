@@ -12,7 +12,7 @@
 //! [`number_sites`] has run.
 
 use super::builder::Builder;
-use super::ir::{self, Block, Place, Type, Value};
+use super::ir::{self, AttributePosition, Block, Type, Value};
 use inkwell::module::Module;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -302,8 +302,8 @@ impl StubBody {
         );
         // It stays external until it is removed: the inliner deletes internal functions that it has
         // inlined everywhere, and there is a second round of folding.
-        wrapper.add_attribute(Place::Function, "alwaysinline", 0);
-        wrapper.add_attribute(Place::Function, "nounwind", 0);
+        wrapper.add_attribute(AttributePosition::Function, "alwaysinline", 0);
+        wrapper.add_attribute(AttributePosition::Function, "nounwind", 0);
         for index in 0..stub_parameters.len() as u32 {
             if let Some((pointee, align_bytes)) = self.stub.by_value(index) {
                 wrapper.add_by_value(index + configuration.len() as u32, pointee, align_bytes);
@@ -409,10 +409,10 @@ fn launch_function(
 }
 
 fn promise(launch: Value) {
-    launch.add_attribute(Place::Function, "nounwind", 0);
-    launch.add_attribute(Place::Function, "willreturn", 0);
+    launch.add_attribute(AttributePosition::Function, "nounwind", 0);
+    launch.add_attribute(AttributePosition::Function, "willreturn", 0);
     // No pass may copy a launch into several places or make it depend on more control flow.
-    launch.add_attribute(Place::Function, "convergent", 0);
+    launch.add_attribute(AttributePosition::Function, "convergent", 0);
 }
 
 fn by_value_of(function: Value, parameter: Value) -> Option<(Type, u64)> {
@@ -619,8 +619,8 @@ fn pushed(module: &Module<'_>) -> Value {
         Type::function(result, &configuration_types(module)),
     );
     function.set_linkage(llvm_sys::LLVMLinkage::LLVMInternalLinkage);
-    function.add_attribute(Place::Function, "alwaysinline", 0);
-    function.add_attribute(Place::Function, "nounwind", 0);
+    function.add_attribute(AttributePosition::Function, "alwaysinline", 0);
+    function.add_attribute(AttributePosition::Function, "nounwind", 0);
     Builder::at_end(function, Block::append(function)).ret(Some(result.zero()));
     function
 }

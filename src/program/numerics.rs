@@ -60,14 +60,14 @@ fn declare_device_library(function: Value) {
         .iter()
         .any(|parameter| parameter.kind() == LLVMTypeKind::LLVMPointerTypeKind);
     for name in ["nounwind", "willreturn", "nosync", "nofree", "nocallback"] {
-        function.add_attribute(ir::Place::Function, name, 0);
+        function.add_attribute(ir::AttributePosition::Function, name, 0);
     }
     let effects = if takes_pointer {
         ARGUMENTS_READ_WRITE
     } else {
         0
     };
-    function.add_attribute(ir::Place::Function, "memory", effects);
+    function.add_attribute(ir::AttributePosition::Function, "memory", effects);
 }
 
 /// `memory(argmem: readwrite)` in LLVM's encoding.

@@ -7,7 +7,7 @@
 
 use super::HostVisibleMemory;
 use super::canonicalise_host;
-use super::ir::{self, Place, Value};
+use super::ir::{self, AttributePosition, Value};
 use super::launches;
 use inkwell::module::Module;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
@@ -43,7 +43,7 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
             launch.remove_attribute("memory");
         } else {
             let effects = ARGUMENTS_READ | INACCESSIBLE_READ_WRITE;
-            launch.add_attribute(Place::Function, "memory", effects);
+            launch.add_attribute(AttributePosition::Function, "memory", effects);
         }
     }
     for function in ir::functions(module) {
@@ -54,23 +54,27 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
         let Some((_, memory, waits)) = effects_of(&name) else {
             if canonicalise_host::is_device_library(&name) {
                 // They are functions of C.
-                function.add_attribute(Place::Function, "nounwind", 0);
+                function.add_attribute(AttributePosition::Function, "nounwind", 0);
             }
             continue;
         };
-        function.add_attribute(Place::Function, "nounwind", 0);
+        function.add_attribute(AttributePosition::Function, "nounwind", 0);
         if *waits == Waits::No {
-            function.add_attribute(Place::Function, "willreturn", 0);
+            function.add_attribute(AttributePosition::Function, "willreturn", 0);
         }
         if *waits == Waits::No || !host_visible_memory {
-            function.add_attribute(Place::Function, "memory", memory | INACCESSIBLE_READ_WRITE);
+            function.add_attribute(
+                AttributePosition::Function,
+                "memory",
+                memory | INACCESSIBLE_READ_WRITE,
+            );
         } else {
             function.remove_attribute("memory");
         }
         for (index, parameter) in function.signature().1.iter().enumerate() {
             if parameter.kind() == LLVMTypeKind::LLVMPointerTypeKind {
                 // `captures(none)`: host pointers are not kept beyond the call.
-                function.add_attribute(Place::Parameter(index as u32), "captures", 0);
+                function.add_attribute(AttributePosition::Parameter(index as u32), "captures", 0);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::fold::fold;
 use super::text::{list, name_at};
 use super::{Report, ReportNodeKind, kind_name};
 use crate::dependence::DependenceKind;
-use crate::schedule::{OrderingEdge, BatchCount, BatchOrder};
+use crate::schedule::{BatchCount, BatchOrder, OrderingEdge};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -21,9 +21,9 @@ pub struct ReportBatchedRegion {
     pub count: ReportBatchCount,
     /// What orders the launches.
     pub ordered_by: Vec<ReportOrder>,
-    /// Buffers that are expanded: what launches replace of them has other memory while it is needed.
+    /// Buffers that are renamed: what launches replace of them has other memory while it is needed.
     #[serde(default)]
-    pub expanded: Vec<String>,
+    pub renamed: Vec<String>,
     /// Buffers that cost launches by being overwritten.
     pub overwritten: Vec<ReportOverwritten>,
 }
@@ -114,7 +114,7 @@ fn region(order: &BatchOrder) -> ReportBatchedRegion {
         inside_loops: order.inside_loops,
         count: count(order.count),
         ordered_by: edges(&order.ordered_by),
-        expanded: order.expanded.clone(),
+        renamed: order.renamed.clone(),
         overwritten: order
             .overwritten
             .iter()
@@ -257,14 +257,14 @@ pub(super) fn lines(report: &Report, region: &ReportBatchedRegion) -> Vec<String
         let rest = folded.len() - MOST_ORDERS;
         lines.push(format!("and by {rest} more (--format=json lists all)"));
     }
-    if !region.expanded.is_empty() {
+    if !region.renamed.is_empty() {
         let buffers: Vec<_> = region
-            .expanded
+            .renamed
             .iter()
             .map(|buffer| format!("`{buffer}`"))
             .collect();
         lines.push(format!(
-            "expanded: what replaces {} gets other memory while launches wait for what was there",
+            "renamed: what replaces {} gets other memory while launches wait for what was there",
             list(&buffers)
         ));
     }

@@ -1,7 +1,7 @@
 //! Guards for people: `scale.gridDim.x == shift.gridDim.x`.
 
 use super::{ReportGuard, ReportMappedScope, find_launch};
-use crate::dependence::{Guard, MappedScope, PlaceSymbol, PointerRange};
+use crate::dependence::{CoordinateSymbol, Guard, MappedScope, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
 use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
@@ -96,10 +96,10 @@ impl<'a> LaunchNames<'a> {
 
     /// A map with its coordinates written out.
     pub(super) fn mapped(&self, mapped: &MappedScope) -> ReportMappedScope {
-        let coordinate = |expression: &Expression<PlaceSymbol>| {
+        let coordinate = |expression: &Expression<CoordinateSymbol>| {
             let named = expression.substitute(&mut |symbol| {
                 Some(Expression::Leaf(match symbol {
-                    PlaceSymbol::Value(value) => self.value(*value),
+                    CoordinateSymbol::Value(value) => self.value(*value),
                     place => place.to_string(),
                 }))
             });
@@ -173,8 +173,8 @@ impl<'a> LaunchNames<'a> {
         };
         match host.constant {
             Some(constant) => constant.to_string(),
-            None if find_launch(self.graph, host.witness.0).is_none() => format!("v{}", value.0),
-            None => self.operand(host.witness.0, host.witness.1),
+            None if find_launch(self.graph, host.holder.0).is_none() => format!("v{}", value.0),
+            None => self.operand(host.holder.0, host.holder.1),
         }
     }
 

@@ -20,7 +20,10 @@ pub fn render_dot(report: &Report) -> String {
         }
         text.push_str("  }\n");
     }
-    let statements = report.batched_regions.iter().flat_map(|region| &region.statements);
+    let statements = report
+        .batched_regions
+        .iter()
+        .flat_map(|region| &region.statements);
     let waiting: HashMap<usize, Option<usize>> = statements
         .flat_map(|each| each.members.iter().map(|member| (*member, each.batch)))
         .collect();

@@ -2,7 +2,7 @@
 //! row with an anchor that the others link to. A box filters all rows; without scripts everything is there all the same.
 
 use super::text::{details, name_at, place, qualities, resources};
-use super::{Extent, Report, ReportFusion, ReportNode, ReportNodeKind, kind_name, batches};
+use super::{Extent, Report, ReportFusion, ReportNode, ReportNodeKind, batches, kind_name};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 

@@ -18,15 +18,15 @@ mod reservations;
 mod text;
 mod batches;
 
+pub use batches::{
+    ReportBatchCount, ReportBatchedRegion, ReportOrder, ReportOverwritten, ReportWaitingStatement,
+};
 pub use counts::ReportCounts;
 pub use dot::render_dot;
 pub use html::render_html;
 pub use maps::ReportMap;
 pub use reservations::ReportReservation;
 pub use text::render_text;
-pub use batches::{
-    ReportOrder, ReportOverwritten, ReportWaitingStatement, ReportBatchCount, ReportBatchedRegion,
-};
 
 use crate::cli::ReportFormat;
 use crate::dependence::{
@@ -455,7 +455,10 @@ impl Report {
             .iter_mut()
             .filter_map(|edge| edge.witness.as_mut());
         let missed = self.missed.iter_mut().map(|missed| &mut missed.message);
-        let orders = self.batched_regions.iter_mut().flat_map(ReportBatchedRegion::explanations);
+        let orders = self
+            .batched_regions
+            .iter_mut()
+            .flat_map(ReportBatchedRegion::explanations);
         let texts = missed.chain(witnesses.map(|witness| &mut witness.text));
         for text in texts.chain(orders) {
             for (file, spelling) in &respelled {

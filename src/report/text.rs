@@ -2,7 +2,7 @@
 
 use super::fold::{again, fold};
 use super::{
-    Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, kind_name, batches, scope_name,
+    Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, batches, kind_name, scope_name,
 };
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
@@ -68,7 +68,7 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
         let (source, sink) = (name_at(report, missed.src), name_at(report, missed.dst));
         let both = match (missed.carried, missed.src == missed.dst) {
             (false, _) => format!("{source} and {sink} stay unfused"),
-            (true, true) => format!("{source} stays unfused from itself in the next iteration"),
+            (true, true) => format!("{source} and itself in the next iteration stay unfused"),
             (true, false) => format!("{source} and {sink} of the next iteration stay unfused"),
         };
         let _ = writeln!(text, "{both}: {} [{}]", missed.message, missed.reason);

@@ -8,10 +8,10 @@
 //!
 //! Invariant: nothing here is part of a plan. Figures of a region count each loop once.
 
+use super::batches::{Candidate, candidates, issued};
 use super::host_order::HostOrder;
 use super::local::plan_fusion;
-use super::batches::{Candidate, candidates, issued};
-use super::{FusionGroup, FusionPlan, ScheduleOptions, BatchedRegion};
+use super::{BatchedRegion, FusionGroup, FusionPlan, ScheduleOptions};
 use crate::dependence::{
     DependenceGraph, DependenceKind, Edge, KnownSpan, WholeWrite, WholeWrites, known_spans,
 };
@@ -33,8 +33,8 @@ pub struct BatchOrder {
     pub count: BatchCount,
     /// What orders two statements, or the runs of one, in host order of the first end.
     pub ordered_by: Vec<OrderingEdge>,
-    /// Names of buffers that are expanded: what launches replace of them has other memory while it is needed.
-    pub expanded: Vec<String>,
+    /// Names of buffers that are renamed: what launches replace of them has other memory while it is needed.
+    pub renamed: Vec<String>,
     /// Buffers that cost launches by being overwritten.
     pub overwritten: Vec<OverwrittenBuffers>,
 }
@@ -134,7 +134,7 @@ pub fn batch_orders(
             false => Cow::Owned(without_places(dependences, &replaced)),
         };
         let names = replaced.values().flatten();
-        let expanded: BTreeSet<String> = names.map(|write| write.buffer.clone()).collect();
+        let renamed: BTreeSet<String> = names.map(|write| write.buffer.clone()).collect();
         let statements = members(region, &plan.groups, &of_launch);
         let nodes: BTreeSet<NodeId> = statements.iter().flatten().copied().collect();
         let program = Program {
@@ -163,7 +163,7 @@ pub fn batch_orders(
             inside_loops: deepest.saturating_sub(region.outside_loops),
             count,
             ordered_by: program.ordering(dependences, |_| true),
-            expanded: expanded.into_iter().collect(),
+            renamed: renamed.into_iter().collect(),
             overwritten: program.overwritten(dependences, options, count),
         });
     }
@@ -262,11 +262,18 @@ impl Program<'_> {
             .map(|(candidate, batch)| {
                 let block = self.graph.nodes[candidate.node.0].block;
                 let around = self.graph.blocks[block.0].innermost_loop;
-                (around, batch, &candidate.kernels, self.shape(candidate.node))
+                (
+                    around,
+                    batch,
+                    &candidate.kernels,
+                    self.shape(candidate.node),
+                )
             })
             .collect();
         let count = BatchCount {
-            batches: batches.as_ref().and_then(|batches| batches.iter().max().copied()),
+            batches: batches
+                .as_ref()
+                .and_then(|batches| batches.iter().max().copied()),
             // What does not wait is issued after all that waits, each time.
             launches: match other.len() {
                 0 => launches.len(),

@@ -11,7 +11,7 @@
 //! seen by. What is planned here is what may save launches; the verifier decides whether it may be.
 
 use super::expansion::Expansion;
-use super::{FusionGroup, ThreadMap, BatchedRegion, BatchedStatement};
+use super::{BatchedRegion, BatchedStatement, FusionGroup, ThreadMap};
 use crate::dependence::{
     DependenceGraph, Edge, Guard, RangeTouch, WholeWrite, WholeWrites, launch_conditions,
     launch_ranges,

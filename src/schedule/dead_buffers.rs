@@ -58,7 +58,10 @@ pub fn find_dead_buffers(
 /// By launch in a group, what its group calls unread. A launch that a batch runs is none of these: the
 /// kernel for several at once is another one.
 fn unread_of_members(plan: &FusionPlan) -> BTreeMap<LaunchId, &[BufferId]> {
-    let waiting = plan.batched_regions.iter().flat_map(|region| &region.statements);
+    let waiting = plan
+        .batched_regions
+        .iter()
+        .flat_map(|region| &region.statements);
     let waiting: BTreeSet<LaunchId> = waiting.map(|statement| statement.launch).collect();
     let mut unread = BTreeMap::new();
     for group in &plan.groups {

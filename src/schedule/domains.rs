@@ -15,7 +15,7 @@ use super::layout::Alignment;
 use super::obstacle::{Candidate, rejection};
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
-use crate::dependence::{Guard, PlaceSymbol, Scope, guards_contradict};
+use crate::dependence::{CoordinateSymbol, Guard, Scope, guards_contradict};
 use crate::diagnostics::Rejection;
 use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, Target};
@@ -191,7 +191,7 @@ impl<'a> Judge<'a> {
     /// Whether threads of members may run in others at all.
     pub(super) fn may_be_remapped(&self, members: &[Candidate<'a>]) -> bool {
         let mut members = members.iter();
-        self.options.deals_threads && members.all(|member| self.distinguishes_threads(member))
+        self.options.remaps_threads && members.all(|member| self.distinguishes_threads(member))
     }
 
     /// A way to remap some of the members to the threads of the others; `None` when there is none.
@@ -472,12 +472,12 @@ impl<'a> Judge<'a> {
     ) -> Option<Sum> {
         let block = |axis: Axis| {
             let own = self.extent(member, axis.index());
-            let digit = (own.as_constant() != Some(1)).then_some(PlaceSymbol::Block(axis));
+            let digit = (own.as_constant() != Some(1)).then_some(CoordinateSymbol::Block(axis));
             (digit, grid.map_or(own, |grid| grid[axis.index()].clone()))
         };
         let thread = |axis: Axis| {
             let extent = self.extent(member, 3 + axis.index());
-            (Some(PlaceSymbol::Thread(axis)), extent)
+            (Some(CoordinateSymbol::Thread(axis)), extent)
         };
         let digits: Vec<_> = match order {
             ThreadOrder::Blocks => {
@@ -496,7 +496,7 @@ impl<'a> Judge<'a> {
     pub(super) fn linear_block(&self, member: &Candidate) -> Option<Sum> {
         mixed_radix(Axis::ALL.map(|axis| {
             let extent = self.extent(member, axis.index());
-            (Some(PlaceSymbol::Block(axis)), extent)
+            (Some(CoordinateSymbol::Block(axis)), extent)
         }))
     }
 
@@ -580,11 +580,11 @@ pub(super) fn needs_its_block(member: &Candidate) -> bool {
 }
 
 /// Products of places and host values, with how often each is added.
-pub(super) type Sum = BTreeMap<Vec<PlaceSymbol>, i64>;
+pub(super) type Sum = BTreeMap<Vec<CoordinateSymbol>, i64>;
 
 /// The number whose digits these are, the fastest first; a digit that is always zero has no symbol.
 fn mixed_radix(
-    digits: impl IntoIterator<Item = (Option<PlaceSymbol>, Expression<ValueId>)>,
+    digits: impl IntoIterator<Item = (Option<CoordinateSymbol>, Expression<ValueId>)>,
 ) -> Option<Sum> {
     let mut number = Expression::Constant(0);
     let mut unit = Expression::Constant(1);
@@ -597,7 +597,7 @@ fn mixed_radix(
         }
         let extent = match extent {
             Expression::Constant(extent) => Expression::Constant(extent),
-            Expression::Leaf(value) => Expression::Leaf(PlaceSymbol::Value(value)),
+            Expression::Leaf(value) => Expression::Leaf(CoordinateSymbol::Value(value)),
             _ => return None,
         };
         unit = unit.multiply(extent);
@@ -606,7 +606,7 @@ fn mixed_radix(
 }
 
 /// An expression without quotients and extrema, multiplied out.
-pub(super) fn sum_of(expression: &Expression<PlaceSymbol>) -> Option<Sum> {
+pub(super) fn sum_of(expression: &Expression<CoordinateSymbol>) -> Option<Sum> {
     let both = |a, b| Some((sum_of(a)?, sum_of(b)?));
     let add = |mut one: Sum, other: Sum, factor: i64| {
         for (product, count) in other {
@@ -643,15 +643,15 @@ pub(super) fn sum_of(expression: &Expression<PlaceSymbol>) -> Option<Sum> {
 /// Whether a map's coordinates are equal just where two numbers are: both are the numbers, but for what is
 /// added to them.
 pub(super) fn told_by(
-    source: &[Expression<PlaceSymbol>],
-    sink: &[Expression<PlaceSymbol>],
+    source: &[Expression<CoordinateSymbol>],
+    sink: &[Expression<CoordinateSymbol>],
     source_number: &Sum,
     sink_number: &Sum,
 ) -> bool {
     let ([source], [sink]) = (source, sink) else {
         return false;
     };
-    let rest = |coordinate: &Expression<PlaceSymbol>, number: &Sum| {
+    let rest = |coordinate: &Expression<CoordinateSymbol>, number: &Sum| {
         let mut rest = sum_of(coordinate)?;
         for (product, count) in number {
             let entry = rest.entry(product.clone()).or_insert(0);
@@ -661,7 +661,7 @@ pub(super) fn told_by(
         let uniform = rest
             .keys()
             .flatten()
-            .all(|symbol| matches!(symbol, PlaceSymbol::Value(_)));
+            .all(|symbol| matches!(symbol, CoordinateSymbol::Value(_)));
         uniform.then_some(rest)
     };
     let rests = rest(source, source_number).zip(rest(sink, sink_number));

@@ -10,8 +10,8 @@
 //! Invariant: an edge within a group is left out only where the group waits as one statement that says it
 //! must replace what the edge is about.
 
-use super::{FusionGroup, FusionPlan, BatchedStatement};
-use crate::dependence::{DependenceGraph, DependenceKind, Edge, WholeWrite, WholeWrites, Scope};
+use super::{BatchedStatement, FusionGroup, FusionPlan};
+use crate::dependence::{DependenceGraph, DependenceKind, Edge, Scope, WholeWrite, WholeWrites};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -217,7 +217,10 @@ impl<'a> Expansion<'a> {
 
 /// The launches at whose places something waits that must replace ranges, and says which.
 fn placed(plan: &FusionPlan) -> BTreeSet<LaunchId> {
-    let statements = plan.batched_regions.iter().flat_map(|region| &region.statements);
+    let statements = plan
+        .batched_regions
+        .iter()
+        .flat_map(|region| &region.statements);
     statements
         .filter(|statement| statement.must_replace && !statement.replaced.is_empty())
         .map(|statement| statement.launch)

@@ -13,7 +13,7 @@ use super::obstacle::{Candidate, obstacle, rejection};
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{
-    DependenceGraph, DependenceKind, Edge, Guard, PointerRange, SharedMemory, Scope,
+    DependenceGraph, DependenceKind, Edge, Guard, PointerRange, Scope, SharedMemory,
     guards_contradict,
 };
 use crate::diagnostics::{Location, Rejection, RejectionReason};

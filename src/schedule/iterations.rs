@@ -1,10 +1,10 @@
 //! Why the iterations of a host loop stay launches of their own: most launches of real programs are made by few sites
 //! in a loop, and the boundary that costs most is that from the last launch of one iteration to the first of the next.
 
-use super::unfused::{data_moves, name, obstacles};
 use super::group::{Judge, launches, orders};
 use super::obstacle::{Candidate, rejection};
-use super::{Missed, BatchedRegion};
+use super::unfused::{data_moves, name, obstacles};
+use super::{BatchedRegion, Missed};
 use crate::cli::Fusion;
 use crate::dependence::{DependenceGraph, DependenceKind, Edge, Scope};
 use crate::diagnostics::{Rejection, RejectionReason};

@@ -6,7 +6,7 @@
 //! edges come from: all of them when that is legal, else the latest that is. Groups therefore only
 //! grow at their end, and what a member has already moved past never has to be asked again.
 
-use super::unfused::why_unfused;
+use super::batches::plan_batches;
 use super::dead_buffers::find_dead_buffers;
 use super::expansion::Expansion;
 use super::group::{Judge, launches};
@@ -14,8 +14,8 @@ use super::groups::{Groups, Refusal, stand_beside};
 use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
 use super::sharing::{Sharers, loaded};
+use super::unfused::why_unfused;
 use super::units::Units;
-use super::batches::plan_batches;
 use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
 use crate::dependence::DependenceGraph;
@@ -92,7 +92,8 @@ fn plan_by(
         if let Some(units) = Units::find(graph) {
             let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
-            let (batched_regions, fewer) = plan_batches(graph, kernels, whole, &in_units.groups, expands);
+            let (batched_regions, fewer) =
+                plan_batches(graph, kernels, whole, &in_units.groups, expands);
             in_units.batched_regions = batched_regions;
             if fewer < left {
                 (grouping, plan, left) = (within, in_units, fewer);
@@ -100,7 +101,8 @@ fn plan_by(
         }
         // Regions count as well, after the groups.
         let most = options.max_fusions.unwrap_or(usize::MAX);
-        plan.batched_regions.truncate(most.saturating_sub(plan.groups.len()));
+        plan.batched_regions
+            .truncate(most.saturating_sub(plan.groups.len()));
     }
     if options.one_base && options.fusion != Fusion::Off {
         let made = plan.groups.len() + plan.batched_regions.len();

@@ -36,16 +36,16 @@ mod batch_order;
 mod batches;
 mod work;
 
+pub use batch_order::{
+    BatchCount, BatchOrder, OrderingEdge, OverwrittenBuffers, WaitingStatement, batch_orders,
+};
+pub use batches::plan_batches;
 pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_unbacked;
 pub use layout::{Alignment, Layout};
 pub use local::plan_fusion;
 pub use regroup::Regrouper;
-pub use batch_order::{
-    OrderingEdge, OverwrittenBuffers, WaitingStatement, BatchCount, BatchOrder, batch_orders,
-};
-pub use batches::plan_batches;
 
 use crate::affine::Axis;
 use crate::cli::{Fusion, Optimisation, SiriusOptions};
@@ -441,7 +441,7 @@ pub struct ScheduleOptions {
     /// Launches may be issued in batches.
     pub launch_batches: bool,
     /// Members may be remapped over the threads of others.
-    pub deals_threads: bool,
+    pub remaps_threads: bool,
     /// Pointers into one allocation become one, for which a launch may be a group of its own.
     pub one_base: bool,
     /// Whole blocks of members may be blocks of others in another arrangement.
@@ -466,7 +466,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             keep_synchronisations: options.keep_synchronisations,
             launch_batches: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::LaunchBatches),
-            deals_threads: options
+            remaps_threads: options
                 .optimisations
                 .contains(&Optimisation::ThreadRemapping),
             one_base: options

@@ -15,7 +15,7 @@ use super::group::{Judge, orders};
 use super::obstacle::Candidate;
 use super::{Arrangement, ThreadMap, ThreadOrder};
 use crate::affine::Axis;
-use crate::dependence::{Edge, Guard, PlaceSymbol, Scope};
+use crate::dependence::{CoordinateSymbol, Edge, Guard, Scope};
 use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 /// The extents of a box.
 type Extents = [Expression<ValueId>; 3];
 /// A place of a box as a function of a place of the fused launch.
-type Function = [Expression<PlaceSymbol>; 3];
+type Function = [Expression<CoordinateSymbol>; 3];
 
 /// The arrangements of a member's blocks and threads.
 type Arrangements = [Arrangement; 2];
@@ -169,7 +169,7 @@ impl<'a> Judge<'a> {
         let equal = of_source == of_sink && self.boxes(source) == self.boxes(sink);
         let (one, other) = (self.boxes(source), self.boxes(sink));
         let functions_of = |kind: usize| {
-            let symbol = [PlaceSymbol::Block, PlaceSymbol::Thread][kind];
+            let symbol = [CoordinateSymbol::Block, CoordinateSymbol::Thread][kind];
             let sides = [(of_source[kind], &one[kind]), (of_sink[kind], &other[kind])];
             functions(symbol, sides, &fused[kind])
         };
@@ -279,7 +279,7 @@ fn holds(class: &str, condition: Condition<ValueId>) -> Guard {
 /// The places of two sides as functions of common coordinates, which tell the places of the fused launch
 /// apart; `None` when they cannot be written without quotients.
 fn functions(
-    symbol: fn(Axis) -> PlaceSymbol,
+    symbol: fn(Axis) -> CoordinateSymbol,
     sides: [(Arrangement, &Extents); 2],
     fused: &Extents,
 ) -> Option<[Function; 2]> {
@@ -332,7 +332,7 @@ fn functions(
 }
 
 /// The coordinates of a box; an axis of one place has none.
-fn itself(symbol: fn(Axis) -> PlaceSymbol, extents: &Extents) -> Function {
+fn itself(symbol: fn(Axis) -> CoordinateSymbol, extents: &Extents) -> Function {
     Axis::ALL.map(|axis| match extents[axis.index()].as_constant() {
         Some(1) => Expression::Constant(0),
         _ => Expression::Leaf(symbol(axis)),
@@ -340,7 +340,10 @@ fn itself(symbol: fn(Axis) -> PlaceSymbol, extents: &Extents) -> Function {
 }
 
 /// The number of a place of a box, x fastest.
-fn number(symbol: fn(Axis) -> PlaceSymbol, extents: &Extents) -> Option<Expression<PlaceSymbol>> {
+fn number(
+    symbol: fn(Axis) -> CoordinateSymbol,
+    extents: &Extents,
+) -> Option<Expression<CoordinateSymbol>> {
     let mut number = Expression::Constant(0);
     let mut unit = Expression::Constant(1);
     for (digit, extent) in itself(symbol, extents).into_iter().zip(extents) {
@@ -350,10 +353,10 @@ fn number(symbol: fn(Axis) -> PlaceSymbol, extents: &Extents) -> Option<Expressi
     Some(number)
 }
 
-fn value(extent: &Expression<ValueId>) -> Option<Expression<PlaceSymbol>> {
+fn value(extent: &Expression<ValueId>) -> Option<Expression<CoordinateSymbol>> {
     match extent {
         Expression::Constant(extent) => Some(Expression::Constant(*extent)),
-        Expression::Leaf(value) => Some(Expression::Leaf(PlaceSymbol::Value(*value))),
+        Expression::Leaf(value) => Some(Expression::Leaf(CoordinateSymbol::Value(*value))),
         _ => None,
     }
 }
@@ -365,12 +368,12 @@ fn scope_by(edge: &Edge, functions: &[Option<[Function; 2]>; 2]) -> Option<Scope
         return None;
     }
     let [blocks, threads] = functions;
-    let placed = |coordinate: &Expression<PlaceSymbol>, side: usize| {
+    let placed = |coordinate: &Expression<CoordinateSymbol>, side: usize| {
         let placed = coordinate.substitute(&mut |symbol| {
             Some(match symbol {
-                PlaceSymbol::Block(axis) => blocks.as_ref()?[side][axis.index()].clone(),
-                PlaceSymbol::Thread(axis) => threads.as_ref()?[side][axis.index()].clone(),
-                PlaceSymbol::Value(_) => Expression::Leaf(*symbol),
+                CoordinateSymbol::Block(axis) => blocks.as_ref()?[side][axis.index()].clone(),
+                CoordinateSymbol::Thread(axis) => threads.as_ref()?[side][axis.index()].clone(),
+                CoordinateSymbol::Value(_) => Expression::Leaf(*symbol),
             })
         })?;
         sum_of(&placed)
@@ -388,14 +391,14 @@ fn scope_by(edge: &Edge, functions: &[Option<[Function; 2]>; 2]) -> Option<Scope
     }
     // Blocks alone may agree where threads do not: each axis of theirs by itself.
     let agreeing = mapped.map.source.iter().zip(&mapped.map.sink).zip(&pairs);
-    let told: BTreeSet<PlaceSymbol> = agreeing
+    let told: BTreeSet<CoordinateSymbol> = agreeing
         .filter(|(_, pair)| agree(pair))
         .filter_map(|((source, sink), _)| match (source, sink) {
             (Expression::Leaf(source), Expression::Leaf(_)) => Some(*source),
             _ => None,
         })
         .collect();
-    let blocks = Axis::ALL.map(PlaceSymbol::Block);
+    let blocks = Axis::ALL.map(CoordinateSymbol::Block);
     let all = blocks.iter().all(|block| told.contains(block));
     all.then_some(Scope::Block)
 }

@@ -8,7 +8,7 @@ use super::ThreadOrder;
 use super::domains::{Found, Launched, MOST_NUMBERS, Numbered, Sum, sum_of};
 use super::group::{Judge, orders};
 use super::obstacle::Candidate;
-use crate::dependence::{Edge, Guard, PlaceSymbol, Scope};
+use crate::dependence::{CoordinateSymbol, Edge, Guard, Scope};
 use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
 
@@ -53,7 +53,7 @@ impl<'a> Judge<'a> {
     /// What a member's numbers are divided by in a coordinate.
     fn share_of(
         &self,
-        coordinate: &Expression<PlaceSymbol>,
+        coordinate: &Expression<CoordinateSymbol>,
         member: &Candidate,
     ) -> Option<Expression<ValueId>> {
         let (inner, divisor) = match coordinate {
@@ -61,8 +61,8 @@ impl<'a> Judge<'a> {
             other => (other, Expression::Constant(1)),
         };
         let divisor = divisor.substitute(&mut |symbol| match symbol {
-            PlaceSymbol::Value(value) => Some(Expression::Leaf(*value)),
-            PlaceSymbol::Block(_) | PlaceSymbol::Thread(_) => None,
+            CoordinateSymbol::Value(value) => Some(Expression::Leaf(*value)),
+            CoordinateSymbol::Block(_) | CoordinateSymbol::Thread(_) => None,
         })?;
         let sum = sum_of(inner)?;
         if self.linear_block(member).as_ref() == Some(&sum) {
@@ -152,7 +152,7 @@ impl<'a> Judge<'a> {
         let ([one], [other]) = (mapped.map.source.as_slice(), mapped.map.sink.as_slice()) else {
             return None;
         };
-        let is = |coordinate: &Expression<PlaceSymbol>, side: &Numbered, share: &_| {
+        let is = |coordinate: &Expression<CoordinateSymbol>, side: &Numbered, share: &_| {
             let divisor = self.share_of(coordinate, &side.member);
             let sums = divisor
                 .and_then(|divisor| value_of(&divisor))
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
 
 /// A host value, multiplied out.
 fn value_of(expression: &Expression<ValueId>) -> Option<Sum> {
-    let value = |value: &ValueId| Some(Expression::Leaf(PlaceSymbol::Value(*value)));
+    let value = |value: &ValueId| Some(Expression::Leaf(CoordinateSymbol::Value(*value)));
     sum_of(&expression.substitute(&mut { value })?)
 }
 

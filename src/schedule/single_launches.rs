@@ -17,7 +17,10 @@ impl Judge<'_> {
         most: usize,
     ) -> Vec<FusionGroup> {
         let members = plan.groups.iter().flat_map(|group| &group.members);
-        let regions = plan.batched_regions.iter().flat_map(|region| &region.statements);
+        let regions = plan
+            .batched_regions
+            .iter()
+            .flat_map(|region| &region.statements);
         let taken: BTreeSet<_> = members
             .map(|member| member.launch)
             .chain(regions.map(|statement| statement.launch))

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// A host function and the innermost loop around a launch.
-type Place = (usize, Option<usize>);
+type LoopBody = (usize, Option<usize>);
 
 /// Which unit each launch is in.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Units {
 impl Units {
     /// The units of a program; `None` when nothing repeats.
     pub(super) fn find(graph: &LaunchGraph) -> Option<Self> {
-        let mut sequences: BTreeMap<Place, Vec<(NodeId, KernelId)>> = BTreeMap::new();
+        let mut sequences: BTreeMap<LoopBody, Vec<(NodeId, KernelId)>> = BTreeMap::new();
         for node in &graph.nodes {
             let NodeKind::Launch(launch) = &node.kind else {
                 continue;

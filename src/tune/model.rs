@@ -128,7 +128,7 @@ impl<'a> Model<'a> {
     fn work(&self, members: &[Placed<'_>], unread: &[BufferId], times_in_code: u32) -> Work {
         let mut work = Work::default();
         let led = self.leading_threads(members);
-        let mut at_hand: BTreeSet<Place> = BTreeSet::new();
+        let mut at_hand: BTreeSet<Touched> = BTreeSet::new();
         for (position, (id, map)) in members.iter().enumerate() {
             let Some((launch, model)) = self.member(*id) else {
                 continue;
@@ -159,7 +159,7 @@ impl<'a> Model<'a> {
             work.barriers += barriers
                 .map(|at| repeated(&model.loops, &at.loops))
                 .sum::<f64>();
-            let mut own: BTreeMap<Place, f64> = BTreeMap::new();
+            let mut own: BTreeMap<Touched, f64> = BTreeMap::new();
             let mut stored = BTreeSet::new();
             work.instructions += part * counting(&model.loops, times_in_code);
             for access in &model.accesses {
@@ -266,7 +266,7 @@ enum Memory {
 type Placed<'a> = (LaunchId, Option<&'a ThreadMap>);
 
 /// Memory, and whether it is loaded.
-type Place = (Memory, bool);
+type Touched = (Memory, bool);
 
 /// What a block partition does.
 #[derive(Clone, Debug, Default)]

@@ -36,7 +36,8 @@ pub fn is_redundant(
     let before = || spans().filter(|(_, span)| span.next.contains(&number));
     let after = || spans().filter(|(_, span)| span.intervals.contains(&(number + 1)));
     let complete = kernel.intervals.accesses.len() == kernel.accesses.len();
-    complete && before().all(|(source, _)| after().all(|(sink, _)| !conflict(source, sink, &disjoint)))
+    complete
+        && before().all(|(source, _)| after().all(|(sink, _)| !conflict(source, sink, &disjoint)))
 }
 
 fn conflict(

@@ -15,7 +15,7 @@ use super::{Refusal, Site, Sites, capture, expansion};
 use crate::dependence::Guard;
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
-use crate::schedule::{FusionPlan, BatchedRegion, BatchedStatement};
+use crate::schedule::{BatchedRegion, BatchedStatement, FusionPlan};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What speaks against the regions of a plan.

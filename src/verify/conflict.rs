@@ -7,13 +7,13 @@
 //! only true statements are made. So an empty set proves that there is no such pair.
 
 use super::delinearised::{Delinearised, domain_only};
-use super::emptiness::{Points, guard_text, is_empty};
+use super::emptiness::{Points, constraints_text, is_empty};
 use super::formula::{Assumptions, Formula, ParameterNames};
 use super::member::Member;
 use super::polynomial::Polynomial;
 use super::rearranged::{self, ArrangedMember};
 use super::remapped::Numbers;
-use crate::affine::{Affine, Axis, Constraint, Guard, Variable};
+use crate::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use crate::kernel::{Access, AccessId};
 use crate::program::KernelId;
 use std::collections::{BTreeSet, HashMap};
@@ -35,7 +35,7 @@ pub(super) enum Separation {
 
 /// Where the instances of two members are in the fused launch.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Places {
+pub(super) enum Positions {
     /// Where they are in their own launches.
     Own,
     /// In the threads of these numbers.
@@ -51,7 +51,7 @@ pub(super) struct Answers {
     forms: HashMap<String, usize>,
     form_of: HashMap<(usize, AccessId), usize>,
     assumed: HashMap<Vec<Formula>, usize>,
-    places: HashMap<Places, usize>,
+    places: HashMap<Positions, usize>,
     known: HashMap<Question, Option<bool>>,
 }
 
@@ -127,7 +127,7 @@ impl Answers {
         (source, first, source_number): (&Member<'_>, &Access, usize),
         (sink, second, sink_number): (&Member<'_>, &Access, usize),
         difference: &Polynomial,
-        (separation, places): (Separation, &Places),
+        (separation, places): (Separation, &Positions),
     ) -> Option<bool> {
         let next = self.places.len();
         let number = match self.places.get(places) {
@@ -161,7 +161,7 @@ fn never_meet(
     (source, first): (&Member<'_>, &Access),
     (sink, second): (&Member<'_>, &Access),
     difference: &Polynomial,
-    how: (Separation, &Places),
+    how: (Separation, &Positions),
 ) -> Option<bool> {
     // Places that were written in two ways are alike by their components.
     let by_components = |first: &Access, second: &Access| {
@@ -224,7 +224,7 @@ fn never_meet_at_once(
     assumptions: &Assumptions,
     (source, source_access): (&Member<'_>, &Access),
     (sink, sink_access): (&Member<'_>, &Access),
-    ((separation, places), meeting): ((Separation, &Places), Meeting<'_>),
+    ((separation, places), meeting): ((Separation, &Positions), Meeting<'_>),
 ) -> Option<bool> {
     let (first_size, second_size) = (source_access.size_bytes, sink_access.size_bytes);
     if first_size == 0 || second_size == 0 {
@@ -249,7 +249,7 @@ fn never_meet_at_once(
     // What has no number is separation from all that has one.
     let mut outside = Vec::new();
     let (numbers, quotients) = match (separation, places) {
-        (Separation::Numbers, Places::Numbers(numbers)) => {
+        (Separation::Numbers, Positions::Numbers(numbers)) => {
             let [first, second] = &**numbers;
             let one = first.text(&mut set, &mut source, assumptions)?;
             let other = second.text(&mut set, &mut sink, assumptions)?;
@@ -262,11 +262,11 @@ fn never_meet_at_once(
     };
     // Blocks, and threads of a block, by coordinates of which one differs when they do.
     let [blocks, threads] = match places {
-        Places::Arranged(arranged) => {
+        Positions::Arranged(arranged) => {
             let sides = [&mut source, &mut sink];
             rearranged::coordinates(&mut set, sides, arranged, assumptions)?
         }
-        Places::Own | Places::Numbers(_) => ["b", "t"].map(|kind| {
+        Positions::Own | Positions::Numbers(_) => ["b", "t"].map(|kind| {
             let name = |letter: &str, axis: Axis| format!("{letter}{kind}{}", axis.name());
             Axis::ALL
                 .map(|axis| [name("s", axis), name("t", axis)])
@@ -306,9 +306,13 @@ fn never_meet_at_once(
     }
     // One question for each way of being separation keeps the sets small. On an axis of extent 1 there is
     // no way.
-    let first_extent = if separation == Separation::Blocks { 0 } else { 3 };
+    let first_extent = if separation == Separation::Blocks {
+        0
+    } else {
+        3
+    };
     let wide = |at: usize| {
-        *places != Places::Own
+        *places != Positions::Own
             || [&source, &sink].into_iter().any(|side| {
                 let extent = &side.member.extents[first_extent + at];
                 extent.as_constant() != Some(1)
@@ -404,7 +408,7 @@ impl ConflictSet {
         }
         let mut products = BTreeSet::new();
         let subscript = access.subscript.iter();
-        for affine in subscript.chain(guard_expressions(&access.domain)) {
+        for affine in subscript.chain(constraint_expressions(&access.domain)) {
             collect_products(member, affine, &mut products);
         }
         let side = Side {
@@ -412,16 +416,16 @@ impl ConflictSet {
             member,
             products,
         };
-        let domain = self.guard(&side, &access.domain)?;
+        let domain = self.constraints(&side, &access.domain)?;
         self.require(domain);
         Some(side)
     }
 
-    /// The instances of a guard, and the numbers that it keeps factors of products below or above.
-    fn guard(&mut self, side: &Side<'_>, guard: &Guard) -> Option<String> {
-        guard_text(
+    /// The instances of constraints, and the numbers that it keeps factors of products below or above.
+    fn constraints(&mut self, side: &Side<'_>, constraints: &Constraints) -> Option<String> {
+        constraints_text(
             self,
-            guard,
+            constraints,
             |set, conjunction| set.bounded_products(side, conjunction),
             |set, affine| set.affine(side, affine),
         )
@@ -664,10 +668,13 @@ impl ConflictSet {
     }
 }
 
-fn guard_expressions(guard: &Guard) -> impl Iterator<Item = &Affine> {
-    guard.iter().flatten().map(|constraint| match constraint {
-        Constraint::NonNegative(affine) | Constraint::Zero(affine) => affine,
-    })
+fn constraint_expressions(constraints: &Constraints) -> impl Iterator<Item = &Affine> {
+    constraints
+        .iter()
+        .flatten()
+        .map(|constraint| match constraint {
+            Constraint::NonNegative(affine) | Constraint::Zero(affine) => affine,
+        })
 }
 
 fn collect_products(member: &Member<'_>, affine: &Affine, products: &mut BTreeSet<usize>) {

@@ -79,7 +79,10 @@ pub(super) fn refusals(
 /// The launches whose groups call the buffer unread.
 fn in_vain(plan: &FusionPlan, buffer: BufferId) -> BTreeSet<LaunchId> {
     let waits = |group: &FusionGroup| {
-        let of_batches = plan.batched_regions.iter().flat_map(|region| &region.statements);
+        let of_batches = plan
+            .batched_regions
+            .iter()
+            .flat_map(|region| &region.statements);
         let mut of_batches = of_batches.map(|statement| statement.launch);
         of_batches.any(|launch| group.members.iter().any(|member| member.launch == launch))
     };

@@ -1,6 +1,6 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
-use super::conflict::{Answers, Places, Separation};
+use super::conflict::{Answers, Positions, Separation};
 use super::expansion::Moved;
 use super::fixed::fixed;
 use super::formula::{Assumptions, Formula};
@@ -84,7 +84,7 @@ pub(super) fn refusals(
     if let Some(rearranging) = &rearranging {
         refusals.extend(rearranging.refusals(group, &members, &assumptions));
     }
-    let judge = Judge {
+    let judge = GroupCheck {
         moved,
         graph,
         group,
@@ -225,7 +225,7 @@ pub(super) fn configuration(guards: &[Guard], member: &Member<'_>) -> Option<Ref
     (!tested && !known).then_some(Refusal::ConfigurationUnchecked { launch })
 }
 
-struct Judge<'a> {
+struct GroupCheck<'a> {
     /// What is replaced elsewhere than earlier segments find it.
     moved: &'a Moved,
     graph: &'a LaunchGraph,
@@ -248,7 +248,7 @@ struct Judge<'a> {
     answers: RefCell<&'a mut Answers>,
 }
 
-impl Judge<'_> {
+impl GroupCheck<'_> {
     fn shapes(&self) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         let different = |one: &Member<'_>, other: &Member<'_>, index: usize| {
@@ -582,7 +582,7 @@ impl Judge<'_> {
                 what: what(),
             });
         }
-        let meet_by = |separation, places: &Places| {
+        let meet_by = |separation, places: &Positions| {
             let [source_number, sink_number] = positions.map(|position| self.numbers[position]);
             let never = self.answers.borrow_mut().never_meet(
                 (self.assumptions, self.assumed),
@@ -597,14 +597,16 @@ impl Judge<'_> {
         let rearranged = self.rearranging.as_ref();
         let places = rearranged
             .and_then(|rearranging| rearranging.of_pair([source, sink], maps))
-            .map_or(Places::Own, |places| Places::Arranged(Box::new(places)));
+            .map_or(Positions::Own, |places| {
+                Positions::Arranged(Box::new(places))
+            });
         let meet = |separation| meet_by(separation, &places);
         if let Some(remapping) = &self.remapping
             && maps.iter().any(|map| is_remapped(map))
         {
             let members = [source, sink];
             let never = |numbers: Option<[Numbers; 2]>| {
-                let places = numbers.map(|numbers| Places::Numbers(Box::new(numbers)));
+                let places = numbers.map(|numbers| Positions::Numbers(Box::new(numbers)));
                 places.is_some_and(|places| !meet_by(Separation::Numbers, &places))
             };
             let in_one_thread = || {

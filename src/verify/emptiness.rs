@@ -1,6 +1,6 @@
 //! The one question that the verifier asks of isl: is this set empty?
 
-use crate::affine::{Affine, Constraint, Guard};
+use crate::affine::{Affine, Constraint, Constraints};
 use crate::isl::{IslError, Set, System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -37,16 +37,16 @@ impl Points {
     }
 }
 
-/// The points of a guard, in isl's notation. `besides` says what else holds of a conjunction, and `text` writes an
+/// The points of constraints, in isl's notation. `besides` says what else holds of a conjunction, and `text` writes an
 /// expression, both by way of the `writer`.
-pub(super) fn guard_text<W>(
+pub(super) fn constraints_text<W>(
     writer: &mut W,
-    guard: &Guard,
+    constraints: &Constraints,
     mut besides: impl FnMut(&mut W, &[Constraint]) -> Option<Vec<String>>,
     mut text: impl FnMut(&mut W, &Affine) -> Option<String>,
 ) -> Option<String> {
     let mut alternatives = Vec::new();
-    for conjunction in guard {
+    for conjunction in constraints {
         let mut parts = vec!["0 = 0".to_string()];
         parts.extend(besides(writer, conjunction)?);
         for constraint in conjunction {

@@ -18,7 +18,7 @@ use super::polynomial::normal_form;
 use crate::affine::{Affine, Constraint, Variable};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchId, Operand};
-use crate::schedule::{FusionGroup, FusionPlan, BatchedStatement};
+use crate::schedule::{BatchedStatement, FusionGroup, FusionPlan};
 use std::collections::BTreeSet;
 
 /// Arguments of a group's launches through which they replace ranges that earlier segments never find
@@ -27,7 +27,10 @@ pub(super) type Moved = BTreeSet<(LaunchId, usize)>;
 
 /// Those of a group of a plan.
 pub(super) fn moved(plan: &FusionPlan, group: &FusionGroup) -> Moved {
-    let statements = plan.batched_regions.iter().flat_map(|region| &region.statements);
+    let statements = plan
+        .batched_regions
+        .iter()
+        .flat_map(|region| &region.statements);
     let last = group.members.last().map(|member| member.launch);
     let own = statements.filter(|each| each.must_replace && Some(each.launch) == last);
     own.flat_map(|each| each.replaced.iter().filter_map(|at| replaced(each, *at)))

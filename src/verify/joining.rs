@@ -75,14 +75,14 @@ fn judge(
     let (Some(end), Some(begin)) = (end, begin) else {
         return Err("a loop without accesses".to_owned());
     };
-    let passed = kernel.warp_places.iter().any(|place| {
+    let passed = kernel.warp_operation_sites.iter().any(|place| {
         let stands_between = (end + 1..=begin).contains(&place.accesses_before);
         stands_between
             || [first.of, second.of]
                 .iter()
                 .any(|of| place.loops.contains(of))
     });
-    if passed || kernel.warp_operations && kernel.warp_places.is_empty() {
+    if passed || kernel.warp_operations && kernel.warp_operation_sites.is_empty() {
         return Err("threads of a warp work together between or inside".to_owned());
     }
     let mut touching = first.accesses.iter().chain(&second.accesses);

@@ -125,8 +125,8 @@ pub use barriers::is_redundant;
 pub use buffer_promotion::{PromotedBuffer, WindowSize, buffer_promotion_conflict};
 pub use joining::{JoinedLoops, join_conflict};
 pub use refusal::Refusal;
+pub use row_promotion::{PromotedStream, RowLength, RowPromotion, row_promotion_conflict};
 pub use shared_memory_reuse::{SharedPlace, shared_memory_reuse_conflict};
-pub use row_promotion::{RowLength, PromotedStream, RowPromotion, row_promotion_conflict};
 
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeId, NodeKind};

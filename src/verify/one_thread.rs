@@ -3,7 +3,7 @@
 //! Invariant: the iterations of one access say nothing of those of the other, even where both stand in one loop, so
 //! that the answer holds for all pairs of them; what the model does not say of a number, it may be.
 
-use super::emptiness::{Points, guard_text, is_empty};
+use super::emptiness::{Points, constraints_text, is_empty};
 use crate::affine::{Affine, Axis, Variable};
 use crate::expression::Expression;
 use crate::kernel::{Access, KernelModel};
@@ -64,7 +64,7 @@ impl Pair<'_> {
     /// The first byte of an access, whose own numbers have names with this letter; its domain is required.
     fn place(&mut self, access: &Access, letter: &str) -> Option<String> {
         let place = self.text(access.subscript.as_ref()?, letter)?;
-        let domain = guard_text(
+        let domain = constraints_text(
             self,
             &access.domain,
             |_, _| Some(Vec::new()),

@@ -77,7 +77,7 @@ pub fn row_promotion_conflict(
     if block[1..] != [Some(1), Some(1)] {
         return Some("blocks are not known to have one row of threads".to_owned());
     }
-    let judge = Judge {
+    let judge = PromotionCheck {
         kernel,
         length: promotion.length,
         threads: block[0],
@@ -100,7 +100,7 @@ pub fn row_promotion_conflict(
     None
 }
 
-struct Judge<'a, F> {
+struct PromotionCheck<'a, F> {
     kernel: &'a KernelModel,
     length: RowLength,
     threads: Option<u64>,
@@ -126,7 +126,7 @@ struct Step<'a> {
     whole: bool,
 }
 
-impl<F: Fn(ArgumentPointer, ArgumentPointer) -> bool> Judge<'_, F> {
+impl<F: Fn(ArgumentPointer, ArgumentPointer) -> bool> PromotionCheck<'_, F> {
     fn stream(&self, stream: &PromotedStream) -> Result<Used, String> {
         let steps = |places: &[usize]| -> Result<Vec<Step<'_>>, String> {
             places.iter().map(|place| self.step(*place)).collect()

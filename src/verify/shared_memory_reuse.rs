@@ -11,7 +11,7 @@
 //! Or no block uses both, as no block runs two block partitions that stand side by side: each use of the one stands on
 //! another side of a branch, which sends whole blocks one way, than each use of the other.
 
-use crate::kernel::{Unfusable, KernelModel, Span, Target};
+use crate::kernel::{KernelModel, Span, Target, Unfusable};
 use std::collections::BTreeSet;
 
 /// Where a shared variable is put.

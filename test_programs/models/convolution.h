@@ -1,7 +1,7 @@
 // What the convolutional models share: kernels, one an operator, for one image with its channels one after the other,
 // and the same on the host in double precision.
 //
-// All kernels of a layer deal its output alike, in tiles (`Tile`), so that what follows a convolution element by element
+// All kernels of a layer share its output out alike, in tiles (`Tile`), so that what follows a convolution element by element
 // finds its operands in its own thread.
 #pragma once
 #include "network.h"

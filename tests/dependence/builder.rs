@@ -1,6 +1,6 @@
 //! Small launch graphs and kernel models by hand.
 
-use sirius_rs::affine::{Affine, Axis, Constraint, Guard, Variable};
+use sirius_rs::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
@@ -89,7 +89,7 @@ impl World {
     pub fn value(&mut self, constant: Option<i64>, varies_in: Option<usize>) -> ValueId {
         self.graph.values.push(HostValue {
             constant,
-            witness: (
+            holder: (
                 LaunchId(0),
                 Operand::Argument {
                     argument: 0,
@@ -106,7 +106,7 @@ impl World {
     /// An unknown extent.
     pub fn extent(&mut self) -> ValueId {
         let value = self.unknown();
-        self.graph.values[value.0].witness.1 = Operand::Grid(0);
+        self.graph.values[value.0].holder.1 = Operand::Grid(0);
         value
     }
 
@@ -285,7 +285,7 @@ impl World {
     pub fn count_to(&mut self, passes: Expression<ValueId>) -> ValueId {
         let index = self.enter_loop();
         let counter = self.value(None, Some(index));
-        self.graph.values[counter.0].witness = (LaunchId(u32::MAX), Operand::Stream);
+        self.graph.values[counter.0].holder = (LaunchId(u32::MAX), Operand::Stream);
         let iterations = &mut self.graph.iterations;
         assert_eq!(iterations.counters.len(), index, "count all loops or none");
         iterations.counters.push(counter);
@@ -395,7 +395,7 @@ impl Kernel {
                 unfusable: Vec::new(),
                 intervals: Intervals::default(),
                 warp_operations: false,
-                warp_places: Vec::new(),
+                warp_operation_sites: Vec::new(),
                 asynchronous_copies: false,
                 prints: false,
                 reads_addresses: false,
@@ -434,7 +434,13 @@ impl Kernel {
         Variable::Loop(self.model.loops.len() - 1)
     }
 
-    pub fn access(&mut self, kind: AccessKind, argument: usize, subscript: Affine, domain: Guard) {
+    pub fn access(
+        &mut self,
+        kind: AccessKind,
+        argument: usize,
+        subscript: Affine,
+        domain: Constraints,
+    ) {
         let id = AccessId(self.model.accesses.len());
         self.model.accesses.push(Access {
             id,

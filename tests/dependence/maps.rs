@@ -3,7 +3,7 @@
 
 use crate::builder::{Actual, Kernel, World, X, Y, actuals, pointwise, shape, sum};
 use sirius_rs::affine::{Affine, Variable};
-use sirius_rs::dependence::{Edge, MappedScope, PlaceSymbol, Scope, build_dependence_graph};
+use sirius_rs::dependence::{CoordinateSymbol, Edge, MappedScope, Scope, build_dependence_graph};
 use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, KernelModel};
 use sirius_rs::launch::ValueId;
@@ -49,9 +49,9 @@ fn edge(writer: (&[Affine], Extents), reader: (&[Affine], Extents)) -> Edge {
     found[0].clone()
 }
 
-type Place = [i64; 4];
+type Coordinates = [i64; 4];
 
-fn places([gx, gy, bx, by]: Extents) -> Vec<Place> {
+fn places([gx, gy, bx, by]: Extents) -> Vec<Coordinates> {
     let mut places = Vec::new();
     for block in 0..gx * gy {
         for thread in 0..bx * by {
@@ -61,7 +61,7 @@ fn places([gx, gy, bx, by]: Extents) -> Vec<Place> {
     places
 }
 
-fn at(affine: &Affine, place: &Place) -> i64 {
+fn at(affine: &Affine, place: &Coordinates) -> i64 {
     let value = |variable: &Variable| match variable {
         Variable::Floor(inner, divisor) => at(inner, place).div_euclid(*divisor),
         other => place[[BX, BY, TX, TY].iter().position(|v| v == other).unwrap()],
@@ -70,11 +70,11 @@ fn at(affine: &Affine, place: &Place) -> i64 {
     terms.map(|(c, v)| c * value(v)).sum::<i64>() + affine.constant
 }
 
-fn coordinate(expression: &Expression<PlaceSymbol>, place: &Place) -> i64 {
-    let value = |symbol: &PlaceSymbol| match symbol {
-        PlaceSymbol::Block(axis) => place.get(axis.index()).copied().filter(|_| *axis <= Y),
-        PlaceSymbol::Thread(axis) => place.get(2 + axis.index()).copied(),
-        PlaceSymbol::Value(_) => panic!("all shapes are known"),
+fn coordinate(expression: &Expression<CoordinateSymbol>, place: &Coordinates) -> i64 {
+    let value = |symbol: &CoordinateSymbol| match symbol {
+        CoordinateSymbol::Block(axis) => place.get(axis.index()).copied().filter(|_| *axis <= Y),
+        CoordinateSymbol::Thread(axis) => place.get(2 + axis.index()).copied(),
+        CoordinateSymbol::Value(_) => panic!("all shapes are known"),
     };
     let known = expression
         .substitute::<u8>(&mut |symbol| Some(Expression::Constant(value(symbol).unwrap_or(0))));
@@ -87,7 +87,7 @@ fn check(edge: &Edge, writer: (&[Affine], Extents), reader: (&[Affine], Extents)
         return;
     };
     assert!(*scope < edge.scope);
-    let coordinates = |list: &[Expression<PlaceSymbol>], place: &Place| -> Vec<i64> {
+    let coordinates = |list: &[Expression<CoordinateSymbol>], place: &Coordinates| -> Vec<i64> {
         list.iter().map(|part| coordinate(part, place)).collect()
     };
     let mut written: HashMap<i64, Vec<Vec<i64>>> = HashMap::new();
@@ -299,7 +299,7 @@ fn maps_are_parametric() {
         .as_ref()
         .unwrap_or_else(|| panic!("{} {}", found.because, found.relation));
     assert_eq!(found.scope, Scope::Thread);
-    let value = |value: ValueId| PlaceSymbol::Value(value).to_string();
+    let value = |value: ValueId| CoordinateSymbol::Value(value).to_string();
     assert!(
         found.map.source[0].to_string().contains(&value(block)),
         "{:?}",

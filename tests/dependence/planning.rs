@@ -20,7 +20,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     max_fusions: None,
     keep_synchronisations: false,
     launch_batches: false,
-    deals_threads: true,
+    remaps_threads: true,
     one_base: false,
     permutes_blocks: true,
     expands_buffers: false,

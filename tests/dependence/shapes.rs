@@ -14,7 +14,7 @@ fn other_extents_are_a_shape() {
     this.block[0] = wide;
     this.launch(scale, &y, &z);
     let off = ScheduleOptions {
-        deals_threads: false,
+        remaps_threads: false,
         permutes_blocks: false,
         reuses_shared_memory: false,
         ..ALL

@@ -49,8 +49,8 @@ impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
         use Manner::{
-            Any, Arranged, Chain, Handed, Held, Hosted, Mixed, Parted, Sharing, Sized, Tabled,
-            Batches,
+            Any, Arranged, Batches, Chain, Handed, Held, Hosted, Mixed, Parted, Sharing, Sized,
+            Tabled,
         };
         match self.pool.is_empty() {
             true => Any,

@@ -6,7 +6,7 @@ use crate::values::Operands;
 use serde_json::json;
 use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{
-    DependenceKind, Edge, Guard, MappedScope, PlaceMap, PlaceSymbol, PointerRange, Scope,
+    CoordinateMap, CoordinateSymbol, DependenceKind, Edge, Guard, MappedScope, PointerRange, Scope,
 };
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
@@ -192,15 +192,15 @@ pub fn check_comparison() -> Result<(), String> {
     // Thread t of block b at `scale·b + t` on both sides, the sink's moved on.
     let by_map = |scale: i64, moved: i64, edge: Edge| {
         let place = |moved: i64| {
-            let block = Expression::Leaf(PlaceSymbol::Block(Axis::X));
+            let block = Expression::Leaf(CoordinateSymbol::Block(Axis::X));
             let block = Expression::Constant(scale).multiply(block);
-            let thread = Expression::Leaf(PlaceSymbol::Thread(Axis::X));
+            let thread = Expression::Leaf(CoordinateSymbol::Thread(Axis::X));
             vec![block.add(thread).add(Expression::Constant(moved))]
         };
         Edge {
             mapped: Some(MappedScope {
                 scope: Scope::Thread,
-                map: PlaceMap {
+                map: CoordinateMap {
                     source: place(0),
                     sink: place(moved),
                     source_blocks: 1,

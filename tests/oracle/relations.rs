@@ -4,7 +4,7 @@ use crate::compare::Claim;
 use crate::history::{LaunchSeen, Meeting, Point};
 use crate::values::{NoValue, Operands, Values, evaluate};
 use sirius_rs::affine::Axis;
-use sirius_rs::dependence::{Edge, MappedScope, PlaceSymbol, Scope};
+use sirius_rs::dependence::{CoordinateSymbol, Edge, MappedScope, Scope};
 use sirius_rs::expression::Expression;
 use sirius_rs::isl::Map;
 use sirius_rs::launch::ValueId;
@@ -231,7 +231,7 @@ pub fn check_map(
 
 /// Places that a map should tell apart and does not.
 fn not_distinguished(
-    map: &[Expression<PlaceSymbol>],
+    map: &[Expression<CoordinateSymbol>],
     scope: Scope,
     seen: &LaunchSeen,
     most_blocks: i64,
@@ -264,17 +264,17 @@ fn not_distinguished(
 }
 
 fn coordinates(
-    map: &[Expression<PlaceSymbol>],
+    map: &[Expression<CoordinateSymbol>],
     point: Point,
     seen: &LaunchSeen,
     values: &Values,
 ) -> Option<Vec<i64>> {
     let thread = thread_index(point, seen);
     let on = |indices: [u32; 3], axis: &Axis| Some(i64::from(indices[axis.index()]));
-    let leaf = |symbol: &PlaceSymbol| match symbol {
-        PlaceSymbol::Block(axis) => on(point.block, axis),
-        PlaceSymbol::Thread(axis) => on(thread, axis),
-        PlaceSymbol::Value(value) => values.get(value).copied(),
+    let leaf = |symbol: &CoordinateSymbol| match symbol {
+        CoordinateSymbol::Block(axis) => on(point.block, axis),
+        CoordinateSymbol::Thread(axis) => on(thread, axis),
+        CoordinateSymbol::Value(value) => values.get(value).copied(),
     };
     let found: Result<_, NoValue> = map
         .iter()

@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
     show("turned", x, n);
     show("totals", y, n);
     show("halves", z, n);
-    // A group that has no mixture.
+    // A group that has no mixed layout.
     halve<<<blocks, 64>>>(x, y);
     turn<<<blocks, 64>>>(z, x);
     show("turned", z, n);

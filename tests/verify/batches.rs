@@ -140,7 +140,11 @@ fn refuses_to_wait_across_what_the_host_could_tell_by() {
             scene.node(fence.clone());
         };
         let chain = chain_with(scale, between, shift);
-        assert_refused!(chain.scene, waiting(&chain), Refusal::PassedByBatches { .. });
+        assert_refused!(
+            chain.scene,
+            waiting(&chain),
+            Refusal::PassedByBatches { .. }
+        );
     }
 }
 
@@ -159,7 +163,11 @@ fn refuses_a_fence_that_a_loop_comes_back_over() {
     let body = chain.scene.block;
     chain.scene.edge(body, body);
     chain.scene.make_loop(body);
-    assert_refused!(chain.scene, waiting(&chain), Refusal::PassedByBatches { .. });
+    assert_refused!(
+        chain.scene,
+        waiting(&chain),
+        Refusal::PassedByBatches { .. }
+    );
     // One iteration is the region: the access comes after its end.
     let mut plan = waiting(&chain);
     plan.batched_regions[0].outside_loops = 1;

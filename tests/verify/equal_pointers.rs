@@ -48,5 +48,9 @@ fn refuses_equal_pointers_of_other_threads() {
         }
     }
     assert_passes(&scene, &wider);
-    assert_refused!(scene, equal_or_disjoint(wider), Refusal::CrossesBlocks { .. });
+    assert_refused!(
+        scene,
+        equal_or_disjoint(wider),
+        Refusal::CrossesBlocks { .. }
+    );
 }

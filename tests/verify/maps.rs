@@ -243,7 +243,10 @@ fn of_halves(blocks: i64) -> Chain {
 #[test]
 fn threads_that_need_no_block_are_remapped() {
     let chain = of_halves(80);
-    for maps in [[ThreadMap::Identity, REMAPPED], [REMAPPED, ThreadMap::Identity]] {
+    for maps in [
+        [ThreadMap::Identity, REMAPPED],
+        [REMAPPED, ThreadMap::Identity],
+    ] {
         assert_passes(&chain.scene, &mapped(chain.plan(), &maps));
     }
     let kept = refusals(&chain.scene, &mapped(chain.plan(), &CLIPPED));

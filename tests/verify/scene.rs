@@ -1,6 +1,6 @@
 //! A small language for launch graphs, kernel models and plans.
 
-use sirius_rs::affine::{Affine, Axis, Constraint, Guard as Domain, Variable};
+use sirius_rs::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use sirius_rs::dependence::{Guard, PointerRange};
 use sirius_rs::diagnostics::Location;
 use sirius_rs::expression::{Condition, Expression};
@@ -73,7 +73,7 @@ impl Scene {
     fn value(&mut self, constant: Option<i64>) -> ValueId {
         self.graph.values.push(HostValue {
             constant,
-            witness: (LaunchId(0), Operand::Stream),
+            holder: (LaunchId(0), Operand::Stream),
             varies_in: None,
         });
         ValueId(self.graph.values.len() - 1)
@@ -293,7 +293,7 @@ impl Scene {
             intervals: Intervals::default(),
             asynchronous_copies: false,
             warp_operations: false,
-            warp_places: Vec::new(),
+            warp_operation_sites: Vec::new(),
             prints: false,
             reads_addresses: false,
             static_shared_bytes: 0,
@@ -391,7 +391,7 @@ fn index() -> Affine {
         .unwrap()
 }
 
-fn below_size() -> Domain {
+fn below_size() -> Constraints {
     let size = Affine::variable(Variable::Parameter(1));
     let room = size.subtract(&index()).unwrap().add(&Affine::constant(-1));
     vec![vec![Constraint::NonNegative(room.unwrap())]]

@@ -40,12 +40,12 @@ pub unsafe fn product(
     );
     let inner = if alpha == 0 { 0 } else { inner };
     for index in 0..extent(count)? {
-        let left = Place::of::<i8>(a, index, rows, inner, transposed[0])?;
-        let right = Place::of::<i8>(b, index, inner, columns, transposed[1])?;
-        let result = Place::of::<i32>(d, index, rows, columns, false)?;
+        let left = ColumnMatrix::of::<i8>(a, index, rows, inner, transposed[0])?;
+        let right = ColumnMatrix::of::<i8>(b, index, inner, columns, transposed[1])?;
+        let result = ColumnMatrix::of::<i32>(d, index, rows, columns, false)?;
         let before = match beta {
             0 => None,
-            _ => Some(Place::of::<i32>(c, index, rows, columns, false)?),
+            _ => Some(ColumnMatrix::of::<i32>(c, index, rows, columns, false)?),
         };
         for column in 0..columns {
             for row in 0..rows {
@@ -78,13 +78,13 @@ pub unsafe fn product(
 }
 
 /// A matrix by columns in device memory.
-struct Place {
+struct ColumnMatrix {
     start: usize,
     leading: usize,
     transposed: bool,
 }
 
-impl Place {
+impl ColumnMatrix {
     /// The n-th matrix of a batch, which has so many rows and columns after it was transposed.
     fn of<T>(
         (start, leading, stride): Batch<c_void>,

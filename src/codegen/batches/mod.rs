@@ -22,13 +22,13 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
 };
 use super::shared_functions::SharedFunctions;
-use super::{CodegenError, FusedParameter, BatchKernel, HeterogeneousKernel, BatchedSite};
+use super::{BatchKernel, BatchedSite, CodegenError, FusedParameter, HeterogeneousKernel};
 use crate::cli::{Build, Device, Toolchain};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, Operand};
 use crate::program::Program;
-use crate::schedule::{FusionPlan, BatchedStatement, blocks_at_once};
+use crate::schedule::{BatchedStatement, FusionPlan, blocks_at_once};
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
@@ -312,7 +312,10 @@ impl<'a> Waiting<'a> {
         let arguments = u32::try_from(self.site.parameters.len())
             .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
         let (heterogeneous, code) = match &self.kernel.heterogeneous {
-            Some(heterogeneous) => (heterogeneous_descriptor(program, heterogeneous)?, heterogeneous.code),
+            Some(heterogeneous) => (
+                heterogeneous_descriptor(program, heterogeneous)?,
+                heterogeneous.code,
+            ),
             None => (single.get_type().const_null(), 0),
         };
         let value = context.const_struct(

@@ -299,7 +299,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
 
     pub(super) fn assign(&mut self, result: &Operand, value: Value) -> Option<()> {
         match result {
-            Operand::Place(place) => {
+            Operand::Placeholder(place) => {
                 self.places.insert(*place, value);
             }
             Operand::Name(name) => {
@@ -317,7 +317,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
     /// An operand's value; literals get so many bits.
     pub(super) fn value(&self, operand: &Operand, bits: u32) -> Option<Value> {
         match operand {
-            Operand::Place(place) => self.places.get(place).copied(),
+            Operand::Placeholder(place) => self.places.get(place).copied(),
             Operand::Name(name) => self.registers.get(name).copied(),
             Operand::Special(name) => {
                 let own = self.registers.get(&format!("%{name}")).copied();

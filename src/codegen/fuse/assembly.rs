@@ -63,12 +63,14 @@ fn plain_load(module: &Module, call: Value, template: &str) -> Option<Value> {
         return None;
     };
     let bytes = scalar_load_bytes(instruction)?;
-    let [Operand::Place(0), Operand::Memory { base, offset_bytes }] =
-        instruction.operands.as_slice()
+    let [
+        Operand::Placeholder(0),
+        Operand::Memory { base, offset_bytes },
+    ] = instruction.operands.as_slice()
     else {
         return None;
     };
-    let Operand::Place(place) = base.as_ref() else {
+    let Operand::Placeholder(place) = base.as_ref() else {
         return None;
     };
     let ty = call.ty();

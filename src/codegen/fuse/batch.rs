@@ -9,7 +9,7 @@ use super::super::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
     Value,
 };
-use super::super::{CodegenError, BatchKernel, BatchedSite};
+use super::super::{BatchKernel, BatchedSite, CodegenError};
 use super::heterogeneous::{self, Code, Slice};
 use super::{Built, function_of, launch_bounds};
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
@@ -114,10 +114,14 @@ pub(super) fn statements(
     }
     let mut statements: Vec<Statement> = Vec::new();
     let mut singles = 0;
-    let waiting = plan.batched_regions.iter().enumerate().flat_map(|(number, region)| {
-        let statements = region.statements.iter();
-        statements.map(move |statement| (number, region.outside_loops, statement.launch))
-    });
+    let waiting = plan
+        .batched_regions
+        .iter()
+        .enumerate()
+        .flat_map(|(number, region)| {
+            let statements = region.statements.iter();
+            statements.map(move |statement| (number, region.outside_loops, statement.launch))
+        });
     for (region, outside_loops, launch) in waiting {
         let repeats = loops(&launch) > outside_loops;
         if let Some(index) = groups.get(&launch) {

@@ -1,8 +1,8 @@
 //! What is shared in a block, and which of its barriers go: right cases, and such that only look right.
 
 use super::barriers::remove_redundant_barriers;
-use super::buffer_promotion::promote_buffers;
 use super::broadcasts::broadcast_values;
+use super::buffer_promotion::promote_buffers;
 use super::control_flow::is_barrier;
 use super::loops::join_loops;
 use super::memory::{Effect, KernelFacts, Root};
@@ -12,9 +12,9 @@ use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
 use crate::verify::{
-    JoinedLoops, RowLength, SharedPlace, PromotedBuffer, PromotedStream, RowPromotion, WindowSize,
-    buffer_promotion_conflict, is_redundant, join_conflict, shared_memory_reuse_conflict,
-    row_promotion_conflict,
+    JoinedLoops, PromotedBuffer, PromotedStream, RowLength, RowPromotion, SharedPlace, WindowSize,
+    buffer_promotion_conflict, is_redundant, join_conflict, row_promotion_conflict,
+    shared_memory_reuse_conflict,
 };
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -317,7 +317,8 @@ fn the_verifier_judges_barriers_by_itself() {
         let function = module.get_function(name).expect("the case has it");
         let model = model_kernel(function, KernelId(0), name);
         let facts = facts();
-        let judge = |place| is_redundant(&model, place, |one, other| facts.are_disjoint(one, other));
+        let judge =
+            |place| is_redundant(&model, place, |one, other| facts.are_disjoint(one, other));
         let found: Vec<bool> = (0..model.barriers.len()).map(judge).collect();
         assert_eq!(found, expected, "{name}");
     }

@@ -1,6 +1,6 @@
 //! A kernel that was made from a specialisation key, and what its sites are told of it.
 
-use super::super::{FusedKernel, FusedParameter, PromotedRows, BatchMember};
+use super::super::{BatchMember, FusedKernel, FusedParameter, PromotedRows};
 use super::fields::Piece;
 use super::memory::KernelFacts;
 use super::specialisation::Site;

@@ -7,7 +7,7 @@
 use super::GroupBuilder;
 use super::indices::Index;
 use super::partitions::{Number, coordinates};
-use super::remapped::{Remapped, RemappedPlace, split};
+use super::remapped::{Remapped, RemappedPosition, split};
 use crate::affine::Axis;
 use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use inkwell::IntPredicate;
@@ -47,7 +47,7 @@ impl GroupBuilder<'_, '_> {
         remapped: &Remapped,
         (extents, counts): (&[(Axis, Number)], &[Number]),
         own: &[Axis],
-    ) -> RemappedPlace {
+    ) -> RemappedPosition {
         let module = self.module;
         let ty = Type::integer(module, 32);
         let zero = ty.constant(0);
@@ -96,7 +96,7 @@ impl GroupBuilder<'_, '_> {
         }
         let (grid, block) = remapped.extents();
         let indices = [blocks, grid.map(value), threads, block.map(value)];
-        RemappedPlace::once(indices, out)
+        RemappedPosition::once(indices, out)
     }
 
     /// The number of an element by its indices, the fastest first; what a member may ask of it is told besides.

@@ -68,7 +68,7 @@ impl Number {
 
 /// Where a block partition stands in the fused grid, and the shape that its members see.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct PartitionPlace {
+pub(super) struct PartitionPosition {
     /// Positions of its members in the group.
     pub(super) members: Vec<usize>,
     first: Number,
@@ -87,7 +87,7 @@ pub(super) fn places(
     group: &FusionGroup,
     launches: &[&Launch],
     parameters: &mut Vec<Parameter>,
-) -> Vec<PartitionPlace> {
+) -> Vec<PartitionPosition> {
     let mut places = Vec::new();
     for members in group.partitions() {
         let ThreadMap::Blocks { first, threads, .. } = &group.members[members[0]].map else {
@@ -99,7 +99,7 @@ pub(super) fn places(
         };
         let grid = numbers(&launch.grid);
         let row = (*threads != BlockThreads::Same).then(|| numbers(&launch.block));
-        places.push(PartitionPlace {
+        places.push(PartitionPosition {
             first: Number::of(module, first, parameters),
             grid,
             row,
@@ -135,8 +135,8 @@ pub(super) fn write_partitions(
     module: &Module,
     kernel: Value,
     scope: Option<&DebugScope>,
-    places: &[PartitionPlace],
-    write: impl Fn(&PartitionPlace, Value, &Builder) -> Result<(), CodegenError>,
+    places: &[PartitionPosition],
+    write: impl Fn(&PartitionPosition, Value, &Builder) -> Result<(), CodegenError>,
 ) -> Result<Vec<PartitionFunction>, CodegenError> {
     let mut functions = Vec::new();
     let mut here = Block::append(kernel, "entry");
@@ -191,7 +191,12 @@ pub(super) fn write_partitions(
 }
 
 /// A function with the kernel's parameters, to be made part of it.
-fn partition_function(module: &Module, kernel: Value, name: &str, place: &PartitionPlace) -> Value {
+fn partition_function(
+    module: &Module,
+    kernel: Value,
+    name: &str,
+    place: &PartitionPosition,
+) -> Value {
     let ty = kernel.value_type();
     let ty = Type::function(ty.result(), &ty.parameters());
     let function = Value::add_function(module, name, ty);
@@ -236,7 +241,7 @@ struct Prologue {
     outside: Option<Value>,
 }
 
-impl PartitionPlace {
+impl PartitionPosition {
     fn prologue(&self, module: &Module, function: Value, builder: &Builder) -> Prologue {
         let first = self.first.value(module, function);
         let block = read_register(module, builder, "ctaid.x");

@@ -13,7 +13,7 @@ use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::Program;
-use crate::schedule::{FusionGroup, FusionPlan, BatchedStatement};
+use crate::schedule::{BatchedStatement, FusionGroup, FusionPlan};
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
 
@@ -63,7 +63,11 @@ impl<'ctx> Preparation<'ctx> {
         // What may lead elsewhere is a pointer of its own.
         let mut of_moved = optimisations.clone();
         of_moved.remove(&Optimisation::PointerRebasing);
-        let waiting = || plan.batched_regions.iter().flat_map(|region| &region.statements);
+        let waiting = || {
+            plan.batched_regions
+                .iter()
+                .flat_map(|region| &region.statements)
+        };
         let moved: BTreeSet<(LaunchId, usize)> = waiting()
             .flat_map(BatchedStatement::replaced_arguments)
             .collect();

@@ -22,7 +22,7 @@ pub(super) struct Rearranged {
 }
 
 /// The place of the member's thread that runs where a builder stands.
-pub(super) struct RearrangedPlace {
+pub(super) struct RearrangedPosition {
     /// `blockIdx`, `gridDim`, `threadIdx`, `blockDim`.
     indices: [[Value; 3]; 4],
 }
@@ -59,12 +59,12 @@ impl GroupBuilder<'_, '_> {
         function: Value,
         builder: &Builder,
         rearranged: &Rearranged,
-    ) -> RearrangedPlace {
+    ) -> RearrangedPosition {
         let value = |number: Number| number.value(self.module, function);
         let blocks = [Index::Block, Index::GridSize];
         let threads = [Index::Thread, Index::BlockSize];
         let (grid, block) = (rearranged.grid, rearranged.block);
-        RearrangedPlace {
+        RearrangedPosition {
             indices: [
                 self.own_place((function, builder), rearranged.blocks, blocks, grid),
                 grid.map(value),
@@ -125,7 +125,7 @@ impl GroupBuilder<'_, '_> {
     }
 }
 
-impl RearrangedPlace {
+impl RearrangedPosition {
     /// What the member reads of its place.
     pub(super) fn given(&self, index: Index) -> Value {
         let [blocks, grid, threads, block] = &self.indices;

@@ -52,7 +52,7 @@ enum Spread {
 }
 
 /// The place of the member's thread that runs where a builder stands, and what leads on.
-pub(super) struct RemappedPlace {
+pub(super) struct RemappedPosition {
     /// `blockIdx`, `gridDim`, `threadIdx`, `blockDim`.
     indices: [[Value; 3]; 4],
     /// Where threads go on that do not run the member; none when all do.
@@ -166,7 +166,7 @@ impl GroupBuilder<'_, '_> {
         function: Value,
         builder: &Builder,
         remapped: &Remapped,
-    ) -> RemappedPlace {
+    ) -> RemappedPosition {
         let module = self.module;
         let ty = Type::integer(module, 32);
         let total = remapped.total.value(module, function);
@@ -256,7 +256,7 @@ impl GroupBuilder<'_, '_> {
                 [blocks, threads]
             }
         };
-        RemappedPlace {
+        RemappedPosition {
             indices: [
                 blocks,
                 remapped.grid.map(value),
@@ -361,7 +361,7 @@ impl Remapped {
     }
 }
 
-impl RemappedPlace {
+impl RemappedPosition {
     /// A place that each thread has once, or goes on behind.
     pub(super) fn once(indices: [[Value; 3]; 4], end: Block) -> Self {
         Self {

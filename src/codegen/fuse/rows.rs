@@ -30,7 +30,7 @@ use crate::codegen::ir::{Block, Builder, Linkage, Opcode, Type, Value};
 use crate::codegen::{CodegenError, PromotedRows};
 use crate::kernel::model_kernel;
 use crate::program::KernelId;
-use crate::verify::{RowLength, PromotedStream, RowPromotion, row_promotion_conflict};
+use crate::verify::{PromotedStream, RowLength, RowPromotion, row_promotion_conflict};
 use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
@@ -258,10 +258,12 @@ impl Plan {
             return false;
         };
         let model = model_kernel(function, KernelId(0), &kernel.name());
-        let conflict =
-            row_promotion_conflict(&model, &self.promotion(kernel), facts.block, |one, other| {
-                facts.are_disjoint(one, other)
-            });
+        let conflict = row_promotion_conflict(
+            &model,
+            &self.promotion(kernel),
+            facts.block,
+            |one, other| facts.are_disjoint(one, other),
+        );
         conflict.is_none()
     }
 

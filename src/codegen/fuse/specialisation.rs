@@ -12,7 +12,7 @@ use super::clipped::{self, Grid};
 use super::dead_stores;
 use super::fields::Piece;
 use super::host_values::{self, Known};
-use super::partitions::{self, PartitionPlace};
+use super::partitions::{self, PartitionPosition};
 use super::rearranged::Rearranged;
 use super::remapped::Remapped;
 use super::segment::Segment;
@@ -41,7 +41,7 @@ pub(super) struct Shape {
     pub(super) segments: Vec<Vec<usize>>,
     pub(super) parameters: Vec<ParameterShape>,
     /// Where members stand that have blocks of their own; empty when all keep their grid.
-    pub(super) partitions: Vec<PartitionPlace>,
+    pub(super) partitions: Vec<PartitionPosition>,
     /// By member, the grid of one that is clipped.
     pub(super) grids: Vec<Option<Grid>>,
     /// By member, how one is remapped.
@@ -130,7 +130,12 @@ impl Facts {
                 .map(|(one, other)| equal(one, other))
                 .collect(),
             known: host_values::known_by_both(&self.known, &other.known),
-            unaliased: self.unaliased.iter().zip(&other.unaliased).map(both).collect(),
+            unaliased: self
+                .unaliased
+                .iter()
+                .zip(&other.unaliased)
+                .map(both)
+                .collect(),
             disjoint: self
                 .disjoint
                 .iter()
@@ -737,7 +742,9 @@ mod tests {
         let mut facts = site(32).specialisation.facts;
         facts.known = vec![Known::Nothing, from(0), Known::Nothing, from(2), from(2)];
         facts.unaliased = vec![true, false, true, true, true];
-        let unaliased: Vec<bool> = (0..5).map(|parameter| facts.is_unaliased(parameter)).collect();
+        let unaliased: Vec<bool> = (0..5)
+            .map(|parameter| facts.is_unaliased(parameter))
+            .collect();
         // The first is read only, say, and what is written behind it is looked at by other threads.
         assert_eq!(unaliased, [false, false, true, true, true]);
     }

@@ -122,7 +122,7 @@ fn graph(nodes: Vec<Node>) -> LaunchGraph {
         values: (0..10)
             .map(|_| HostValue {
                 constant: None,
-                witness: (LaunchId(0), Operand::Stream),
+                holder: (LaunchId(0), Operand::Stream),
                 varies_in: None,
             })
             .collect(),
@@ -441,7 +441,7 @@ fn pairs(known: &[Option<i64>]) -> (LaunchGraph, FusionPlan) {
     for constant in known {
         graph.values.push(HostValue {
             constant: *constant,
-            witness: (LaunchId(0), Operand::Stream),
+            holder: (LaunchId(0), Operand::Stream),
             varies_in: None,
         });
     }

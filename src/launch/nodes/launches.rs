@@ -96,9 +96,8 @@ impl Builder<'_> {
             let mut index = 0;
             parts.map(|part| {
                 index += 1;
-                let witness = (id, axis(index - 1));
-                self.table
-                    .register(&self.numbering, part, 32, true, witness)
+                let holder = (id, axis(index - 1));
+                self.table.register(&self.numbering, part, 32, true, holder)
             })
         };
         let grid = extents(symbols[2], symbols[3], Operand::Grid);
@@ -115,10 +114,10 @@ impl Builder<'_> {
             // two is the default stream is the compiler's option.
             Some(0) => Stream::Default,
             _ => {
-                let witness = (id, Operand::Stream);
+                let holder = (id, Operand::Stream);
                 let stream = self
                     .table
-                    .register(&self.numbering, symbols[7], 64, false, witness);
+                    .register(&self.numbering, symbols[7], 64, false, holder);
                 if self.is_made_stream(symbols[7]) {
                     self.graph.made_streams.insert(stream);
                 }

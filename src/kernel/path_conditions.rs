@@ -1,6 +1,6 @@
 //! Branch conditions -> path conditions: which instances get to a block.
 //!
-//! A [`Reach`] over-approximates: every instance that executes the block satisfies at least one of
+//! A [`PathCondition`] over-approximates: every instance that executes the block satisfies at least one of
 //! its disjuncts, provided that the obligations of the facts hold where the facts before them do.
 
 use super::body::{
@@ -28,7 +28,7 @@ pub struct Fact {
 
 /// A path condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct PathCondition {
     /// A union of conjunctions, facts in the order in which they are tested.
     pub disjuncts: Vec<Vec<Fact>>,
     /// Nothing was left out.
@@ -40,7 +40,7 @@ pub struct Reach {
 /// Larger unions are given up.
 const DISJUNCTS: usize = 8;
 
-impl Reach {
+impl PathCondition {
     /// Always.
     pub fn always() -> Self {
         Self {
@@ -139,18 +139,18 @@ impl Reach {
 }
 
 /// Path conditions of a body, computed on demand.
-pub struct Guards<'a> {
+pub struct PathConditions<'a> {
     pub(super) body: &'a Body,
     pub(super) flow: &'a Flow,
     changed_arguments: &'a BTreeSet<usize>,
     levels: BTreeMap<Option<usize>, Level>,
-    within_level: HashMap<(Option<usize>, BlockRef), Reach>,
+    within_level: HashMap<(Option<usize>, BlockRef), PathCondition>,
     /// Networks of selects ask for the same conditions over and over.
-    conditions: RefCell<HashMap<(ValueRef, bool, BlockRef, Choices), Reach>>,
-    pub(super) ways: RefCell<HashMap<(ValueRef, usize, BlockRef), Reach>>,
+    conditions: RefCell<HashMap<(ValueRef, bool, BlockRef, Choices), PathCondition>>,
+    pub(super) ways: RefCell<HashMap<(ValueRef, usize, BlockRef), PathCondition>>,
 }
 
-impl<'a> Guards<'a> {
+impl<'a> PathConditions<'a> {
     /// Nothing computed yet.
     pub fn new(body: &'a Body, flow: &'a Flow, changed_arguments: &'a BTreeSet<usize>) -> Self {
         let levels = std::iter::once(None)
@@ -169,7 +169,12 @@ impl<'a> Guards<'a> {
     }
 
     /// When a node of a level is reached, given that the level's entry is.
-    pub fn within(&mut self, space: &mut Space, level: Option<usize>, node: BlockRef) -> Reach {
+    pub fn within(
+        &mut self,
+        space: &mut Space,
+        level: Option<usize>,
+        node: BlockRef,
+    ) -> PathCondition {
         if let Some(known) = self.within_level.get(&(level, node)) {
             return known.clone();
         }
@@ -183,19 +188,19 @@ impl<'a> Guards<'a> {
         self.within_level
             .get(&(level, node))
             .cloned()
-            .unwrap_or_else(|| Reach::unknown("its control flow is not understood"))
+            .unwrap_or_else(|| PathCondition::unknown("its control flow is not understood"))
     }
 
-    fn join(&mut self, space: &mut Space, level: Option<usize>, node: BlockRef) -> Reach {
+    fn join(&mut self, space: &mut Space, level: Option<usize>, node: BlockRef) -> PathCondition {
         let graph = &self.levels[&level];
         let Some(dominator) = graph.immediate_dominator.get(&node) else {
-            return Reach::always();
+            return PathCondition::always();
         };
         if graph.always_reached.contains(&node) {
             return self.within_level[&(level, *dominator)].clone();
         }
         let edges = graph.incoming.get(&node).cloned().unwrap_or_default();
-        let mut union = Reach::never();
+        let mut union = PathCondition::never();
         for (from, to) in edges {
             let source = self.flow.representative(from, level);
             let mut reach = self.within_level[&(level, source)].clone();
@@ -221,12 +226,12 @@ impl<'a> Guards<'a> {
     }
 
     /// When control takes an edge, given that its block is reached.
-    pub fn edge(&self, space: &mut Space, from: BlockRef, to: BlockRef) -> Reach {
+    pub fn edge(&self, space: &mut Space, from: BlockRef, to: BlockRef) -> PathCondition {
         match &self.body.block(from).terminator {
-            Terminator::Jump(_) => Reach::always(),
+            Terminator::Jump(_) => PathCondition::always(),
             Terminator::Branch {
                 on_true, on_false, ..
-            } if on_true == on_false => Reach::always(),
+            } if on_true == on_false => PathCondition::always(),
             Terminator::Branch {
                 condition, on_true, ..
             } => self
@@ -237,14 +242,14 @@ impl<'a> Guards<'a> {
                 cases,
                 default,
             } => {
-                let mut reach = Reach::never();
+                let mut reach = PathCondition::never();
                 for (literal, target) in cases {
                     if *target == to {
                         reach = reach.or(&self.matches(space, *value, *literal, true, from));
                     }
                 }
                 if *default == to {
-                    let mut otherwise = Reach::always();
+                    let mut otherwise = PathCondition::always();
                     for (literal, target) in cases {
                         if *target != to {
                             let differs = self.matches(space, *value, *literal, false, from);
@@ -252,14 +257,14 @@ impl<'a> Guards<'a> {
                         }
                     }
                     reach = if cases.iter().any(|(_, target)| *target == to) {
-                        Reach::unknown("it is reached by a switch")
+                        PathCondition::unknown("it is reached by a switch")
                     } else {
                         otherwise
                     };
                 }
                 reach
             }
-            _ => Reach::unknown("its control flow is not understood"),
+            _ => PathCondition::unknown("its control flow is not understood"),
         }
     }
 
@@ -270,7 +275,7 @@ impl<'a> Guards<'a> {
         literal: i64,
         equal: bool,
         at: BlockRef,
-    ) -> Reach {
+    ) -> PathCondition {
         let mut walk = self.walk(space, Choices::new());
         match walk.read(value, Reading::Signed) {
             Ok(quantity) if self.visible(walk.space, &quantity.affine, at) => {
@@ -282,7 +287,7 @@ impl<'a> Guards<'a> {
                 };
                 self.relation(predicate, &quantity, &literal, at)
             }
-            _ => Reach::unknown("a switch over a value that is not affine"),
+            _ => PathCondition::unknown("a switch over a value that is not affine"),
         }
     }
 
@@ -306,7 +311,7 @@ impl<'a> Guards<'a> {
         value: ValueRef,
         positive: bool,
         at: BlockRef,
-    ) -> Reach {
+    ) -> PathCondition {
         self.condition_under(space, value, positive, at, &Choices::new())
     }
 
@@ -317,7 +322,7 @@ impl<'a> Guards<'a> {
         positive: bool,
         at: BlockRef,
         choices: &Choices,
-    ) -> Reach {
+    ) -> PathCondition {
         let key = (value, positive, at, choices.clone());
         if let Some(known) = self.conditions.borrow().get(&key) {
             return known.clone();
@@ -334,14 +339,14 @@ impl<'a> Guards<'a> {
         positive: bool,
         at: BlockRef,
         choices: &Choices,
-    ) -> Reach {
+    ) -> PathCondition {
         let mut test = |value, positive| self.condition_under(space, value, positive, at, choices);
         match &self.body.value(value).operation {
             Operation::Constant(literal) => {
                 if (*literal != 0) == positive {
-                    Reach::always()
+                    PathCondition::always()
                 } else {
-                    Reach::never()
+                    PathCondition::never()
                 }
             }
             Operation::Freeze(inner) => test(*inner, positive),
@@ -382,7 +387,7 @@ impl<'a> Guards<'a> {
                 ..
             } => match self.body.literal(*right) {
                 Some(literal) => test(*left, positive == (literal == 0)),
-                None => Reach::unknown("its condition is not affine"),
+                None => PathCondition::unknown("its condition is not affine"),
             },
             Operation::Select {
                 condition,
@@ -407,7 +412,7 @@ impl<'a> Guards<'a> {
                 match walk.read(*operand, Reading::Modular) {
                     Ok(quantity) if self.visible(walk.space, &quantity.affine, at) => {
                         let Some(bit) = quantity.affine.modulo(2) else {
-                            return Reach::unknown("its condition is not affine");
+                            return PathCondition::unknown("its condition is not affine");
                         };
                         let bit = Quantity {
                             affine: bit,
@@ -416,10 +421,10 @@ impl<'a> Guards<'a> {
                         let value = Quantity::certain(Affine::constant(positive.into()));
                         self.relation(Predicate::Equal, &bit, &value, at)
                     }
-                    _ => Reach::unknown("its condition is not affine"),
+                    _ => PathCondition::unknown("its condition is not affine"),
                 }
             }
-            _ => Reach::unknown("its condition is not affine"),
+            _ => PathCondition::unknown("its condition is not affine"),
         }
     }
 
@@ -430,8 +435,8 @@ impl<'a> Guards<'a> {
         value: ValueRef,
         positive: bool,
         at: BlockRef,
-    ) -> Reach {
-        let unknown = Reach::unknown("its condition is not affine");
+    ) -> PathCondition {
+        let unknown = PathCondition::unknown("its condition is not affine");
         let walk = self.walk(space, Choices::new());
         let Some((index, first, later)) = walk.recurrence(value) else {
             return unknown;
@@ -447,7 +452,7 @@ impl<'a> Guards<'a> {
             constant,
             terms: vec![(sign, Variable::Loop(index))],
         };
-        let mut reach = Reach::never();
+        let mut reach = PathCondition::never();
         for (literal, row) in [(first, row(-1, 0)), (later, row(1, -1))] {
             if (literal != 0) == positive {
                 reach.disjuncts.push(vec![Fact {
@@ -468,7 +473,7 @@ impl<'a> Guards<'a> {
         same_sign: bool,
         at: BlockRef,
         choices: &Choices,
-    ) -> Reach {
+    ) -> PathCondition {
         if let Some((both, pairs)) = self.spread(predicate, left, right) {
             let [first, second] =
                 pairs.map(|pair| self.compare(space, predicate, pair, false, at, choices));
@@ -486,10 +491,10 @@ impl<'a> Guards<'a> {
             Ok(reach) => reach,
             Err(Obstacle::Unknown(_)) => match compare(Openness::Carried) {
                 Ok(reach) => reach.weakened(ONLY_BOUNDED),
-                Err(_) => Reach::unknown("its condition is not affine"),
+                Err(_) => PathCondition::unknown("its condition is not affine"),
             },
             Err(Obstacle::Choice(value, ways)) if choices.len() < 2 && ways <= 3 => {
-                let mut union = Reach::never();
+                let mut union = PathCondition::never();
                 for way in 0..ways {
                     let taken = self.choice(space, value, way, at);
                     let mut choices = choices.clone();
@@ -500,7 +505,7 @@ impl<'a> Guards<'a> {
                 }
                 union
             }
-            Err(Obstacle::Choice(..)) => Reach::unknown("its condition has too many cases"),
+            Err(Obstacle::Choice(..)) => PathCondition::unknown("its condition has too many cases"),
         }
     }
 
@@ -554,7 +559,7 @@ impl<'a> Guards<'a> {
         to: BlockRef,
         condition: ValueRef,
         positive: bool,
-    ) -> Option<Reach> {
+    ) -> Option<PathCondition> {
         let index = self.flow.innermost[from.0]?;
         let natural = &self.flow.loops[index];
         let Operation::Compare {
@@ -627,7 +632,7 @@ impl<'a> Guards<'a> {
             low: 0,
             high: ((1i128 << bits) - 1).min(i64::MAX.into()),
         });
-        Some(Reach {
+        Some(PathCondition {
             disjuncts: vec![vec![Fact {
                 constraint: Constraint::NonNegative(row.add(&Affine::constant(-1))?),
                 obligations,
@@ -646,7 +651,7 @@ impl<'a> Guards<'a> {
         at: BlockRef,
         choices: &Choices,
         openness: Openness,
-    ) -> Result<Reach, Obstacle> {
+    ) -> Result<PathCondition, Obstacle> {
         use Predicate::*;
         let mut walk = self.walk(space, choices.clone()).opened(openness);
         let unsigned = matches!(
@@ -716,11 +721,11 @@ impl<'a> Guards<'a> {
         a: &Quantity,
         b: &Quantity,
         at: BlockRef,
-    ) -> Reach {
+    ) -> PathCondition {
         let mut obligations = a.obligations.clone();
         obligations.extend(b.obligations.iter().cloned());
         let depth = self.flow.loops_of(at).len();
-        let overflow = || Reach::unknown("its condition has too large coefficients");
+        let overflow = || PathCondition::unknown("its condition has too large coefficients");
         let Some(difference) = b.affine.subtract(&a.affine) else {
             return overflow();
         };
@@ -747,7 +752,7 @@ impl<'a> Guards<'a> {
                 vec![Some(Constraint::NonNegative(negated.clone()))]
             }
         };
-        let mut reach = Reach::never();
+        let mut reach = PathCondition::never();
         for constraint in alternatives {
             let Some(constraint) = constraint else {
                 return overflow();
@@ -760,10 +765,12 @@ impl<'a> Guards<'a> {
             let each = match decided {
                 // A decided relation still rests on its obligations, so it is kept when those
                 // could matter.
-                Some(true) if obligations.is_empty() => Reach::always(),
+                Some(true) if obligations.is_empty() => PathCondition::always(),
                 Some(false) if obligations.is_empty() => continue,
-                Some(_) => return Reach::unknown("its condition is decided by a wrapped value"),
-                None => Reach {
+                Some(_) => {
+                    return PathCondition::unknown("its condition is decided by a wrapped value");
+                }
+                None => PathCondition {
                     disjuncts: vec![vec![Fact {
                         constraint,
                         obligations: obligations.clone(),
