@@ -4,6 +4,11 @@
 //! Invariant: what may wait for the device is narrowed only when no memory that the host can read is
 //! written by the device behind the host's back: no managed, pinned, mapped or registered memory,
 //! no host functions in streams, no host pointer handed to a kernel.
+//!
+//! A function without a row in [`EFFECTS`] may do anything to memory. That is safe, but for what it
+//! leaves behind: a new function of the *runtime* after which both sides see the same memory must stand
+//! in [`makes_visible`], where functions of the driver without a row count as such by themselves. Which
+//! node of the launch graph a call is stands in `launch::calls`.
 
 use super::HostVisibleMemory;
 use super::canonicalise_host;

@@ -4,6 +4,10 @@
 //! of it. The fields and names of [`Report`] are what the JSON view promises to its readers
 //! (version 1).
 //!
+//! A new field is filled in [`build_report`], or in the pipeline's analysis where only code generation
+//! knows it; the JSON view then has it. The others are to show it: [`text`], [`html`], perhaps [`dot`].
+//! `docs/report.schema.json` describes it.
+//!
 #![doc = include_str!("../../docs/reasons.md")]
 
 mod condition;
