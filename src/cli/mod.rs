@@ -338,6 +338,9 @@ impl Default for Tuning {
 }
 
 /// The options that begin with `--sirius-`.
+///
+/// What plans depend on goes on into [`crate::schedule::ScheduleOptions`]. What code depends on is named in
+/// `pipeline::preprocess`, too, so that compiler caches see what the environment adds; the cache of links takes all.
 #[derive(Clone, Debug)]
 pub struct SiriusOptions {
     /// `--sirius-fusion=off|local|all`.

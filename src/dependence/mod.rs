@@ -115,7 +115,7 @@ pub enum Width {
 pub enum Guard {
     /// A condition over launch operands.
     Holds {
-        /// What class it is, for the report: `shape`, `wrap`, `parameter`, ….
+        /// What class it is, for the report: `shape`, `wrap`, `divisible`, …; `docs/reports.md` lists them.
         class: String,
         /// The condition.
         condition: Condition<ValueId>,

@@ -295,7 +295,7 @@ impl ReportFusion {
 /// A test at run time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportGuard {
-    /// `shape`, `wrap`, `parameter`, `alias`, `configuration`, ….
+    /// `shape`, `wrap`, `alias`, `configuration`, …; `docs/reports.md` lists them.
     pub kind: String,
     /// The condition, for people.
     pub condition: String,

@@ -82,7 +82,8 @@
 //! need a barrier before. Anything unknown refuses.
 //!
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
-//! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
+//! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types. [`verify()`] has the
+//! order of the checks; each is a file below that gives [`Refusal`]s.
 
 mod barriers;
 mod block_staging;
