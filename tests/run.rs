@@ -6,8 +6,8 @@
 //! program's `// expect:` line says, and each pair that stays apart has the reason of the next
 //! `// expect-missed:` line; a run executes as many launches as `// executes:` says, a number for each
 //! `// arguments:` line; it allocates as many bytes of device memory, and takes only the addresses of as
-//! many, as `// allocates:` says, which are the same in all without `dead-buffers`; and the static graph contains every dependence that a trace of the
-//! unfused run shows. It also passes when it is built with the options of an `// options:` line.
+//! many, as `// allocates:` says, which are the same in all without `dead-buffers`; and the static graph
+//! contains every dependence that a trace of the unfused run shows. It also passes when it is built with the options of an `// options:` line.
 
 #[path = "harness/checks.rs"]
 mod checks;
