@@ -261,7 +261,7 @@ def page(results):
         "`scripts/bench compile` writes this page, which compares sirius-rs with nvcc. Each source is compiled with `-O3 -arch=sm_80 -c` and the",
         "options of its Makefile: by nvcc, by sirius-rs for the CUDA device (`cuda`, through ptxas, as nvcc), and where a row says `cpu`, by sirius-rs for",
         "the CPU device. *Cold*, sirius-rs has nothing kept. *Warm*, it has the headers precompiled that every CUDA source begins with, and nothing",
-        "else. A ratio below 1 means that sirius-rs takes less. CPU time is that of all processes. A source's name is its path in the folder that",
+        "else. *Ours* is sirius-rs; a ratio below 1 means that it takes less. CPU time is that of all processes. A source's name is its path in the folder that",
         "was measured; folders whose names end in `-cuda` are programs of HeCBench.",
         f"nvcc {results['nvcc']} and a {results['compiler']} on {results['machine']}, {results['date']}.",
         "",
