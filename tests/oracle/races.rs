@@ -42,29 +42,30 @@ type Home = (Option<[u32; 3]>, u32);
 /// are most of a run; of the others, what was seen is summed up, so that the time is linear in the accesses.
 fn race(parts: &[BlockAccesses]) -> Option<&'static str> {
     let mut homes: HashMap<Home, Vec<Option<Box<Touched>>>> = HashMap::new();
+    let bytes_per_cell = bytes_per_cell(parts);
     for (block, accesses) in parts {
         for access in accesses.iter().filter(|it| it.kind != LOAD) {
             let Some(home) = home_of(*block, access) else {
                 continue;
             };
-            let bytes = homes.entry(home).or_default();
-            let (from, to) = bytes_of(access);
-            if bytes.len() < to {
-                bytes.resize_with(to, || None);
+            let cells = homes.entry(home).or_default();
+            let (from, to) = cells_of(access, bytes_per_cell);
+            if cells.len() < to {
+                cells.resize_with(to, || None);
             }
-            for byte in &mut bytes[from..to] {
-                byte.get_or_insert_default();
+            for cell in &mut cells[from..to] {
+                cell.get_or_insert_default();
             }
         }
     }
     for (block, accesses) in parts {
         for access in *accesses {
-            let Some(bytes) = home_of(*block, access).and_then(|home| homes.get_mut(&home)) else {
+            let Some(cells) = home_of(*block, access).and_then(|home| homes.get_mut(&home)) else {
                 continue;
             };
-            let (from, to) = bytes_of(access);
-            let to = to.min(bytes.len());
-            for touched in bytes[from.min(to)..to].iter_mut().flatten() {
+            let (from, to) = cells_of(access, bytes_per_cell);
+            let to = to.min(cells.len());
+            for touched in cells[from.min(to)..to].iter_mut().flatten() {
                 if touched.add(*block, access) {
                     let shared = access.space != 0;
                     return Some(if shared {
@@ -88,8 +89,19 @@ fn home_of(block: [u32; 3], access: &Access) -> Option<Home> {
     }
 }
 
-fn bytes_of(access: &Access) -> (usize, usize) {
-    let at = |byte: u64| usize::try_from(byte).expect("it fits in memory");
+/// What is looked at as one: words where every access is to whole ones, else bytes.
+fn bytes_per_cell(parts: &[BlockAccesses]) -> u64 {
+    const WORD_BYTES: u64 = 4;
+    let mut accesses = parts.iter().flat_map(|(_, accesses)| *accesses);
+    let whole = accesses.all(|access| {
+        access.offset.is_multiple_of(WORD_BYTES)
+            && u64::from(access.size).is_multiple_of(WORD_BYTES)
+    });
+    if whole { WORD_BYTES } else { 1 }
+}
+
+fn cells_of(access: &Access, bytes_per_cell: u64) -> (usize, usize) {
+    let at = |byte: u64| usize::try_from(byte / bytes_per_cell).expect("it fits in memory");
     (
         at(access.offset),
         at(access.offset + u64::from(access.size)),
@@ -98,7 +110,7 @@ fn bytes_of(access: &Access) -> (usize, usize) {
 
 const LOAD: u8 = access::LOAD as u8;
 
-/// Who touched a byte in a launch, as far as it matters.
+/// Who touched a cell in a launch, as far as it matters.
 #[derive(Default)]
 struct Touched {
     blocks: Agents<[u32; 3]>,
