@@ -254,7 +254,7 @@ const QUIET_DRIVER_FUNCTIONS: [&str; 16] = [
 /// The names of functions after which a kernel, a copy or a host function in a stream may change
 /// memory that the host reads: of the driver's, all that are not known to be harmless.
 fn makes_visible(name: &str) -> bool {
-    const MARKS: [&str; 17] = [
+    const MARKS: [&str; 21] = [
         // What a library that is loaded later allocates.
         "dlsym",
         "dlvsym",
@@ -265,6 +265,11 @@ fn makes_visible(name: &str) -> bool {
         "cudaHostAlloc",
         "cudaHostRegister",
         "cudaHostGetDevicePointer",
+        // Pools may be of the host's memory.
+        "cudaMemPoolCreate",
+        "cudaMemPoolImport",
+        "cudaMemGetDefaultMemPool",
+        "cudaMemGetMemPool",
         "cudaImportExternalMemory",
         "cudaIpc",
         "cudaExternalMemory",

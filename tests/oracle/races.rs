@@ -4,36 +4,57 @@ use sirius_runtime::abi::access;
 use sirius_runtime::trace::{Access, NO_ORDINAL, Record, Trace};
 use std::collections::{BTreeSet, HashMap};
 
-/// The launch sites with a race, and what races there.
-pub fn races(trace: &Trace) -> BTreeSet<(u32, &'static str)> {
-    let mut sites = HashMap::new();
-    // The accesses of a launch come without a gap, since one thread ran it.
-    let mut launches: Vec<(u32, Vec<BlockAccesses>)> = Vec::new();
-    for record in &trace.records {
+/// A search through the records of a run on one thread, in their order. What a launch accessed is kept until the next one
+/// begins.
+#[derive(Default)]
+pub struct Races {
+    sites: HashMap<u32, u32>,
+    /// The launch whose accesses come now: they come without a gap, since one thread ran it.
+    launch: Option<u32>,
+    parts: Vec<BlockAccesses>,
+    found: BTreeSet<(u32, &'static str)>,
+}
+
+impl Races {
+    /// Takes in what comes next in the run.
+    pub fn add(&mut self, record: Record) {
         match record {
             Record::Launch { launch, site, .. } => {
-                sites.insert(*launch, *site);
+                self.sites.insert(launch, site);
             }
             Record::Accesses {
                 launch,
                 block,
                 accesses,
-            } => match launches.last_mut() {
-                Some((last, parts)) if last == launch => parts.push((*block, accesses)),
-                _ => launches.push((*launch, vec![(*block, accesses)])),
-            },
+            } => {
+                if self.launch != Some(launch) {
+                    self.settle();
+                    self.launch = Some(launch);
+                }
+                self.parts.push((block, accesses));
+            }
             _ => {}
         }
     }
-    let race_of = |(launch, parts): &(u32, Vec<BlockAccesses>)| {
-        let site = sites.get(launch).copied().unwrap_or(u32::MAX);
-        Some((site, race(parts)?))
-    };
-    launches.iter().filter_map(race_of).collect()
+
+    /// The launch sites with a race, and what races there.
+    pub fn found(mut self) -> BTreeSet<(u32, &'static str)> {
+        self.settle();
+        self.found
+    }
+
+    fn settle(&mut self) {
+        let parts = std::mem::take(&mut self.parts);
+        let Some(launch) = self.launch.take() else {
+            return;
+        };
+        let site = self.sites.get(&launch).copied().unwrap_or(u32::MAX);
+        self.found.extend(race(&parts).map(|what| (site, what)));
+    }
 }
 
 /// What a block accessed.
-type BlockAccesses<'a> = ([u32; 3], &'a [Access]);
+type BlockAccesses = ([u32; 3], Vec<Access>);
 
 /// The memory that an access is to: the block that owns it when it is shared, and the allocation.
 type Home = (Option<[u32; 3]>, u32);
@@ -59,7 +80,7 @@ fn race(parts: &[BlockAccesses]) -> Option<&'static str> {
         }
     }
     for (block, accesses) in parts {
-        for access in *accesses {
+        for access in accesses {
             let Some(cells) = home_of(*block, access).and_then(|home| homes.get_mut(&home)) else {
                 continue;
             };
@@ -92,7 +113,7 @@ fn home_of(block: [u32; 3], access: &Access) -> Option<Home> {
 /// What is looked at as one: words where every access is to whole ones, else bytes.
 fn bytes_per_cell(parts: &[BlockAccesses]) -> u64 {
     const WORD_BYTES: u64 = 4;
-    let mut accesses = parts.iter().flat_map(|(_, accesses)| *accesses);
+    let mut accesses = parts.iter().flat_map(|(_, accesses)| accesses);
     let whole = accesses.all(|access| {
         access.offset.is_multiple_of(WORD_BYTES)
             && u64::from(access.size).is_multiple_of(WORD_BYTES)
@@ -190,7 +211,16 @@ impl<A: Copy + PartialEq> Agents<A> {
     }
 }
 
-/// That [`races`] sees what races, and nothing else: pairs of accesses to one byte, made by hand.
+fn races(trace: Trace) -> BTreeSet<(u32, &'static str)> {
+    let mut races = Races::default();
+    trace
+        .records
+        .into_iter()
+        .for_each(|record| races.add(record));
+    races.found()
+}
+
+/// That [`Races`] sees what races, and nothing else: pairs of accesses to one byte, made by hand.
 pub fn check_races() -> Result<(), String> {
     let (load, store, add) = (access::LOAD, access::STORE, access::ATOMIC);
     // Block, thread, interval and kind of two accesses; shared memory; whether they race.
@@ -211,7 +241,7 @@ pub fn check_races() -> Result<(), String> {
             block,
             access: access_of(thread, interval, kind, space, 16),
         });
-        if races(&trace_of(&made)).is_empty() == expected {
+        if races(trace_of(&made)).is_empty() == expected {
             return Err(format!(
                 "{first:?} and {second:?}: expected race {expected}"
             ));
@@ -252,7 +282,7 @@ fn check_sums() -> Result<(), String> {
             .iter()
             .any(|first| made.iter().any(|second| first.races_with(second)));
         racing += usize::from(expected);
-        if races(&trace_of(&made)).is_empty() == expected {
+        if races(trace_of(&made)).is_empty() == expected {
             return Err(format!("case {case}: expected race {expected} of {made:?}"));
         }
     }
