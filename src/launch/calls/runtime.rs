@@ -23,9 +23,7 @@ pub(super) fn call(name: &str) -> Option<RuntimeCall> {
         stream,
     };
     let (action, outputs): (Action, &'static [(usize, u64)]) = match name {
-        "cudaMalloc" | "cudaMallocAsync" => {
-            (allocate(MemoryKind::Device, Size::Argument(1)), &[])
-        }
+        "cudaMalloc" | "cudaMallocAsync" => (allocate(MemoryKind::Device, Size::Argument(1)), &[]),
         // A pool may be of the host's memory, or of managed memory.
         "cudaMallocFromPoolAsync" => (allocate(MemoryKind::Managed, Size::Argument(1)), &[]),
         "cudaMallocPitch" => (allocate(MemoryKind::Device, Size::Unknown), &[(1, 8)]),
