@@ -238,13 +238,15 @@ def draw():
     lines = page(json.loads(RESULTS.read_text()))
     if project.RESULTS.exists():
         results = json.loads(project.RESULTS.read_text())
+        count = len(results["seconds"]["nvcc"]["nothing"])
+        runs = f"{count} run" + "s" * (count != 1)
         lines += [
             "",
             "## Projects",
             "",
             f"`scripts/bench project` builds a project of {results['sources']} sources with `make -j2` ({results['compiler']} on {results['machine']},",
-            f"{results['date']}), three kernels each and a header that all of them include. Seconds are elapsed time, medians of",
-            f"{len(results['seconds']['nvcc']['nothing'])} turns; behind them stands how many times nvcc's they are. From nothing, the cache is empty, too.",
+            f"{results['date']}). Each source has three kernels and includes one common header. Seconds are elapsed time, medians of {runs};",
+            "the number in brackets is how many times nvcc's they are. *From nothing* begins with an empty cache, too.",
             "",
             *project.table(results),
         ]
@@ -256,9 +258,11 @@ def page(results):
     lines = [
         "# How long compilation takes",
         "",
-        "`scripts/bench compile` draws this page. Each source is compiled with `-O3 -arch=sm_80 -c` and the options of its Makefile by nvcc,",
-        "by this compiler for the CUDA device (through ptxas, as nvcc) and by it for the CPU device. Cold, this compiler has nothing kept; warm, the",
-        "headers that every CUDA source begins with are precompiled, and nothing else is kept. CPU time is that of all processes.",
+        "`scripts/bench compile` writes this page, which compares sirius-rs with nvcc. Each source is compiled with `-O3 -arch=sm_80 -c` and the",
+        "options of its Makefile: by nvcc, by sirius-rs for the CUDA device (`cuda`, through ptxas, as nvcc), and where a row says `cpu`, by sirius-rs for",
+        "the CPU device. *Cold*, sirius-rs has nothing kept. *Warm*, it has the headers precompiled that every CUDA source begins with, and nothing",
+        "else. *Ours* is sirius-rs; a ratio below 1 means that it takes less. CPU time is that of all processes. A source's name is its path in the folder that",
+        "was measured; folders whose names end in `-cuda` are programs of HeCBench.",
         f"nvcc {results['nvcc']} and a {results['compiler']} on {results['machine']}, {results['date']}.",
         "",
         *tables(results),

@@ -93,9 +93,36 @@ SIRIUS_MINIMUM_MAXIMUM(double, float, double, ::fmin, ::fmax)
 SIRIUS_MINIMUM_MAXIMUM(double, double, float, ::fmin, ::fmax)
 #undef SIRIUS_MINIMUM_MAXIMUM
 
-/* ---- Loads and stores with a cache hint: a hint changes no value, so they are plain here. ---- */
+static inline __host__ unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+static inline __host__ unsigned umax(unsigned a, unsigned b) { return max(a, b); }
+static inline __host__ long long llmin(long long a, long long b) { return min(a, b); }
+static inline __host__ long long llmax(long long a, long long b) { return max(a, b); }
+static inline __host__ unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+static inline __host__ unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
+
+/* ---- Functions of float on the host that nvcc declares for both sides; without these they would be of double. ---- */
+
+static inline __host__ float exp10(float a) { return ::exp10f(a); }
+static inline __host__ float j0(float a) { return ::j0f(a); }
+static inline __host__ float j1(float a) { return ::j1f(a); }
+static inline __host__ float jn(int n, float a) { return ::jnf(n, a); }
+static inline __host__ float y0(float a) { return ::y0f(a); }
+static inline __host__ float y1(float a) { return ::y1f(a); }
+static inline __host__ float yn(int n, float a) { return ::ynf(n, a); }
+static inline __host__ float erfinv(float a) { return ::erfinvf(a); }
+static inline __host__ void sincos(float a, float *sine, float *cosine) { ::sincosf(a, sine, cosine); }
+
+/* ---- What clang declares for the device with another type than nvcc. ---- */
 
 #define SIRIUS_PREFERRED __attribute__((enable_if(true, "")))
+static inline __device__ double pow(float base, int exponent) SIRIUS_PREFERRED { return ::powi(base, exponent); }
+static inline __device__ clock_t clock() SIRIUS_PREFERRED { return static_cast<int>(__nvvm_read_ptx_sreg_clock()); }
+namespace std {
+using ::pow;
+}
+
+/* ---- Loads and stores with a cache hint: a hint changes no value, so they are plain here. ---- */
+
 #define SIRIUS_LOAD(name, type)                                                                    \
   static inline __device__ type name(const type *pointer) SIRIUS_PREFERRED { return *pointer; }
 #define SIRIUS_STORE(name, type)                                                                   \

@@ -3,7 +3,7 @@
 //! Three kinds of "no" exist and never mix: a *user error* (clang's own message or one sentence of
 //! ours, with nvcc's exit status), a [`Rejection`] ("these two launches stay unfused because …": a
 //! result, typed and located) and *our bug* (a check of ours failed). Nothing in this module
-//! prints; rendering happens at the edge, in [`crate::report`] and in `main`.
+//! prints; rendering happens at the edge, in [`crate::report`] and in [`crate::run`].
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -47,6 +47,9 @@ impl fmt::Display for Location {
 }
 
 /// Why two launches stay unfused. The strings in reports are the snake-case names.
+///
+/// A new one stands in [`Self::ALL`], in [`Self::name`] and in `docs/reasons.md`, too, and has a program
+/// that triggers it; `tests/report.rs` compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RejectionReason {
@@ -54,8 +57,8 @@ pub enum RejectionReason {
     GlobalDependence,
     /// Two pointers may name overlapping memory and no run-time test can tell.
     MayAlias,
-    /// The host touches device-visible memory, reads input or writes much between the launches, or prints between
-    /// such as print.
+    /// The host touches device-visible memory, reads input or writes much between the launches, or the host or a
+    /// launch prints where a kernel prints.
     HostAccess,
     /// A copy, set or symbol copy between the launches depends on the first.
     CopyBetween,

@@ -5,8 +5,8 @@
 //!
 //! # The map
 //! Data flows through the stages in the order of the modules below; a stage uses only modules above
-//! it (a test enforces that), and [`pipeline`] has the one straight-line function that runs
-//! them.
+//! it (a test enforces that). [`pipeline`] has the one straight-line function that runs them, and uses
+//! all of them. Where to add what, with the files, rows and tests, is a table of `docs/ARCHITECTURE.md`.
 //!
 //! | stage | from | to |
 //! |---|---|---|
@@ -29,8 +29,8 @@
 //! * Code generation accepts only a [`verify::VerifiedPlan`], and the verifier shares no algorithm
 //!   with the planner.
 //! * Originals always stay in the program; a fused launch is a guarded choice.
-//! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] look into LLVM's modules, for which [`pipeline`] makes the
-//!   context; only [`isl`] sees isl.
+//! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] look into LLVM's modules, for which
+//!   [`pipeline`] makes the context; only [`isl`] sees isl.
 
 pub mod diagnostics;
 mod output;

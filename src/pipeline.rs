@@ -1,9 +1,10 @@
 //! The stages, and the one function that runs them in order.
 //!
-//! [`compile`] is the compiler: sources to LLVM modules, host and device facts to a graph, the graph to a plan, the plan to code.
-//! Every stage is timed, and can be dumped or stopped after. When a check of ours fails (the verifier refuses a plan, a fused
-//! kernel lost a barrier, a stage panics), the untouched program is built, a reproducer is written where there is a plan, and the
-//! failure is said loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
+//! [`compile`] is the compiler: sources to LLVM modules, host and device facts to a graph, the graph to
+//! a plan, the plan to code. Every stage is timed, and can be dumped or stopped after. When a check of
+//! ours fails (the verifier refuses a plan, a fused kernel lost a barrier, a stage panics), the
+//! untouched program is built, a reproducer is written where there is a plan, and the failure is said
+//! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
 mod analysis;
 mod artifacts;

@@ -133,14 +133,36 @@ fn sources() -> Vec<PathBuf> {
     files
 }
 
-/// A file without its tests: unit tests stand at the end, or in files named `tests.rs`.
+/// A file without its tests: unit tests stand at the end, or in files of their own that a line names.
 fn code_of(path: &Path) -> String {
     if path.file_stem().is_some_and(|name| name == "tests") {
         return String::new();
     }
     let text = std::fs::read_to_string(path).unwrap();
-    let end = text.find("\n#[cfg(test)]\nmod ").unwrap_or(text.len());
-    text[..end].to_owned()
+    without_tests(&text)
+}
+
+fn without_tests(text: &str) -> String {
+    const BEGIN: &str = "\n#[cfg(test)]\nmod ";
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some((before, module)) = rest.split_once(BEGIN) {
+        code.push_str(before);
+        code.push('\n');
+        let line = module.lines().next().unwrap_or_default();
+        if !line.ends_with(';') {
+            return code;
+        }
+        rest = &module[line.len()..];
+    }
+    code + rest
+}
+
+#[test]
+fn what_follows_a_named_file_of_tests_is_read() {
+    let named = "use a;\n#[cfg(test)]\nmod tests;\n\nfn f() {}\n#[cfg(test)]\nmod more {\n    fn g() {}\n}\n";
+    assert_eq!(without_tests(named), "use a;\n\n\nfn f() {}\n");
+    assert_eq!(without_tests("fn f() {}\n"), "fn f() {}\n");
 }
 
 /// Every path that begins with `crate::`, without that beginning, braces multiplied out.

@@ -6,8 +6,8 @@
 //! program's `// expect:` line says, and each pair that stays unfused has the reason of the next
 //! `// expect-missed:` line; a run executes as many launches as `// executes:` says, a number for each
 //! `// arguments:` line; it allocates as many bytes of device memory, and takes only the addresses of as
-//! many, as `// allocates:` says, which are the same in all without `dead-buffers`; and the static graph contains every dependence that a trace of the
-//! unfused run shows. It also passes when it is built with the options of an `// options:` line.
+//! many, as `// allocates:` says, which are the same in all without `dead-buffers`; and the static graph
+//! contains every dependence that a trace of the unfused run shows. It also passes when it is built with the options of an `// options:` line.
 
 #[path = "harness/checks.rs"]
 mod checks;
@@ -19,6 +19,10 @@ use harness::check;
 use libtest_mimic::{Arguments, Trial};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// What is compared are millions of small pieces, of which the C library's allocator takes a quarter of the time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Of so many programs of a folder one is built and run, for those who do not wait for all.
 const ONE_IN: &str = "SIRIUS_TEST_ONE_IN";

@@ -1,4 +1,8 @@
 //! Plans that must be refused, each for its own reason, and right ones that must pass.
+//!
+//! A test takes a right scene, such as `chain_of(scale, shift)`, makes one thing wrong in its graph, models
+//! or plan, and asks with `assert_refused!` for the `Refusal`. The files of `tests/verify/` have a subject
+//! each; what has none stands here.
 
 #[path = "verify/scene.rs"]
 mod scene;

@@ -179,7 +179,8 @@ pub mod access {
     pub const GUESS_LOAD: u32 = 7;
 }
 
-// Functions that compiled kernels call. All take the thread's context first.
+// Functions that compiled kernels call. All but one take the thread's context first. A new one is declared in the
+// compiler's `src/codegen/cpu/threads.ll`, too, and named in `called_by_kernels!` (`api/driver/loaded.rs`).
 //
 //   void  __sirius_barrier(ThreadContext*)                               __syncthreads
 //   u32   __sirius_barrier_reduce(ThreadContext*, u32 predicate, u32 op) op 0 count, 1 and, 2 or
@@ -207,9 +208,22 @@ pub mod access {
 //   void  __sirius_surface_write(ThreadContext*, u64 object, u32 request, u32* words, u64, u64)   sust
 //   u64   __sirius_zero                                               a constant, 0; what is divided by is joined with it
 //   void  __sirius_unsupported(ThreadContext*, char* what)               never returns: names the feature
+//   void  __sirius_keep_step(ThreadContext*, u32 step)                   other lanes come to the same place
+//   void  __sirius_give_way(ThreadContext*)                              others run before memory is read once more
+//   u64   __sirius_grid_workspace(BlockContext*)                         where blocks of a grid meet, or 0
+//   void  __sirius_cluster_arrive(ThreadContext*), void __sirius_cluster_wait(ThreadContext*)   barrier.cluster
+//   u64   __sirius_map_shared(ThreadContext*, u64 address, u32 rank)     mapa
+//   u32   __sirius_shared_rank(ThreadContext*, u64 address)              getctarank
+//   void  __sirius_multiply_tiles(ThreadContext*, void* a, void* b, void* c, void* d, u32 shape, u32 form, u32 held)
 //
 // Host code calls, right before each launch on the CPU device:
 //   void  __sirius_launch_site(u32 site)   the LaunchId (first member's, bit 31 set, for a fused launch)
+// and where it needs them:
+//   void  __sirius_group_ran(char* kernel, u32 site, u32 fused)   behind each guard, for statistics
+//   u32   __sirius_reserve(void** pointer, u64 bytes)   cudaMalloc that takes addresses only
+//   u32   __sirius_make_real(void* pointer)             gives such an allocation its memory
+//   void* __sirius_version_allocate(u64 bytes), void __sirius_version_free(void*)   other memory for what is replaced
+//   void  __sirius_compiler_is(char* path)              before main: the compiler that calls of NVRTC run
 
 // SAFETY: images, kernels and variables are constants of the executable that nobody writes.
 unsafe impl Sync for CpuImage {}

@@ -3,8 +3,9 @@
 //! One JSON object a line: an allocation when it is freed, what is left and all device variables at
 //! exit, by ordinal: `{"ordinal": 0, "kind": "device", "name": null, "bytes": 64, "hash": "…",
 //! "contents": "…"}`. The hash is 64-bit FNV-1a; contents are hexadecimal, present up to
-//! [`CONTENTS_LIMIT`] bytes or with `SIRIUS_DUMP_WHOLE` set, else null. With that set, words that are addresses are written as what they
-//! lead to, so that runs compare equal wherever their memory lies. Pinned and registered host memory is the host's and left out.
+//! [`CONTENTS_LIMIT`] bytes or with `SIRIUS_DUMP_WHOLE` set, else null. With that set, words that are
+//! addresses are written as what they lead to, so that runs compare equal wherever their memory lies.
+//! Pinned and registered host memory is the host's and left out.
 
 mod addresses;
 

@@ -1,15 +1,15 @@
 //! `SIRIUS_STATS`: counters of each kernel, as JSON at exit.
 //!
 //! `{"launches": n, "kernels": [{"name", "kernel", "launches", "blocks", "threads", "instructions",
-//! "global_load_bytes", "global_store_bytes", "shared_load_bytes", "shared_store_bytes",
-//! "barriers"}], "groups": [{"kernel", "site", "fused", "originals"}], "memory": {"allocated_bytes",
-//! "reserved_bytes", "peak_bytes"}}`, in order of first launch; `name` is for people, `kernel` is mangled. Launches that
-//! CUDA would refuse are not counted. Global bytes are those of device, managed and pinned memory and
-//! of `__device__` variables; `__constant__` variables and a thread's own stack are not counted. An
-//! atomic update counts as a load and a store. `groups` says of each group of launches that the
-//! compiler made one, in order of first arrival, how often its guards held, so that the fused `kernel`
-//! was launched, and how often its launches ran as they were written; `site` is the first launch's. `memory` is device and managed memory, see
-//! [`MemoryStatistics`].
+//! "global_load_bytes", "global_store_bytes", "shared_load_bytes", "shared_store_bytes", "barriers"}],
+//! "groups": [{"kernel", "site", "fused", "originals"}], "memory": {"allocated_bytes",
+//! "reserved_bytes", "peak_bytes"}}`, in order of first launch; `name` is for people, `kernel` is
+//! mangled. Launches that CUDA would refuse are not counted. Global bytes are those of device, managed
+//! and pinned memory and of `__device__` variables; `__constant__` variables and a thread's own stack
+//! are not counted. An atomic update counts as a load and a store. `groups` says of each group of
+//! launches that the compiler made one, in order of first arrival, how often its guards held, so that
+//! the fused `kernel` was launched, and how often its launches ran as they were written; `site` is the
+//! first launch's. `memory` is device and managed memory, see [`MemoryStatistics`].
 
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;

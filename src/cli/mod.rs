@@ -1,7 +1,11 @@
 //! nvcc's command line -> [`Invocation`]; finding the tools; running them.
 //!
 //! The types here are what the rest of the compiler sees of the command line. Invariant: nothing
-//! after this stage looks at `argv` or at the environment for an option.
+//! after this stage looks at `argv`, or at the environment for what an option can say as well. Later
+//! stages read only variables of their own: where caches lie, `SIRIUS_STRICT`, `NO_COLOR`.
+//!
+//! A new option is a row of [`nvcc_options`] or [`sirius_options`] and one of [`descriptions`]. What it
+//! sets is a field of [`Build`] or [`SiriusOptions`], whose default [`parse()`] gives.
 
 pub mod architecture;
 pub mod command;
@@ -334,6 +338,9 @@ impl Default for Tuning {
 }
 
 /// The options that begin with `--sirius-`.
+///
+/// What plans depend on goes on into [`crate::schedule::ScheduleOptions`]. What code depends on is named in
+/// `pipeline::preprocess`, too, so that compiler caches see what the environment adds; the cache of links takes all.
 #[derive(Clone, Debug)]
 pub struct SiriusOptions {
     /// `--sirius-fusion=off|local|all`.

@@ -2,7 +2,8 @@
 //!
 //! A row says how an option is spelled, what it takes, and what becomes of it: it is honoured (by
 //! changing the [`Draft`]), accepted without effect, or refused with a sentence. Invariant:
-//! everything that the compiler knows about an option stands in its row.
+//! everything that the compiler knows about an option stands in its row, but for what `--help` says of
+//! it, which is a row of [`super::descriptions`].
 
 use super::draft::{Draft, Information};
 use super::nvcc_options::NVCC_OPTIONS;

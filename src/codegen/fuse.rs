@@ -3,10 +3,13 @@
 //! Invariants: a fused kernel does what its members do one after the other, provided that the
 //! plan's guards hold; members of one segment depend on each other in nothing and may run interleaved.
 //! Each member is the original body, inlined as a call or taken apart as one, so that an early return
-//! goes to its end. What a member could assume about memory for itself does
-//! not outlive its segment: `__restrict__` of a member holds between its own accesses only, types of
-//! memory and what it promises of numbers are its own affair ([`promises`]), and data that an earlier segment may have written is never read through a path that need not see
-//! the write (`!invariant.load`, non-coherent loads).
+//! goes to its end. What a member could assume about memory for itself does not outlive its segment:
+//! `__restrict__` of a member holds between its own accesses only, types of memory and what it promises
+//! of numbers are its own affair ([`promises`]), and data that an earlier segment may have written is
+//! never read through a path that need not see the write (`!invariant.load`, non-coherent loads).
+//!
+//! Each pass over fused kernels is a file below. [`build_kernels`] calls them in their order, each where its
+//! [`Optimisation`] is on (and, where tuning may go without it, in the kernel's own variant, too).
 
 mod aliasing;
 mod assembly;

@@ -1,10 +1,11 @@
 //! The host side of fusion: members move down to the last one's place, behind a guard.
 //!
 //! Invariants. A launch that moves is never lost: from its old place on it is *pending* (unless CUDA
-//! would refuse it, then it is issued there, for its error), and every edge that leaves the region between the first and the last member issues what is pending,
-//! unfused and in order, before anything else happens there. Its operands are
-//! taken at its old place, structs passed in memory by copy. At the last member's place the group
-//! function tests the guards and launches either the fused kernel or the originals in order.
+//! would refuse it, then it is issued there, for its error), and every edge that leaves the region
+//! between the first and the last member issues what is pending, unfused and in order, before anything
+//! else happens there. Its operands are taken at its old place, structs passed in memory by copy. At
+//! the last member's place the group function tests the guards and launches either the fused kernel or
+//! the originals in order.
 
 use super::awaited_copies::let_copies_wait;
 use super::batches::{self, Waiting};

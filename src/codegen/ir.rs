@@ -1,6 +1,6 @@
 //! Handles to LLVM's own objects, for the transformations of code generation.
 //!
-//! This module is the only place of code generation that calls LLVM's C interface directly: moving
+//! This module is the place of code generation that calls LLVM's C interface directly: moving
 //! a body into a function of another signature, taking constant expressions apart and copying
 //! attributes have no counterpart in inkwell. Invariant: a handle is used only while the
 //! [`Module`] from which it was taken lives, and not after the object was erased; nothing here

@@ -3,6 +3,9 @@
 //!
 //! Invariant: originals stay. Every launch of the source can still run its original kernel from
 //! its original image; fusion adds an image and a guarded choice.
+//!
+//! [`emit()`] carries a plan out. [`fuse`] makes kernels; [`host`], [`group`], [`guard`] and [`batches`] rewrite
+//! host code. [`device`] makes the final device IR, of which [`ptx`] and [`cpu`] make code.
 
 mod awaited_copies;
 mod common_shape;

@@ -1,18 +1,19 @@
-//! [`crate::launch::LaunchGraph`] + [`crate::kernel::KernelModel`]s -> [`DependenceGraph`]: the unified access-relation graph (paper §3).
+//! [`crate::launch::LaunchGraph`] + [`crate::kernel::KernelModel`]s -> [`DependenceGraph`]: the unified
+//! access-relation graph (paper §3).
 //!
 //! Invariant: whenever in some run two nodes touch a common byte and at least one writes it, the
-//! graph has one of these, or the third case holds:
+//! graph has one of these:
 //! * an edge from the earlier to the later whose relation contains the pair of (block, thread),
 //!   unless a condition that the edge names fails. It is carried when the later one belongs to a
 //!   later iteration of a common loop or to another call of the function. Nodes that are no more than
 //!   eight operations on device memory apart always have their own edges.
 //! * a path from the earlier to the later, of edges that always exist ([`Edge::absent_if`] is empty),
 //!   that no fused launch can hold: it has an edge of global scope under every map tried
-//!   ([`Edge::mapped`] is `None`) or one to what is not a launch, or more than [`LARGEST_GROUP`] nodes. At most one of its edges is carried, and one is when the
-//!   pair lies in different iterations or calls; each node in between runs whenever the later node
-//!   runs, in the iteration (the earlier or the later one's) that its side of the path belongs to. Across
-//!   calls the nodes in between need not run, since the end of a call issues whatever is pending.
-//!
+//!   ([`Edge::mapped`] is `None`) or one to what is not a launch, or more than [`LARGEST_GROUP`] nodes. At
+//!   most one of its edges is carried, and one is when the pair lies in different iterations or calls; each
+//!   node in between runs whenever the later node runs, in the iteration (the earlier or the later one's)
+//!   that its side of the path belongs to. Across calls the nodes in between need not run, since the end of
+//!   a call issues whatever is pending.
 //! * nothing, when the earlier is not on every way of the host's control flow to the later, as what stands
 //!   in one branch is not to what stands behind it, and no loop is around both: a group's first launch is
 //!   on every way to its other ones and to all that it waits across, so that the earlier has been issued
@@ -27,6 +28,9 @@
 //! stays in proportion to the number of nodes, in straight lines and under branches.
 //!
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
+//!
+//! [`enumerate`] finds the pairs that get edges, [`edges`] and [`targets`] make these, [`decision`] decides about
+//! their accesses, and [`problem`] writes two of them down for isl.
 
 mod arrays;
 mod boxes;
@@ -111,7 +115,7 @@ pub enum Scope {
 pub enum Guard {
     /// A condition over launch operands.
     Holds {
-        /// What class it is, for the report: `shape`, `wrap`, `parameter`, ….
+        /// What class it is, for the report: `shape`, `wrap`, `divisible`, …; `docs/reports.md` lists them.
         class: String,
         /// The condition.
         condition: Condition<ValueId>,

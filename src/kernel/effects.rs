@@ -1,9 +1,9 @@
 //! The bytes that a block touches, as a set.
 //!
-//! The threads of the block and the iterations of its loops are projected out of the accesses;
-//! what is left are the block's indices (`bx`, `by`, `bz`), its extents (`nx`, `ny`, `nz`), the
-//! launch's values (`p0`, …) and the products of both (`q0 = bx * p0`). A product of a thread's or loop's variable with a run-time value
-//! is some unknown then, and the set larger than what is touched.
+//! The threads of the block and the iterations of its loops are projected out of the accesses; what is
+//! left are the block's indices (`bx`, `by`, `bz`), its extents (`nx`, `ny`, `nz`), the launch's values
+//! (`p0`, …) and the products of both (`q0 = bx * p0`). A product of a thread's or loop's variable with
+//! a run-time value is some unknown then, and the set larger than what is touched.
 
 use super::{Access, AccessId, BlockEffect, BlockSymbol, KernelModel, KernelSymbol};
 use crate::affine::{Affine, Axis, Constraint, Variable};

@@ -1,4 +1,4 @@
-//! LLVM function -> [`Body`]: the only place of this stage that touches LLVM.
+//! LLVM function -> [`Body`]: the only place of this stage that looks into LLVM's functions.
 //!
 //! The C interface is used directly, since inkwell's typed wrappers have no call for half of what
 //! is read here (flags, debug locations, address spaces of constants, layouts).

@@ -3,6 +3,9 @@
 //!
 //! Tables only. A function that is in none of them is unknown: a fence that may read and write
 //! everything that ever left the module's sight.
+//!
+//! Here stands which node of the launch graph a call of the CUDA runtime is. What LLVM may assume of it,
+//! and whether the host sees what kernels write after it, stands in `program::runtime_effects`.
 
 mod device_library;
 mod driver;

@@ -9,6 +9,9 @@
 //! Loops are data: [`LaunchGraph::iterations`] has a counter for every loop, a domain for counted
 //! ones, and values and pointers as functions of the counters, so that an operation in a loop is a
 //! set of statement instances.
+//!
+//! [`host_reader`] reads LLVM's module. What a called function does is a row of the tables of [`calls`]; what
+//! pointers lead to is found in [`points_to`], what values are equal in [`values`]. [`nodes`] makes the graph.
 
 mod buffer_names;
 mod calls;

@@ -1,5 +1,6 @@
-//! Operands of `asm` in device code that clang lets through and nvcc does not, or takes otherwise: clang gives the bytes of an object where nvcc
-//! gives what the object converts to, computes no object for an operand that has to be a number, and knows constraints that PTX has no place for.
+//! Operands of `asm` in device code that clang lets through and nvcc does not, or takes otherwise:
+//! clang gives the bytes of an object where nvcc gives what the object converts to, computes no object
+//! for an operand that has to be a number, and knows constraints that PTX has no place for.
 //!
 //! They are found in the code that clang made, where a location is all that is left of the source.
 

@@ -1,11 +1,12 @@
 //! Device modules: numerics decided in each unit, then one canonical copy of all kernels.
 //!
-//! What the pipelines guarantee: [`DEVICE_INLINING`] puts everything that a kernel calls directly
-//! and without recursion into the kernel (unless `__noinline__`, and as far as [`inlined_functions`]
-//! goes), so that numerics are decided for whole kernels; it leaves the rest as clang made it.
-//! [`DEVICE_PIPELINE`] turns memory of a thread into SSA values, folds, removes loads that repeat a load or store of the same thread, and puts
-//! loops into simplified, closed form; no loop is rotated, unrolled or vectorised (one that runs once is no loop
-//! any more, [`super::single_iterations`]), no access to memory is added, and none is moved out of its loop.
+//! What the pipelines guarantee: [`DEVICE_INLINING`] puts everything that a kernel calls directly and
+//! without recursion into the kernel (unless `__noinline__`, and as far as [`inlined_functions`] goes),
+//! so that numerics are decided for whole kernels; it leaves the rest as clang made it.
+//! [`DEVICE_PIPELINE`] turns memory of a thread into SSA values, folds, removes loads that repeat a
+//! load or store of the same thread, and puts loops into simplified, closed form; no loop is rotated,
+//! unrolled or vectorised (one that runs once is no loop any more, [`super::single_iterations`]), no
+//! access to memory is added, and none is moved out of its loop.
 
 use super::assembly_order::order_assembly;
 use super::inlining::inlined_functions;

@@ -1,5 +1,6 @@
-//! Warnings of clang's that neither nvcc's front end nor g++ has: programs are built with `-Werror` that give them. They are off unless the command
-//! line asks for one by its name; `-Wall` asks for what g++ knows by it.
+//! Warnings of clang's that neither nvcc's front end nor g++ has: programs are built with `-Werror`
+//! that give them. They are off unless the command line asks for one by its name; `-Wall` asks for what
+//! g++ knows by it.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,5 @@
-//! What this stage needs of LLVM and inkwell has no call for, safe to use from its other files.
+//! What this stage needs of LLVM and inkwell has no call for, safe to use from its other files; some of
+//! them add what they alone need.
 //!
 //! Invariant: a [`Value`] or [`Block`] is only made from a live module of this stage, and used only
 //! while that module lives and before the instruction is erased. The stage owns its modules and

@@ -4,6 +4,11 @@
 //! Invariant: what may wait for the device is narrowed only when no memory that the host can read is
 //! written by the device behind the host's back: no managed, pinned, mapped or registered memory,
 //! no host functions in streams, no host pointer handed to a kernel.
+//!
+//! A function without a row in [`EFFECTS`] may do anything to memory. That is safe, but for what it
+//! leaves behind: a new function of the *runtime* after which both sides see the same memory must stand
+//! in [`makes_visible`], where functions of the driver without a row count as such by themselves. Which
+//! node of the launch graph a call is stands in `launch::calls`.
 
 use super::HostVisibleMemory;
 use super::canonicalise_host;
@@ -253,7 +258,7 @@ const QUIET_DRIVER_FUNCTIONS: [&str; 16] = [
 /// The names of functions after which a kernel, a copy or a host function in a stream may change
 /// memory that the host reads: of the driver's, all that are not known to be harmless.
 fn makes_visible(name: &str) -> bool {
-    const MARKS: [&str; 17] = [
+    const MARKS: [&str; 21] = [
         // What a library that is loaded later allocates.
         "dlsym",
         "dlvsym",
@@ -264,6 +269,11 @@ fn makes_visible(name: &str) -> bool {
         "cudaHostAlloc",
         "cudaHostRegister",
         "cudaHostGetDevicePointer",
+        // Pools may be of the host's memory.
+        "cudaMemPoolCreate",
+        "cudaMemPoolImport",
+        "cudaMemGetDefaultMemPool",
+        "cudaMemGetMemPool",
         "cudaImportExternalMemory",
         "cudaIpc",
         "cudaExternalMemory",

@@ -1,11 +1,12 @@
 //! Texture and surface references: on the host a structure of settings, on the device the object that is bound now.
 //!
-//! CUDA 12 dropped them, and our headers `sirius_texture_references.h` and `sirius_surface_references.h` write them
-//! over texture and surface objects. clang knows the attributes of their class templates: a variable of one is the
-//! structure in the host module and a number of 64 bits in the device module. Here that number becomes an ordinary device variable, read by
-//! ordinary loads, so that analysis and fusion see memory that a copy to the symbol changes; the host gets a
-//! shadow of it, registered as a variable's, and the structure's first member leads there before anything
-//! of the program runs.
+//! CUDA 12 dropped them, and our headers `sirius_texture_references.h` and
+//! `sirius_surface_references.h` write them over texture and surface objects. clang knows the
+//! attributes of their class templates: a variable of one is the structure in the host module and a
+//! number of 64 bits in the device module. Here that number becomes an ordinary device variable, read
+//! by ordinary loads, so that analysis and fusion see memory that a copy to the symbol changes; the
+//! host gets a shadow of it, registered as a variable's, and the structure's first member leads there
+//! before anything of the program runs.
 //!
 //! Invariant: afterwards no module registers a texture or surface, marks a variable as one or asks for its handle.
 

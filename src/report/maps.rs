@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct ReportMap {
     /// Its kernel.
     pub name: String,
-    /// `identity`, `clipped`, `remapped`, `runs`, `elements`, `rearranged` or `blocks`, as [`ThreadMap`] has them.
+    /// `identity`, `clipped`, `remapped`, `runs`, `elements`, `rearranged` or `blocks`, as [`ThreadMap`] has
+    /// them.
     pub kind: String,
     /// The same in words: `blocks transposed`.
     pub text: String,

@@ -4,6 +4,10 @@
 //! of it. The fields and names of [`Report`] are what the JSON view promises to its readers
 //! (version 2; some are still written under their names of version 1, too).
 //!
+//! A new field is filled in [`build_report`], or in the pipeline's analysis where only code generation
+//! knows it; the JSON view then has it. The others are to show it: [`text`], [`html`], perhaps [`dot`].
+//! `docs/report.schema.json` describes it.
+//!
 #![doc = include_str!("../../docs/reasons.md")]
 
 mod condition;
@@ -298,7 +302,7 @@ impl ReportFusion {
 /// A test at run time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReportGuard {
-    /// `shape`, `wrap`, `parameter`, `alias`, `configuration`, ….
+    /// `shape`, `wrap`, `alias`, `configuration`, …; `docs/reports.md` lists them.
     pub kind: String,
     /// The condition, for people.
     pub condition: String,

@@ -5,9 +5,9 @@
 //!
 //! # The model
 //! A multiprocessor holds as many blocks of a kernel at once as its threads and its shared memory allow
-//! ([`Capability`]), of a block partition as many as of the largest block and the most shared memory of any block partition. A launch
-//! of block partitions with n₁, n₂, … blocks that take t₁, t₂, … each, of which r are held on each of
-//! [`MULTIPROCESSORS`], takes
+//! ([`Capability`]), of a block partition as many as of the largest block and the most shared memory of
+//! any block partition. A launch of block partitions with n₁, n₂, … blocks that take t₁, t₂, … each, of
+//! which r are held on each of [`MULTIPROCESSORS`], takes
 //!
 //! * [`LAUNCH_NANOSECONDS`] to begin,
 //! * the time of its longest block, or Σ nᵢ·tᵢ / (r · multiprocessors), where that is more; a launch of one block partition

@@ -2,11 +2,12 @@
 //! blocks, or side by side in blocks of their own.
 //!
 //! # Names
-//! A group is a list of *block partitions* side by side; the members of a block partition run one after the other. One
-//! block partition is `v` (vertical), block partitions of one member each are `h` (horizontal), and what lies between is
-//! told by its longest block partition and the number of block partitions: `v2h3` has three block partitions, of which the longest
-//! has two members. Of several of which that is true the one whose block partitions load most in common has the name
-//! alone, and the others follow with a number: `v2h3.2`, `v2h3.3`.
+//! A group is a list of *block partitions* side by side; the members of a block partition run one after
+//! the other. One block partition is `v` (vertical), block partitions of one member each are `h`
+//! (horizontal), and what lies between is told by its longest block partition and the number of block
+//! partitions: `v2h3` has three block partitions, of which the longest has two members. Of several of
+//! which that is true the one whose block partitions load most in common has the name alone, and the
+//! others follow with a number: `v2h3.2`, `v2h3.3`.
 //!
 //! Where the members' domains differ, a group may also have `vmax` or `vmin`: one block partition over the threads of its
 //! largest member, whose others run where an `if` lets them, or over those of its smallest, in which the

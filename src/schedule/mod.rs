@@ -2,6 +2,10 @@
 //!
 //! A plan is edits only, plain data that serialises. Nothing here is trusted: [`crate::verify`]
 //! judges every plan from the models alone.
+//!
+//! [`plan_fusion`] grows groups; who may join one is said in [`group`], what a launch may not move past in
+//! [`obstacle`], the reason that is given for a pair in [`apart`]. [`ScheduleOptions`] is all that the command
+//! line says about plans.
 
 mod alignment;
 mod single_launches;

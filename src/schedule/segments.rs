@@ -1,10 +1,11 @@
 //! Members of a group -> the segments of its kernel.
 //!
-//! Members between which there is no path of edges, but of such as the group's tests find absent, may run in
-//! any order. So the block partitions of a group, its connected parts, are laid side by side: as many members as
-//! possible stand between two barriers, and where members that are next have barriers at the same places inside, they become one segment
-//! and run interleaved, so that they wait once for all of them. Next are, of a block partition, too, all members
-//! that depend on nothing that has not run. Invariant: a member runs after all that it depends on.
+//! Members between which there is no path of edges, but of such as the group's tests find absent, may
+//! run in any order. So the block partitions of a group, its connected parts, are laid side by side: as
+//! many members as possible stand between two barriers, and where members that are next have barriers
+//! at the same places inside, they become one segment and run interleaved, so that they wait once for
+//! all of them. Next are, of a block partition, too, all members that depend on nothing that has not
+//! run. Invariant: a member runs after all that it depends on.
 
 use super::domains::Domains;
 use super::group::{Judge, orders};

@@ -1,13 +1,15 @@
 //! Whether two loops of a kernel that follow each other may become one.
 //!
-//! In the one loop, iteration n of the second comes before iterations m > n of the first. Between threads
-//! nothing was ordered, since no barrier stands in or between the two. In one thread no order is lost when
-//! accesses of which one writes either never reach a common byte, in whichever iterations, or go to the same place as a function of
-//! the iteration's number, places of different numbers being disjoint. The two must run equally often: what
-//! is known of the iterations of all accesses of the one is what is known of those of the other. What is
-//! touched between the two comes behind the second loop then: it has no byte in common with what that
-//! touches, unless both read. An atomic update whose result nobody uses orders nothing besides. Waits for the thread's asynchronous copies come before both loops, in which none
-//! begin. What the threads of a warp do together stays where it is, before both or behind both.
+//! In the one loop, iteration n of the second comes before iterations m > n of the first. Between
+//! threads nothing was ordered, since no barrier stands in or between the two. In one thread no order
+//! is lost when accesses of which one writes either never reach a common byte, in whichever iterations,
+//! or go to the same place as a function of the iteration's number, places of different numbers being
+//! disjoint. The two must run equally often: what is known of the iterations of all accesses of the one is
+//! what is known of those of the other. What is touched between the two comes behind the second loop
+//! then: it has no byte in common with what that touches, unless both read. An atomic update whose
+//! result nobody uses orders nothing besides. Waits for the thread's asynchronous copies come before
+//! both loops, in which none begin. What the threads of a warp do together stays where it is, before
+//! both or behind both.
 
 use super::iterations::{COUNTER, Reader, Row, Sum, Term};
 use super::one_thread::never_meet;

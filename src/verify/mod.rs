@@ -7,33 +7,34 @@
 //! ways only, and each is judged by itself.
 //!
 //! *On the host*, a group runs at the place of its last member, so its other members move down past
-//! what stands between. That is the same whether the guards hold or not (the originals then run at
-//! that place too), so nothing may be assumed here: no moved launch may pass a node that may touch
-//! a byte that it touches (one writing; `touched`, by allocations and by ranges that hold in every run), even where that node is itself moved further down, since
-//! it may be issued at its old place after all; nor a node that the host program can observe. A wait
-//! that it passes no longer tells the host or another stream that it is done, so from where it is
-//! issued up to the next wait nobody else may touch its memory (`waits`). Every pair of conflicting nodes keeps its order, which makes
-//! the result acyclic and every group convex: a path that leaves a group and comes back to it would
-//! hold a node that one member passes in conflict. Launches still pending where control leaves the
-//! region are issued there in their old order by code generation and pass no more than was checked.
-//! Between the first and the last member neither is met again, and each member is on every path
-//! to the next (`host_order`), so that they run in step.
+//! what stands between. That is the same whether the guards hold or not (the originals then run at that
+//! place too), so nothing may be assumed here: no moved launch may pass a node that may touch a byte
+//! that it touches (one writing; `touched`, by allocations and by ranges that hold in every run), even
+//! where that node is itself moved further down, since it may be issued at its old place after all; nor
+//! a node that the host program can observe. A wait that it passes no longer tells the host or another
+//! stream that it is done, so from where it is issued up to the next wait nobody else may touch its
+//! memory (`waits`). Every pair of conflicting nodes keeps its order, which makes the result acyclic
+//! and every group convex: a path that leaves a group and comes back to it would hold a node that one
+//! member passes in conflict. Launches still pending where control leaves the region are issued there
+//! in their old order by code generation and pass no more than was checked. Between the first and the
+//! last member neither is met again, and each member is on every path to the next (`host_order`), so
+//! that they run in step.
 //!
-//! *On the device*, every thread runs its instances of the members in the order of the plan's
-//! segments, with the identity map from each member's blocks and threads. The fused grid is on each
-//! axis the largest of any member's: a member with the identity must be known to fill it, a clipped
-//! one runs in those blocks only that its own grid has, so that either way each of its instances runs
-//! once, and blocks run it as a whole or not at all. Members of one segment run
-//! interleaved: each keeps the order of its own statements and all of its barriers, and nothing is
-//! known of the order between them, as between members that the plan puts the other way round: of
-//! these no two instances may conflict, in one thread either. Of other pairs the order of two conflicting instances is kept when they
-//! are in one thread, or in one block with a barrier between their segments; whatever else is lost.
-//! So for each pair of members and of accesses the set of conflicting instances in different blocks,
-//! and without a barrier in different threads, must be *empty* (`conflict`), but for updates that leave the same bits in any order
-//! (`reduction`). The models promise
-//! that their accesses cover what happens if their preconditions hold; the group's guards must imply
-//! these, as well as equal blocks, which make the identity a bijection, and valid configurations,
-//! since CUDA skips an invalid launch and runs the rest.
+//! *On the device*, every thread runs its instances of the members in the order of the plan's segments,
+//! with the identity map from each member's blocks and threads. The fused grid is on each axis the
+//! largest of any member's: a member with the identity must be known to fill it, a clipped one runs in
+//! those blocks only that its own grid has, so that either way each of its instances runs once, and
+//! blocks run it as a whole or not at all. Members of one segment run interleaved: each keeps the order
+//! of its own statements and all of its barriers, and nothing is known of the order between them, as
+//! between members that the plan puts the other way round: of these no two instances may conflict, in
+//! one thread either. Of other pairs the order of two conflicting instances is kept when they are in
+//! one thread, or in one block with a barrier between their segments; whatever else is lost. So for
+//! each pair of members and of accesses the set of conflicting instances in different blocks, and
+//! without a barrier in different threads, must be *empty* (`conflict`), but for updates that leave the
+//! same bits in any order (`reduction`). The models promise that their accesses cover what happens if
+//! their preconditions hold; the group's guards must imply these, as well as equal blocks, which make
+//! the identity a bijection, and valid configurations, since CUDA skips an invalid launch and runs the
+//! rest.
 //!
 //! Threads of a member may be *remapped* over those of the fused launch (`remapped`), where they need nothing
 //! of their block. Of a pair with such a member the threads are compared by numbers of theirs, of which equal ones
@@ -61,12 +62,13 @@
 //! *Tables of pointers* in memory of the device are constants of a launch only where nothing but the host writes them,
 //! for which each write of the program is looked at (`tables`).
 //!
-//! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of that
-//! kernel that it orders nothing alone; and shared variables may only share storage when
-//! [`shared_memory_reuse_conflict`] finds there that they are in use one after the other or in other blocks, and loads only be served
-//! from a copy in shared memory when [`row_promotion_conflict`] finds that the thread itself brought the same
-//! value there, or [`buffer_promotion_conflict`] that its block did. Two loops may only become one when [`join_conflict`] finds that each iteration meets its
-//! counterpart at most.
+//! *Inside* a fused kernel a barrier may only be left out when [`is_redundant`] finds in the model of
+//! that kernel that it orders nothing alone; and shared variables may only share storage when
+//! [`shared_memory_reuse_conflict`] finds there that they are in use one after the other or in other
+//! blocks, and loads only be served from a copy in shared memory when [`row_promotion_conflict`] finds that
+//! the thread itself brought the same value there, or [`buffer_promotion_conflict`] that its block did.
+//! Two loops may only become one when [`join_conflict`] finds that each iteration meets its counterpart
+//! at most.
 //!
 //! *In batches*, launches of a region are put off, all to a place before the host does anything that
 //! could tell (`batches`); there each is issued after every earlier one that touches a common byte, one
@@ -74,12 +76,14 @@
 //! it tells by ranges of the plan, so these must hold all that its model may touch. A range that a launch
 //! replaces may be given other memory there (`expansion`).
 //!
-//! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise.
-//! Static shared memory is each member's own, or another's after a barrier or in another block partition, which code generation sees to; dynamic shared memory, which members overlay, and warp
-//! operations need a barrier before. Anything unknown refuses.
+//! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise. Static
+//! shared memory is each member's own, or another's after a barrier or in another block partition,
+//! which code generation sees to; dynamic shared memory, which members overlay, and warp operations
+//! need a barrier before. Anything unknown refuses.
 //!
 //! It recomputes all this from models, launch graph and plan alone, and may not use the algorithms
-//! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types.
+//! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types. [`verify()`] has the
+//! order of the checks; each is a file below that gives [`Refusal`]s.
 
 mod barriers;
 mod buffer_promotion;

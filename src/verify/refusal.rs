@@ -1,4 +1,4 @@
-//! Why a plan is refused.
+//! Why a plan is refused. Each reason has a bad plan in `tests/verify.rs` or a file of `tests/verify/`.
 
 use crate::launch::{BufferId, LaunchId, NodeId};
 use thiserror::Error;

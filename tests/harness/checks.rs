@@ -1,6 +1,7 @@
 //! `SIRIUS_CHECK`: every kind of fault of `tests/check/faults.cu` is found and named, and what is right
 //! passes.
 
+use crate::quick_link::QUICK_LINK;
 use libtest_mimic::Failed;
 use std::path::Path;
 use std::process::Command;
@@ -472,8 +473,9 @@ fn build(source: &str, fusion: &str, program: &Path) -> Result<(), Failed> {
             "-arch=sm_90",
             "--sirius-device=cpu",
             &format!("--sirius-fusion={fusion}"),
-            "-o",
         ])
+        .args(QUICK_LINK)
+        .arg("-o")
         .arg(program)
         .output()?;
     if !built.status.success() {

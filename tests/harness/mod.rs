@@ -5,11 +5,13 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 use sirius_oracle::compare::{Comparison, StaticGraph, compare};
 use sirius_oracle::history::History;
-use sirius_oracle::races::races;
+use sirius_oracle::races::Races;
 use sirius_rs::dependence::Scope;
-use sirius_runtime::trace::Trace;
+use sirius_runtime::trace::{Record, TraceReader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
@@ -153,10 +155,11 @@ fn compare_runs(
             }
         }
     }
-    let trace = no_new_races(off, on, arguments, folder)?;
+    let mut history = History::default();
+    no_new_races(off, on, arguments, folder, |record| history.add(record))?;
     let dump = StaticGraph::read_dump(&on.messages).ok_or("a dump has edges and operands")?;
     let graph = StaticGraph::new(report, dump).ok_or("a report has nodes")?;
-    let comparison = compare(&graph, &History::replay(&trace.records));
+    let comparison = compare(&graph, &history);
     count(&comparison);
     match &comparison.faults[..] {
         [] => Ok(()),
@@ -196,34 +199,27 @@ fn same_runs(
         }
         same_memory(&unfused, &fused, what)?;
     }
-    no_new_races(off, on, arguments, folder)?;
-    Ok(())
+    no_new_races(off, on, arguments, folder, |_| {})
 }
 
-/// The trace of the unfused program; an error when fused launches race and unfused ones do not.
+/// An error when fused launches race and unfused ones do not. What the unfused program did is handed to `see`.
 fn no_new_races(
     off: &Built,
     on: &Built,
     arguments: &[String],
     folder: &Path,
-) -> Result<Trace, Failed> {
-    let traced = |built: &Built, name: &str| -> Result<Trace, Failed> {
-        let path = folder.join(name);
-        let file = path.to_string_lossy().into_owned();
-        built.run(
-            arguments,
-            &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_TRACE", &file)],
-        )?;
-        Ok(sirius_runtime::trace::read_trace(&path)?)
-    };
-    let trace = traced(off, "off.trace")?;
-    if races(&trace).is_empty() {
-        let found = races(&traced(on, "on.trace")?);
+    mut see: impl FnMut(&Record),
+) -> Result<(), Failed> {
+    if off
+        .races(arguments, &folder.join("off.trace"), &mut see)?
+        .is_empty()
+    {
+        let found = on.races(arguments, &folder.join("on.trace"), |_| {})?;
         if !found.is_empty() {
             return Err(format!("fused launches race (site, where): {found:?}").into());
         }
     }
-    Ok(trace)
+    Ok(())
 }
 
 /// Checks the oracle itself.
@@ -516,6 +512,27 @@ impl Built {
         }
         let memory = std::fs::read_to_string(&dump)?;
         Ok(Run { output, memory })
+    }
+
+    /// The launch sites that race in a run, and where; its trace goes to a file, and what is in it to `see`.
+    fn races(
+        &self,
+        arguments: &[String],
+        trace: &Path,
+        mut see: impl FnMut(&Record),
+    ) -> Result<BTreeSet<(u32, &'static str)>, Failed> {
+        let file = trace.to_string_lossy().into_owned();
+        self.run(
+            arguments,
+            &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_TRACE", &file)],
+        )?;
+        let mut races = Races::default();
+        for record in TraceReader::new(BufReader::new(File::open(trace)?))? {
+            let record = record?;
+            see(&record);
+            races.add(record);
+        }
+        Ok(races.found())
     }
 
     /// How many launches a run executes.

@@ -4,36 +4,57 @@ use sirius_runtime::abi::access;
 use sirius_runtime::trace::{Access, NO_ORDINAL, Record, Trace};
 use std::collections::{BTreeSet, HashMap};
 
-/// The launch sites with a race, and what races there.
-pub fn races(trace: &Trace) -> BTreeSet<(u32, &'static str)> {
-    let mut sites = HashMap::new();
-    // The accesses of a launch come without a gap, since one thread ran it.
-    let mut launches: Vec<(u32, Vec<BlockAccesses>)> = Vec::new();
-    for record in &trace.records {
+/// A search through the records of a run on one thread, in their order. What a launch accessed is kept until the next one
+/// begins.
+#[derive(Default)]
+pub struct Races {
+    sites: HashMap<u32, u32>,
+    /// The launch whose accesses come now: they come without a gap, since one thread ran it.
+    launch: Option<u32>,
+    parts: Vec<BlockAccesses>,
+    found: BTreeSet<(u32, &'static str)>,
+}
+
+impl Races {
+    /// Takes in what comes next in the run.
+    pub fn add(&mut self, record: Record) {
         match record {
             Record::Launch { launch, site, .. } => {
-                sites.insert(*launch, *site);
+                self.sites.insert(launch, site);
             }
             Record::Accesses {
                 launch,
                 block,
                 accesses,
-            } => match launches.last_mut() {
-                Some((last, parts)) if last == launch => parts.push((*block, accesses)),
-                _ => launches.push((*launch, vec![(*block, accesses)])),
-            },
+            } => {
+                if self.launch != Some(launch) {
+                    self.settle();
+                    self.launch = Some(launch);
+                }
+                self.parts.push((block, accesses));
+            }
             _ => {}
         }
     }
-    let race_of = |(launch, parts): &(u32, Vec<BlockAccesses>)| {
-        let site = sites.get(launch).copied().unwrap_or(u32::MAX);
-        Some((site, race(parts)?))
-    };
-    launches.iter().filter_map(race_of).collect()
+
+    /// The launch sites with a race, and what races there.
+    pub fn found(mut self) -> BTreeSet<(u32, &'static str)> {
+        self.settle();
+        self.found
+    }
+
+    fn settle(&mut self) {
+        let parts = std::mem::take(&mut self.parts);
+        let Some(launch) = self.launch.take() else {
+            return;
+        };
+        let site = self.sites.get(&launch).copied().unwrap_or(u32::MAX);
+        self.found.extend(race(&parts).map(|what| (site, what)));
+    }
 }
 
 /// What a block accessed.
-type BlockAccesses<'a> = ([u32; 3], &'a [Access]);
+type BlockAccesses = ([u32; 3], Vec<Access>);
 
 /// The memory that an access is to: the block that owns it when it is shared, and the allocation.
 type Home = (Option<[u32; 3]>, u32);
@@ -42,29 +63,30 @@ type Home = (Option<[u32; 3]>, u32);
 /// are most of a run; of the others, what was seen is summed up, so that the time is linear in the accesses.
 fn race(parts: &[BlockAccesses]) -> Option<&'static str> {
     let mut homes: HashMap<Home, Vec<Option<Box<Touched>>>> = HashMap::new();
+    let bytes_per_cell = bytes_per_cell(parts);
     for (block, accesses) in parts {
         for access in accesses.iter().filter(|it| it.kind != LOAD) {
             let Some(home) = home_of(*block, access) else {
                 continue;
             };
-            let bytes = homes.entry(home).or_default();
-            let (from, to) = bytes_of(access);
-            if bytes.len() < to {
-                bytes.resize_with(to, || None);
+            let cells = homes.entry(home).or_default();
+            let (from, to) = cells_of(access, bytes_per_cell);
+            if cells.len() < to {
+                cells.resize_with(to, || None);
             }
-            for byte in &mut bytes[from..to] {
-                byte.get_or_insert_default();
+            for cell in &mut cells[from..to] {
+                cell.get_or_insert_default();
             }
         }
     }
     for (block, accesses) in parts {
-        for access in *accesses {
-            let Some(bytes) = home_of(*block, access).and_then(|home| homes.get_mut(&home)) else {
+        for access in accesses {
+            let Some(cells) = home_of(*block, access).and_then(|home| homes.get_mut(&home)) else {
                 continue;
             };
-            let (from, to) = bytes_of(access);
-            let to = to.min(bytes.len());
-            for touched in bytes[from.min(to)..to].iter_mut().flatten() {
+            let (from, to) = cells_of(access, bytes_per_cell);
+            let to = to.min(cells.len());
+            for touched in cells[from.min(to)..to].iter_mut().flatten() {
                 if touched.add(*block, access) {
                     let shared = access.space != 0;
                     return Some(if shared {
@@ -88,8 +110,19 @@ fn home_of(block: [u32; 3], access: &Access) -> Option<Home> {
     }
 }
 
-fn bytes_of(access: &Access) -> (usize, usize) {
-    let at = |byte: u64| usize::try_from(byte).expect("it fits in memory");
+/// What is looked at as one: words where every access is to whole ones, else bytes.
+fn bytes_per_cell(parts: &[BlockAccesses]) -> u64 {
+    const WORD_BYTES: u64 = 4;
+    let mut accesses = parts.iter().flat_map(|(_, accesses)| accesses);
+    let whole = accesses.all(|access| {
+        access.offset.is_multiple_of(WORD_BYTES)
+            && u64::from(access.size).is_multiple_of(WORD_BYTES)
+    });
+    if whole { WORD_BYTES } else { 1 }
+}
+
+fn cells_of(access: &Access, bytes_per_cell: u64) -> (usize, usize) {
+    let at = |byte: u64| usize::try_from(byte / bytes_per_cell).expect("it fits in memory");
     (
         at(access.offset),
         at(access.offset + u64::from(access.size)),
@@ -98,7 +131,7 @@ fn bytes_of(access: &Access) -> (usize, usize) {
 
 const LOAD: u8 = access::LOAD as u8;
 
-/// Who touched a byte in a launch, as far as it matters.
+/// Who touched a cell in a launch, as far as it matters.
 #[derive(Default)]
 struct Touched {
     blocks: Agents<[u32; 3]>,
@@ -178,7 +211,16 @@ impl<A: Copy + PartialEq> Agents<A> {
     }
 }
 
-/// That [`races`] sees what races, and nothing else: pairs of accesses to one byte, made by hand.
+fn races(trace: Trace) -> BTreeSet<(u32, &'static str)> {
+    let mut races = Races::default();
+    trace
+        .records
+        .into_iter()
+        .for_each(|record| races.add(record));
+    races.found()
+}
+
+/// That [`Races`] sees what races, and nothing else: pairs of accesses to one byte, made by hand.
 pub fn check_races() -> Result<(), String> {
     let (load, store, add) = (access::LOAD, access::STORE, access::ATOMIC);
     // Block, thread, interval and kind of two accesses; shared memory; whether they race.
@@ -199,7 +241,7 @@ pub fn check_races() -> Result<(), String> {
             block,
             access: access_of(thread, interval, kind, space, 16),
         });
-        if races(&trace_of(&made)).is_empty() == expected {
+        if races(trace_of(&made)).is_empty() == expected {
             return Err(format!(
                 "{first:?} and {second:?}: expected race {expected}"
             ));
@@ -240,7 +282,7 @@ fn check_sums() -> Result<(), String> {
             .iter()
             .any(|first| made.iter().any(|second| first.races_with(second)));
         racing += usize::from(expected);
-        if races(&trace_of(&made)).is_empty() == expected {
+        if races(trace_of(&made)).is_empty() == expected {
             return Err(format!("case {case}: expected race {expected} of {made:?}"));
         }
     }

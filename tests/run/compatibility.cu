@@ -1,6 +1,7 @@
 // What programs may rely on although clang and CUDA 13 do not give it: the compatibility header.
 //
 // expect: 2 launches -> 2
+#include <cmath>
 #include <cstdio>
 
 struct Results {
@@ -9,6 +10,8 @@ struct Results {
     float4 hinted_vector;
     double mixed;
     int finite;
+    double power;
+    unsigned types;
 };
 
 __global__ void device_side(Results *results, const float4 *input) {
@@ -21,6 +24,8 @@ __global__ void device_side(Results *results, const float4 *input) {
     __stcg(&results->hinted_vector, __ldca(input));
     results->mixed = max(input->x, 2.5);
     results->finite = isfinite(input->w) ? 1 : 0;
+    results->power = pow(input->z - 2.9f, 3);
+    results->types = sizeof pow(input->x, 2) + sizeof std::pow(input->x, 2) + sizeof pow(input->x, 2.0f) + sizeof clock();
 }
 
 // nvcc's built-in atomic functions, and the older ones of another scope.
@@ -83,6 +88,8 @@ int main() {
     wrong += results.hinted_vector.w != 4.0f;
     wrong += results.mixed != 2.5;
     wrong += results.finite != 1;
+    wrong += fabs(results.power - pow(3.0f - 2.9f, 3)) > 1e-17;
+    wrong += results.types != 8 + 8 + 4 + 8;
 
     // The overloads of min and max that nvcc gives to host code.
     unsigned three = 3;
@@ -93,6 +100,15 @@ int main() {
     wrong += max(four, (size_t)2) != 4;
     wrong += min(7ll, 5ll) != 5;
     wrong += max(nan_value, 1.0f) != 1.0f;
+    wrong += umin(3, -1) != 3 || llmax(-1, 3) != 3 || ullmax(3, -1) != ~0ull;
+
+    // What is of float with nvcc, and of double with the host's headers alone.
+    float half = 0.5f, sine, cosine;
+    sincos(half, &sine, &cosine);
+    wrong += sine != sinf(half) || cosine != cosf(half);
+    wrong += sizeof exp10(half) + sizeof j0(half) + sizeof j1(half) + sizeof jn(2, half) + sizeof y0(half) + sizeof y1(half) +
+                 sizeof yn(2, half) + sizeof erfinv(half) !=
+             8 * sizeof half;
     wrong += !isfinite(1.0f) || isfinite(1.0 / 0.0);
 #if __CUDACC_VER_MAJOR__ < 11
     wrong++;

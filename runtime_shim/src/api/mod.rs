@@ -8,6 +8,10 @@
 //!
 //! Names after `=` are further names of the same function: with CUDA's option of a default stream for
 //! each thread, headers add `_ptsz` or `_ptds`; older headers add version numbers.
+//!
+//! A function that comes here leaves [`unsupported`]. To the compiler it is an unknown call, over which
+//! nothing fuses, until it has rows in the compiler's `src/launch/calls/` and
+//! `src/program/runtime_effects.rs`.
 
 /// Defines C functions whose bodies return a `CudaResult`.
 macro_rules! cuda_functions {

@@ -4,9 +4,9 @@
 //! next one: through events, through the default stream, and through the host, which waits for streams, events
 //! and copies. Work is done when the call that issues it returns, so that only what a program says counts, not what happened.
 //!
-//! Nothing is kept before a program makes its first stream or gets memory that it shares with the device. Where there is doubt, operations are ordered: a host
-//! function counts as something that the host has waited for, and so does a kernel that accesses memory of the
-//! host atomically.
+//! Nothing is kept before a program makes its first stream or gets memory that it shares with the
+//! device. Where there is doubt, operations are ordered: a host function counts as something that the
+//! host has waited for, and so does a kernel that accesses memory of the host atomically.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

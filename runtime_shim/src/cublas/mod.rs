@@ -1,11 +1,11 @@
 //! cuBLAS on the CPU device: the functions that common programs call.
 //!
-//! The interface is that of `cublas_v2.h`: matrices by columns, a handle, scalars and results in host or
-//! device memory. Products are those of the crate `matrixmultiply`, also of half precision ([`mixed`]), other operations plain loops; results
-//! agree with NVIDIA's library up to rounding. A matrix or vector that is not device memory, or leaves
-//! its allocation, is `CUBLAS_STATUS_EXECUTION_FAILED` with a sentence on stderr. Work is done in order of
-//! the handle's stream, before the call returns. A function that is not here is missing when the program
-//! is linked.
+//! The interface is that of `cublas_v2.h`: matrices by columns, a handle, scalars and results in host
+//! or device memory. Products are those of the crate `matrixmultiply`, also of half precision
+//! ([`mixed`]), other operations plain loops; results agree with NVIDIA's library up to rounding. A
+//! matrix or vector that is not device memory, or leaves its allocation, is
+//! `CUBLAS_STATUS_EXECUTION_FAILED` with a sentence on stderr. Work is done in order of the handle's
+//! stream, before the call returns. A function that is not here is missing when the program is linked.
 
 use std::ffi::c_void;
 

@@ -1,7 +1,7 @@
 //! Stacks of fibers: mappings with a guard page, kept for reuse.
 //!
-//! Invariant: a stack is in the pool or lent to one worker, and there are no more than [`STACK_LIMIT`]; what lies below a stack is inaccessible,
-//! so that an overflow faults and is reported as one.
+//! Invariant: a stack is in the pool or lent to one worker, and there are no more than [`STACK_LIMIT`];
+//! what lies below a stack is inaccessible, so that an overflow faults and is reported as one.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

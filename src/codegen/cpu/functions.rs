@@ -1,5 +1,6 @@
-//! What stands in the place of device intrinsics and built-in functions: `threads.ll`,
-//! `arithmetic.ll`, `bits.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C library has one of the same meaning.
+//! What stands in the place of device intrinsics and built-in functions: `threads.ll`, `arithmetic.ll`,
+//! `bits.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C
+//! library has one of the same meaning.
 
 use super::conversions::add_conversions;
 use super::eight_bits::add_eight_bits;

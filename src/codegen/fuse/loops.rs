@@ -14,8 +14,9 @@
 //!   begins any. The rest comes behind the second now. It does not wait, uses no atomic's result, and nothing that it
 //!   touches can be touched by the second, unless both read.
 //! - Iteration n of the second now comes before iteration m > n of the first, in one thread. That is no
-//!   matter for accesses that cannot reach a common byte, as other pointers or the bounds of their distance tell, and for such that go to one place in iterations of
-//!   equal number ([`super::counterparts`]). Between threads nothing was ordered.
+//!   matter for accesses that cannot reach a common byte, as other pointers or the bounds of their
+//!   distance tell, and for such that go to one place in iterations of equal number
+//!   ([`super::counterparts`]). Between threads nothing was ordered.
 //!
 //! The second's counter is computed from the first's then, and where both go to one place in an iteration, the
 //! second takes the first's address, by which LLVM knows that they do.

@@ -30,9 +30,9 @@ pub(super) fn call(name: &str) -> Option<RuntimeCall> {
         stream,
     };
     let (action, outputs): (Action, &'static [(usize, u64)]) = match name {
-        "cuMemAlloc" | "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" => {
-            (allocate(MemoryKind::Device, Size::Argument(1)), &[])
-        }
+        "cuMemAlloc" | "cuMemAllocAsync" => (allocate(MemoryKind::Device, Size::Argument(1)), &[]),
+        // A pool may be of the host's memory, or of managed memory.
+        "cuMemAllocFromPoolAsync" => (allocate(MemoryKind::Managed, Size::Argument(1)), &[]),
         "cuMemAllocPitch" => (allocate(MemoryKind::Device, Size::Unknown), &[(1, 8)]),
         "cuMemAllocManaged" => (allocate(MemoryKind::Managed, Size::Argument(1)), &[]),
         "cuMemAllocHost" | "cuMemHostAlloc" => {

@@ -23,9 +23,9 @@ pub(super) fn call(name: &str) -> Option<RuntimeCall> {
         stream,
     };
     let (action, outputs): (Action, &'static [(usize, u64)]) = match name {
-        "cudaMalloc" | "cudaMallocAsync" | "cudaMallocFromPoolAsync" => {
-            (allocate(MemoryKind::Device, Size::Argument(1)), &[])
-        }
+        "cudaMalloc" | "cudaMallocAsync" => (allocate(MemoryKind::Device, Size::Argument(1)), &[]),
+        // A pool may be of the host's memory, or of managed memory.
+        "cudaMallocFromPoolAsync" => (allocate(MemoryKind::Managed, Size::Argument(1)), &[]),
         "cudaMallocPitch" => (allocate(MemoryKind::Device, Size::Unknown), &[(1, 8)]),
         "cudaMallocManaged" => (allocate(MemoryKind::Managed, Size::Argument(1)), &[]),
         "cudaMallocHost" | "cudaHostAlloc" => {

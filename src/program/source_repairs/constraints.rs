@@ -1,5 +1,6 @@
-//! Requirements of templates that name functions of one side, which nvcc does not look at there. A requires-expression is read in a function for
-//! both sides, from which clang takes functions of either.
+//! Requirements of templates that name functions of one side, which nvcc does not look at there. A
+//! requires-expression is read in a function for both sides, from which clang takes functions of
+//! either.
 
 use super::code::{closing, code_alone};
 use super::places::Change;

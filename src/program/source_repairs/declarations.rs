@@ -1,5 +1,6 @@
-//! Declarations that nvcc takes: `main` with any parameters or without a type, members of templates with the template's own parameters behind their names,
-//! and default arguments that name what their parameter hides.
+//! Declarations that nvcc takes: `main` with any parameters or without a type, members of templates
+//! with the template's own parameters behind their names, and default arguments that name what their
+//! parameter hides.
 
 use super::code::{closing, code_alone, declaration_begin, pieces, scope_header, words};
 use super::places::{Change, angled, word};

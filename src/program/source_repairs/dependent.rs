@@ -1,8 +1,8 @@
-//! What clang checks where a template is defined and nvcc where it is instantiated: members of classes that are incomplete still, access to members,
-//! members that the class around does not have.
+//! What clang checks where a template is defined and nvcc where it is instantiated: members of classes
+//! that are incomplete still, access to members, members that the class around does not have.
 //!
-//! The object becomes one whose type depends on the template: `__func__` depends on it where a function is in one, and is a plain array
-//! elsewhere, so that clang refuses there as before.
+//! The object becomes one whose type depends on the template: `__func__` depends on it where a function
+//! is in one, and is a plain array elsewhere, so that clang refuses there as before.
 
 use super::code::{code_alone, function_around, object_before, words};
 use super::places::{Change, word};

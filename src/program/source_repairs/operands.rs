@@ -1,5 +1,5 @@
-//! Operands of `asm` in device code that nvcc takes: `"C"`, a constant text that stands in the template's place for it, and objects that convert to
-//! one scalar, at `"n"` to a constant number.
+//! Operands of `asm` in device code that nvcc takes: `"C"`, a constant text that stands in the
+//! template's place for it, and objects that convert to one scalar, at `"n"` to a constant number.
 
 use super::super::assembly_operands;
 use super::code::{closing, code_alone, words};

@@ -1,5 +1,6 @@
-//! Templates of `asm` in which a register of PTX has one percent sign, `asm("mov.u32 %0, %laneid;" : …)`: nvcc takes what stands for no operand as
-//! it is, clang wants the sign twice.
+//! Templates of `asm` in which a register of PTX has one percent sign,
+//! `asm("mov.u32 %0, %laneid;" : …)`: nvcc takes what stands for no operand as it is,
+//! clang wants the sign twice.
 
 use super::places::Change;
 
