@@ -2,7 +2,7 @@
 //!
 //! Invariant: a [`Report`] is stage data, never scraped from messages; every view is a pure function
 //! of it. The fields and names of [`Report`] are what the JSON view promises to its readers
-//! (version 1).
+//! (version 2; some are still written under their names of version 1, too).
 //!
 //! A new field is filled in [`build_report`], or in the pipeline's analysis where only code generation
 //! knows it; the JSON view then has it. The others are to show it: [`text`], [`html`], perhaps [`dot`].
@@ -15,6 +15,7 @@ mod counts;
 mod dot;
 mod effects;
 mod fold;
+mod former;
 mod html;
 mod maps;
 mod reservations;
@@ -48,10 +49,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// The version of [`Report`] in its JSON form.
+const VERSION: u32 = 2;
+
 /// Everything about a compilation that users and tools may want to know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Version of this format: 1.
+    /// Version of this format: 2.
     pub version: u32,
     /// Launches before and after.
     #[serde(default)]
@@ -242,10 +246,11 @@ pub struct ReportFusion {
     /// Ids of the members' nodes, in order.
     pub members: Vec<usize>,
     /// Name of the layout that was taken, see [`crate::schedule::Layout`].
+    #[serde(flatten, with = "former::layout")]
     pub layout: String,
     /// Names of all layouts that these launches have, the most vertical first;
     /// `--sirius-layout` takes one of them.
-    #[serde(default)]
+    #[serde(flatten, with = "former::layouts")]
     pub layouts: Vec<String>,
     /// The layout that was asked for, where these launches do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -372,7 +377,7 @@ pub fn build_report(
         seconds: *seconds,
     });
     Report {
-        version: 1,
+        version: VERSION,
         counts: ReportCounts::of_plan(graph, plan),
         nodes: graph
             .nodes
