@@ -418,8 +418,8 @@ fn operations_without_a_mask_are_refused_from_sm_70_on() {
         let device = format!("--sirius-device={device}");
         let output = program(&[path, &device, "-arch=sm_80", "-c", "-o", "/dev/null"]);
         let stderr = String::from_utf8_lossy(&output.stderr);
-        let sentence = ":2: error: `__shfl` does not name the lanes that take part, and sm_80 has no \
-            such operation: use `__shfl_sync`\n    2 |   return __shfl(v, 0);\n";
+        let sentence = ":2:10: error: `__shfl` does not name the lanes that take part, and sm_80 has no \
+            such operation: use `__shfl_sync`\n    2 |   return __shfl(v, 0);\n      |          ^\n";
         assert!(stderr.contains(sentence), "{stderr}");
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         // What no kernel reaches is no matter, unless other units may.

@@ -126,13 +126,16 @@ fn a_possible_exchange_of_lanes_is_warned_of() {
         let output = program(arguments);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{stderr}");
-        let said = "scattered.cu:3: warning: `scattered` writes shared memory here";
+        let said = "scattered.cu:3:24: warning: `scattered` writes shared memory here";
         assert_eq!(stderr.contains(said), warned, "{stderr}");
         assert_eq!(
             stderr.contains("scattered.cu:5, which reads it"),
             warned,
             "{stderr}"
         );
+        let shown =
+            "    3 |     s[to[threadIdx.x]] = x[threadIdx.x];\n      |                        ^\n";
+        assert_eq!(stderr.contains(shown), warned, "{stderr}");
     }
 }
 

@@ -289,6 +289,7 @@ fn the_schema_refuses_what_is_wrong() {
     let report: Value = serde_json::from_str(include_str!("report/example.json")).unwrap();
     for (place, wrong) in [
         ("/version", Value::from(1)),
+        ("/fusions/0/orientation", Value::Null),
         ("/nodes/0/kind", Value::from("teapot")),
         ("/nodes/1/grid", Value::from(3)),
         ("/edges/0/scope", Value::Null),

@@ -11,7 +11,7 @@ pub(super) fn manual_page() -> String {
     let command = whole_command().long_about(
         "Compiles CUDA programs with nvcc's command line, finds kernel launches that can run as one, proves it, and \
          links a program that gives the same results with fewer launches.\n\n\
-         Options may be written as nvcc takes them: with one dash or two, and the value behind '=' or a space.",
+         Long names of options begin with two dashes, short ones with one. A value stands behind '=' or a space.",
     );
     let page = Man::new(command.clone()).manual("sirius-rs");
     let mut commands = Roff::new();
@@ -38,8 +38,9 @@ pub(super) fn manual_page() -> String {
     }
     tables.control("SH", ["EXIT STATUS"]);
     tables.text([roman(
-        "0 where all was done; 1 where the command line or an input file is wrong, or a tool failed; 2 where a source is \
-         wrong; with -run, that of the program.",
+        "0 where all went well; 1 where the command line is wrong, a tool or file is missing, the preprocessor, host \
+         compiler or linker refuses, or an output cannot be written; 2 where clang refuses a CUDA source; with -run, that \
+         of the program.",
     )]);
     tables.control("SH", ["SEE ALSO"]);
     tables.text([bold("nvcc"), roman("(1), "), bold("clang"), roman("(1)")]);

@@ -159,13 +159,15 @@ fn usage_error(command: &str, error: &clap::Error) -> UsageError {
     };
     let named = text(ContextKind::InvalidArg);
     let option = named.split_whitespace().next().unwrap_or_default();
-    let option = option.trim_matches(['-', '<', '>']).to_owned();
     match (error.kind(), error.get(ContextKind::ValidValue)) {
         (ErrorKind::InvalidValue, Some(ContextValue::Strings(known))) => {
             let value = text(ContextKind::InvalidValue);
             match value.is_empty() {
-                true => UsageError::MissingValue(option),
-                false => undefined(&option, &value, known.iter().map(String::as_str)),
+                true => UsageError::MissingValue(option.to_owned()),
+                false => {
+                    let name = option.trim_matches(['-', '<', '>']);
+                    undefined(name, &value, known.iter().map(String::as_str))
+                }
             }
         }
         (ErrorKind::MissingRequiredArgument, _) => UsageError::MissingValue(command.to_owned()),

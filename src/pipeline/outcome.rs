@@ -157,7 +157,7 @@ impl PipelineError {
     /// The place in a source that it is about, where it is about one.
     pub fn location(&self) -> Option<&Location> {
         match self {
-            Self::Program(ProgramError::Unmasked { location, .. }) => Some(location),
+            Self::Program(error) | Self::Objects(ObjectsError::Program(error)) => error.location(),
             _ => None,
         }
     }

@@ -64,7 +64,7 @@ fn refusal(module: &Module<'_>, call: Value) -> Option<String> {
         return None;
     }
     let operands = call.operands();
-    let constraints = constraints_of(*operands.last()?)?;
+    let (_, constraints) = call.inline_assembly()?;
     let constraints: Vec<&str> = constraints
         .split(',')
         .filter(|constraint| !constraint.starts_with(['~', '!']))
@@ -128,20 +128,6 @@ fn tells_types(module: &Module<'_>) -> bool {
         .iter()
         .flat_map(|function| function.instructions());
     instructions.any(|instruction| instruction.has_metadata(module, "tbaa"))
-}
-
-/// The constraints of inline assembly.
-fn constraints_of(called: Value) -> Option<String> {
-    // SAFETY: what a live call calls; the text lives as long as the assembly, and is copied.
-    unsafe {
-        if LLVMIsAInlineAsm(called.0).is_null() {
-            return None;
-        }
-        let mut length = 0;
-        let constraints = LLVMGetInlineAsmConstraintString(called.0, &raw mut length);
-        let text = std::slice::from_raw_parts(constraints.cast::<u8>(), length);
-        Some(String::from_utf8_lossy(text).into_owned())
-    }
 }
 
 /// Where a call is written, as clang says it.

@@ -17,7 +17,7 @@ pub(super) fn order_assembly(device: &Module<'_>) {
     let mut calls = Vec::new();
     for function in ir::functions(device) {
         for call in function.instructions() {
-            if let Some(template) = call.is_call().then(|| template_of(call)).flatten() {
+            if let Some((template, _)) = call.is_call().then(|| call.inline_assembly()).flatten() {
                 calls.push((call, Flag::of(&template), is_surface_read(&template)));
             }
         }
@@ -58,21 +58,6 @@ impl Flag {
 
 fn is_surface_read(template: &str) -> bool {
     template.trim_start().starts_with("suld.")
-}
-
-/// The text of the inline assembly that a call executes.
-fn template_of(call: Value) -> Option<String> {
-    let callee = call.operands().last().copied()?;
-    // SAFETY: what a live call calls; the text lives as long as the assembly, and is copied.
-    unsafe {
-        if LLVMIsAInlineAsm(callee.0).is_null() {
-            return None;
-        }
-        let mut length = 0;
-        let template = LLVMGetInlineAsmAsmString(callee.0, &raw mut length);
-        let text = std::slice::from_raw_parts(template.cast::<u8>(), length);
-        Some(String::from_utf8_lossy(text).into_owned())
-    }
 }
 
 /// Makes the assembly that a call executes `volatile`.

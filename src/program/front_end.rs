@@ -15,6 +15,7 @@ use crate::cli::{
     Bounded, Build, Device, Input, KernelSymbols, Language, Listener, Phase, Relocatable, Target,
     ToolError, Toolchain,
 };
+use crate::diagnostics::Location;
 use crate::files::{private_folder, write_whole};
 use crate::output::colours;
 use inkwell::context::Context;
@@ -372,6 +373,14 @@ impl ProgramError {
                 what: format!("cannot run {program}"),
                 error: std::io::Error::other(reason),
             },
+        }
+    }
+
+    /// The place in a source that it is about, where it is about one.
+    pub fn location(&self) -> Option<&Location> {
+        match self {
+            Self::Unmasked { location, .. } => Some(location),
+            _ => None,
         }
     }
 

@@ -406,6 +406,29 @@ impl Value {
         unsafe { wrap(LLVMIsAFunction(LLVMGetCalledValue(self.0))) }
     }
 
+    /// Text and constraints of the inline assembly that a call executes.
+    pub(super) fn inline_assembly(self) -> Option<(String, String)> {
+        let called = self.operands().last().copied()?;
+        type Text = unsafe extern "C" fn(LLVMValueRef, *mut usize) -> *const std::ffi::c_char;
+        let read = |text: Text| {
+            let mut length = 0;
+            // SAFETY: what a live call calls is assembly, whose texts live as long, and are copied.
+            let bytes = unsafe {
+                let begin = text(called.0, &raw mut length);
+                std::slice::from_raw_parts(begin.cast::<u8>(), length)
+            };
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        // SAFETY: what a live call calls.
+        let is_assembly = unsafe { !LLVMIsAInlineAsm(called.0).is_null() };
+        is_assembly.then(|| {
+            (
+                read(LLVMGetInlineAsmAsmString),
+                read(LLVMGetInlineAsmConstraintString),
+            )
+        })
+    }
+
     /// The name of the function that a call names directly.
     pub(super) fn called_name(self) -> Option<String> {
         self.called_function().map(Self::name)

@@ -258,7 +258,7 @@ const QUIET_DRIVER_FUNCTIONS: [&str; 16] = [
 /// The names of functions after which a kernel, a copy or a host function in a stream may change
 /// memory that the host reads: of the driver's, all that are not known to be harmless.
 fn makes_visible(name: &str) -> bool {
-    const MARKS: [&str; 21] = [
+    const MARKS: [&str; 22] = [
         // What a library that is loaded later allocates.
         "dlsym",
         "dlvsym",
@@ -269,7 +269,8 @@ fn makes_visible(name: &str) -> bool {
         "cudaHostAlloc",
         "cudaHostRegister",
         "cudaHostGetDevicePointer",
-        // Pools may be of the host's memory.
+        // Pools may be of the host's memory, whoever has made them.
+        "cudaMallocFromPoolAsync",
         "cudaMemPoolCreate",
         "cudaMemPoolImport",
         "cudaMemGetDefaultMemPool",

@@ -98,9 +98,9 @@ impl Value {
     /// was inlined from a header, where that was called.
     fn location_in_own_file(self) -> Location {
         use llvm_sys::debuginfo::{
-            LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDILocationGetInlinedAt,
-            LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile,
-            LLVMInstructionGetDebugLoc,
+            LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDILocationGetColumn,
+            LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
+            LLVMDIScopeGetFile, LLVMInstructionGetDebugLoc,
         };
         let mut places: Vec<Location> = Vec::new();
         // SAFETY: the value is an instruction of a live module; its debug information is walked as LLVM's
@@ -128,7 +128,7 @@ impl Value {
                 places.push(Location {
                     file: source_path(&directory, &name),
                     line: LLVMDILocationGetLine(place),
-                    column: 0,
+                    column: LLVMDILocationGetColumn(place),
                 });
                 place = LLVMDILocationGetInlinedAt(place);
             }
