@@ -79,7 +79,7 @@ fn graph(edges: Vec<Edge>) -> StaticGraph {
 
 /// Two launches of `v0` blocks that take a pointer of their own, `v3` and `v4`, and one number, `v5`.
 fn operands(number: Option<i64>) -> Operands {
-    let value = |id: u32, operand: Operand, constant: Option<i64>| json!({"constant": constant, "witness": [10 + id, operand], "varies_in": null});
+    let value = |id: u32, operand: Operand, constant: Option<i64>| json!({"constant": constant, "holder": [10 + id, operand], "varies_in": null});
     let argument = |argument, bits| Operand::Argument {
         argument,
         offset_bytes: 0,
