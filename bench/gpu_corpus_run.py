@@ -4,9 +4,9 @@
 usage: run_corpus.py [--programs REGEX] [--rounds N] [--seconds N] [--budget N] [--jobs N] [--results FILE]
 
 Each program was built by nvcc, without fusion and with it. At first many run at once, and what they print is compared, but for
-times and rates. Then each runs alone once more, with a library that counts launches and sums up how long kernels ran. Then the
-programs run alone, the ways taking turns, the quick programs first, until the budget is used up: the time of the whole process,
-and what times the program prints. What takes too long gets smaller numbers on its command line.
+times and rates. Then the programs run alone, the ways taking turns, the quick programs first, until the budget is used up: the
+time of the whole process, and what times the program prints. At last each runs with a library that counts launches and sums up
+how long kernels ran. What takes too long gets smaller numbers on its command line.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main():
     arguments.add_argument("--programs", default="", metavar="REGEX", help="only programs whose names match")
     arguments.add_argument("--rounds", type=int, default=3, help="turns of each program (3)")
     arguments.add_argument("--seconds", type=float, default=10, help="the longest that a program may take before it gets smaller numbers (10)")
-    arguments.add_argument("--budget", type=float, default=150, help="seconds after which nothing more begins (150)")
+    arguments.add_argument("--budget", type=float, default=240, help="seconds after which nothing more begins (240)")
     arguments.add_argument("--jobs", type=int, default=8, help="programs at a time while outputs are compared (8)")
     arguments.add_argument("--results", type=pathlib.Path, default=HERE / "corpus_results.json", metavar="FILE", help="where results go")
     options = arguments.parse_args()
@@ -52,23 +52,19 @@ def main():
     results |= {"date": datetime.date.today().isoformat(), "gpu": project.find_gpu()}
     programs = [program for program in results["programs"] if "failure" not in program and re.search(options.programs, program["name"])]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        # No more than half of the time goes to the comparison.
-        for program, outcome in zip(programs, pool.map(lambda program: compare(program, options, began + options.budget * 0.6), programs)):
+        # What is left is for the times.
+        for program, outcome in zip(programs, pool.map(lambda program: compare(program, options, began + options.budget * 0.4), programs)):
             program |= outcome
             print(f"{program['name']}: {'same' if outcome.get('same') else outcome.get('difference', 'no time left')}", flush=True)
     save(results, options)
     print(f"compared after {time.monotonic() - began:.0f} s", flush=True)
     right = sorted((program for program in programs if program.get("status") == 0), key=lambda program: sum(program["first"].values()))
-    if COUNTER.exists():
-        for program in right:
-            if time.monotonic() < end:
-                program["busy"] = {way: count for way in WAYS if (count := counted(program, way, options))}
-        save(results, options)
-        print(f"counted after {time.monotonic() - began:.0f} s", flush=True)
     for program in right:
         # What would not come to its end is not begun.
         if time.monotonic() + options.rounds * sum(program["first"].values()) / 2 < end:
             measure(program, options)
+            if COUNTER.exists():
+                program["busy"] = {way: count for way in WAYS[1:] if (count := counted(program, way, options))}
             walls = ", ".join(f"{way} {sorted(times)[len(times) // 2]:.2f} s" for way, times in program["wall"].items())
             print(f"{program['name']}: {walls}", flush=True)
             save(results, options)
