@@ -115,6 +115,7 @@ def take_runtime(folder):
 LIBRARIES = [
     ("cublasLt", "libcublasLt.so.13"), ("cublas", "libcublas.so.13"), ("cufft", "libcufft.so.12"), ("cusparse", "libcusparse.so.12"),
     ("cusolver", "libcusolver.so.12"), ("curand", "libcurand.so.10"), ("nvrtc", "libnvrtc.so.13"), ("cu", "libcuda.so.1"),
+    ("nvml", "libnvidia-ml.so.1"),
 ]
 
 

@@ -179,11 +179,13 @@ def page_of(results):
     programs = results["programs"]
     ran = [program for program in programs if "same" in program]
     same = [program for program in ran if program["same"]]
+    alike = [program for program in ran if program["same"] or program.get("fused_as_unfused")]
     timed = [program for program in ran if program.get("wall")]
     lines = [
         f"{results['date']}, {gpu['name']}, driver {gpu['driver']}; programs of {results['corpus']} for {results['architecture']} by {results['compiler']}.",
         "",
-        f"{len(ran)} programs ran. {len(same)} print the same in all ways, but for times, with status 0. {len(timed)} were timed.",
+        f"{len(ran)} programs ran. {len(same)} print the same in all ways, but for times, with status 0. With fusion {len(alike)} "
+        f"print the same as without. {len(timed)} were timed.",
         "",
         "| program | launch sites | launches as it ran | GPU busy, fused / unfused | its own times, unfused / nvcc | its own times, fused / unfused | whole program, fused / unfused |",
         "|---|---:|---:|---:|---:|---:|---:|",

@@ -31,6 +31,7 @@ UNITS = {"s": 1e6, "sec": 1e6, "secs": 1e6, "second": 1e6, "seconds": 1e6, "ms":
          "us": 1, "usec": 1, "µs": 1, "microsecond": 1, "microseconds": 1, "ns": 1e-3, "nanosecond": 1e-3, "nanoseconds": 1e-3}
 UNIT = "|".join(sorted(UNITS, key=len, reverse=True))
 TIME = re.compile(rf"({NUMBER})\s*[(\[]?\s*({UNIT})\b(?!\s*/)", re.I)
+UNIT_FIRST = re.compile(rf"[(\[]\s*({UNIT})\s*[)\]]\s*[:=]?\s*({NUMBER})", re.I)
 # A line in which numbers depend on how fast the program was.
 ABOUT_SPEED = re.compile(rf"time|elapsed|took|duration|speed|throughput|bandwidth|rate\b|per second|/\s*s(ec)?\b|[kmgt]i?(b|byte|flop|op)s?\b|flop|fps|latency|cycles|clock|{TIME.pattern}", re.I)
 
@@ -149,11 +150,10 @@ def own_times(text):
     found = {}
     for line in text.splitlines():
         times = [(float(number.replace(",", "")), UNITS[unit.lower()]) for number, unit in TIME.findall(line)]
+        # The unit stands before the number: `time (us) = 5`; or nowhere.
+        times = times or [(float(number.replace(",", "")), UNITS[unit.lower()]) for unit, number in UNIT_FIRST.findall(line)]
         if not times and re.search(r"\btimes?\b|elapsed", line, re.I):
-            # The unit stands before the number: `time (us) = 5`; or nowhere.
-            unit = re.search(rf"[(\[]\s*({UNIT})\s*[)\]]", line, re.I)
-            numbers = re.findall(NUMBER, line)
-            times = [(float(numbers[-1].replace(",", "")), UNITS[unit[1].lower()] if unit else 1)] if numbers else []
+            times = [(float(number.replace(",", "")), 1) for number in re.findall(NUMBER, line)[-1:]]
         for place, (value, scale) in enumerate(times):
             label = re.sub(NUMBER, "#", line).strip()[:100] + (f" [{place + 1}]" if place else "")
             while label in found:
@@ -175,7 +175,9 @@ def measure(program, options):
             for label, value in own_times(output).items():
                 own.setdefault(label, {}).setdefault(way, []).append(value)
     program["wall"] = wall
-    program["own"] = {label: ways for label, ways in own.items() if set(ways) == set(WAYS)}
+    # What is the same each time is no time, such as a number of steps.
+    varies = lambda ways: len({value for values in ways.values() for value in values}) > 1
+    program["own"] = {label: ways for label, ways in own.items() if set(ways) == set(WAYS) and varies(ways)}
 
 
 def counted(program, way, options):

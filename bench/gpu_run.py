@@ -141,6 +141,7 @@ def build_by_nvcc(program):
     source = HERE / "sources" / program["source"]
     architecture = json.loads((HERE / "list.json").read_text())["architecture"]
     libraries = ["-lcublas", "-lcublasLt", "-lcufft", "-lcusparse", "-lcusolver", "-lcurand", "-lnvrtc", "-lcuda"]
+    libraries += ["-lnvidia-ml"] if "nvml" in source.read_text() else []
     command = ["nvcc", "-O3", "-std=c++17", f"-arch={architecture}", "-w", source, "-o", place_of(program, "nvcc"), *libraries]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 0:
