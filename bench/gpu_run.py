@@ -227,7 +227,8 @@ def check(tool, programs, options):
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for program, done in zip(programs, pool.map(run_checked, programs)):
-            if done is None or done.returncode == "no end":
+            # The tool ends with a summary, unless it could not run.
+            if done is None or done.returncode == "no end" or b"SUMMARY" not in done.stdout:
                 late.append(program["name"])
                 continue
             ended += 1
