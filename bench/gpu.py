@@ -5,6 +5,7 @@ A machine with a GPU often has no compiler of ours. So the programs are built wh
 fusion and with it, into a folder that can be carried: `--pack FOLDER`. There `python3 FOLDER/run.py` needs nothing but
 Python and a driver. It runs every program both ways, wants the same output and PASS, times the models, and writes
 FOLDER/results.json. `--take FOLDER/results.json` puts that into bench/results/ and draws docs/gpu.md and docs/models.md.
+`--pack FOLDER --corpus PROGRAMS` adds other people's programs, which `python3 FOLDER/run_corpus.py` runs.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import shutil
 import subprocess
 import sys
 
+import gpu_corpus
 import models
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -30,6 +32,7 @@ def main():
     arguments = argparse.ArgumentParser(prog="scripts/bench gpu", description=__doc__.split("\n")[0])
     arguments.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", help="builds the programs into FOLDER")
     arguments.add_argument("--take", type=pathlib.Path, metavar="FILE", help="takes the results that run.py wrote")
+    arguments.add_argument("--corpus", type=pathlib.Path, metavar="PROGRAMS", help="adds the programs with Makefiles below PROGRAMS in which something fuses")
     arguments.add_argument("--arch", default="sm_90", help="the architecture to build for (sm_90)")
     arguments.add_argument("--programs", default="", metavar="REGEX", help="only programs whose names match")
     arguments.add_argument("--no-models", action="store_true", help="without the models, which take long to compile")
@@ -38,10 +41,13 @@ def main():
     options = arguments.parse_args()
     if bool(options.pack) == bool(options.take):
         arguments.error("one of --pack and --take is needed")
-    if options.pack:
-        pack(options)
-    else:
+    if options.take:
         take(json.loads(options.take.read_text()))
+    elif options.corpus:
+        take_runtime(options.pack)
+        gpu_corpus.pack(options)
+    else:
+        pack(options)
 
 
 def pack(options):
@@ -60,14 +66,27 @@ def pack(options):
     if not options.no_models:
         programs += [{"name": f"models/{name}", "source": f"test_programs/models/{name}.cu", "runs": [[]], "timed": name} for name in models.MODELS]
     programs = [program for program in programs if re.search(options.programs, program["name"])]
+    listed = folder / "list.json"
+    contents = {"compiler": built_by(options), "architecture": options.arch, "programs": programs}
+    known = json.loads(listed.read_text()) if listed.exists() else {}
+    # A run that was stopped goes on where it was.
+    if known.get("compiler") == contents["compiler"]:
+        done = {program["name"]: program for program in known["programs"] if "ways" in program}
+        contents["programs"] = programs = [done.get(program["name"], program) for program in programs]
+    # The models take longest.
+    waiting = sorted((program for program in programs if "ways" not in program), key=lambda program: "timed" not in program)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for program, built in zip(programs, pool.map(lambda program: build(program, options), programs)):
+        for program, built in zip(waiting, pool.map(lambda program: build(program, options), waiting)):
             program |= built
             print(program["name"], program.get("failure", ""), flush=True)
-    contents = {"compiler": models.commit(), "architecture": options.arch, "programs": programs}
-    (folder / "list.json").write_text(json.dumps(contents, indent=1) + "\n")
+            whole = contents | {"programs": [program for program in programs if "ways" in program or "failure" in program]}
+            listed.write_text(json.dumps(whole, indent=1) + "\n")
     failed = sum("failure" in program for program in programs)
     print(f"{len(programs) - failed} programs in {folder}, {failed} could not be built")
+
+
+def built_by(options):
+    return f"a {'release' if options.release else 'debug'} build of {models.commit()}"
 
 
 def promises(source):
@@ -96,6 +115,7 @@ def take_runtime(folder):
 LIBRARIES = [
     ("cublasLt", "libcublasLt.so.13"), ("cublas", "libcublas.so.13"), ("cufft", "libcufft.so.12"), ("cusparse", "libcusparse.so.12"),
     ("cusolver", "libcusolver.so.12"), ("curand", "libcurand.so.10"), ("nvrtc", "libnvrtc.so.13"), ("cu", "libcuda.so.1"),
+    ("nvml", "libnvidia-ml.so.1"),
 ]
 
 
@@ -120,7 +140,7 @@ def build(program, options):
     name = program["name"].replace("/", ".")
     timed = ["-DTIMED"] if "timed" in program else []
     ways = WAYS | LAYOUTS.get(program.get("timed"), {})
-    environment = dict(os.environ, SIRIUS_STRICT="1", SIRIUS_CACHE="off", SIRIUS_FRONT_END_CACHE=str(options.pack / "front_end"))
+    environment = dict(os.environ, SIRIUS_STRICT="1", SIRIUS_CACHE=str(options.pack / "cache"), SIRIUS_FRONT_END_CACHE=str(options.pack / "front_end"))
     (options.pack / "front_end").mkdir(exist_ok=True)
     said = {}
     for way, flags in ways.items():
@@ -132,7 +152,9 @@ def build(program, options):
         libraries = stand_ins(undefined, options.pack / "front_end" / "stand_ins" / name) if undefined else None
         if libraries:
             done = subprocess.run(command + libraries, env=environment, capture_output=True, text=True)
-        if done.returncode:
+        if not done.returncode:
+            subprocess.run(["strip", output])
+        else:
             lines = [line for line in done.stderr.splitlines() if "error" in line or "undefined" in line] or done.stderr.splitlines()
             return {"failure": f"{way}: {lines[0] if lines else done.returncode}"}
         sites = re.search(r"(\d+) launches -> (\d+)", done.stderr)
@@ -142,6 +164,9 @@ def build(program, options):
 
 
 def take(results):
+    if "corpus" in results:
+        take_corpus(results)
+        return
     place = ROOT / "bench/results/gpu.json"
     place.write_text(json.dumps(results, indent=1) + "\n")
     counted = ROOT / "bench/results/models-full.json"
@@ -155,6 +180,13 @@ def take(results):
         models.draw()
     page = ROOT / "docs/gpu.md"
     page.write_text(models.between(page.read_text(), "programs", page_of(results)))
+    print(f"drawn in {page.relative_to(ROOT)}")
+
+
+def take_corpus(results):
+    (ROOT / "bench/results/gpu_corpus.json").write_text(json.dumps(results, indent=1) + "\n")
+    page = ROOT / "docs/gpu.md"
+    page.write_text(models.between(page.read_text(), "corpus", gpu_corpus.page_of(results)))
     print(f"drawn in {page.relative_to(ROOT)}")
 
 
@@ -178,6 +210,8 @@ def page_of(results):
             lines.append(f"| {program['name']} | {what.replace('|', '&#124;')} |")
     for tool, findings in results.get("checked", {}).items():
         lines += ["", f"`compute-sanitizer --tool {tool}` over {findings['programs']} fused programs: {len(findings['complaints'])} complaints."]
+        if findings.get("late"):
+            lines[-1] += f" Not at their end in time: {', '.join(findings['late'])}."
         lines += [f"- {name}: {what}" for name, what in findings["complaints"].items()]
     return "\n".join(lines)
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """PyTorch's version of a model in test_programs/models/: `time eager US` and `time compiled US` for each sample.
 
-usage: bench/pytorch_models.py MODEL [--small]. The networks have the structure and sizes of ours, and PyTorch's own
-layers; weights are random, since only times are compared. Needs a GPU.
+usage: bench/pytorch_models.py MODEL [--small] [--wait]. The networks have the structure and sizes of ours, and PyTorch's own
+layers; weights are random, since only times are compared. With --wait, times are taken when a line has come in, so that
+PyTorch compiles while something else runs. Needs a GPU.
 """
 
 import sys
@@ -189,11 +190,17 @@ def main():
     model, x = model.cuda().eval(), x.cuda()
     ways = [("eager", model), ("compiled", torch.compile(model))]
     with torch.inference_mode():
-        for sample in range(-WARM, SAMPLES):
-            for way, run in ways:
-                taken = microseconds(run, x)
-                if sample >= 0:
-                    print(f"time {way} {taken:.3f}")
+        take(ways, x, WARM)
+        if "--wait" in sys.argv:
+            print("ready", flush=True)
+            sys.stdin.readline()
+            take(ways, x, WARM)
+        for way, taken in take(ways, x, SAMPLES):
+            print(f"time {way} {taken:.3f}")
+
+
+def take(ways, x, samples):
+    return [(way, microseconds(run, x)) for _ in range(samples) for way, run in ways]
 
 
 if __name__ == "__main__":
