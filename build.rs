@@ -26,6 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     if embeds {
         for changing in [
             "include",
+            "abi/src",
+            "abi/Cargo.toml",
             "runtime_shim/src",
             "runtime_shim/Cargo.toml",
             "Cargo.lock",

@@ -9,7 +9,8 @@
 //! ([`memory`]) until it is freed; a kernel runs only after its launch was found valid; code of a
 //! kernel runs only between [`execution`]'s entry and exit, so that a fault is known to be a kernel's.
 
-pub mod abi;
+pub use sirius_abi as abi;
+
 pub mod api;
 pub mod check;
 pub mod cublas;

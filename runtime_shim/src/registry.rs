@@ -8,7 +8,9 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::abi::{ABI_VERSION, CpuImage, CpuKernel, CpuVariable, IMAGE_MAGIC};
+use crate::abi::{
+    ABI_VERSION, CLUSTER_SHIFT, CpuImage, CpuKernel, CpuVariable, IMAGE_MAGIC, IN_STEP_SHIFT, flags,
+};
 use crate::environment::settings;
 use crate::memory::{self, MemoryKind};
 use crate::termination;
@@ -31,7 +33,7 @@ pub struct KernelRecord {
 impl KernelRecord {
     /// Whether it may wait for other threads of its block or warp.
     pub fn waits(&self) -> bool {
-        self.kernel.flags & (FLAG_BARRIERS | FLAG_WARP_OPERATIONS) != 0
+        self.kernel.flags & (flags::BARRIERS | flags::WARP_OPERATIONS) != 0
     }
 
     /// For x, y and z: whether one thread stands for all that differ only in this index. Where accesses of threads
@@ -40,19 +42,18 @@ impl KernelRecord {
         if settings().checks.race {
             return [false; 3];
         }
-        [0, 1, 2].map(|axis| self.kernel.flags >> (FLAG_IN_STEP_SHIFT + axis) & 1 != 0)
+        [0, 1, 2].map(|axis| self.kernel.flags >> (IN_STEP_SHIFT + axis) & 1 != 0)
     }
 
     /// The extents of the clusters that it was compiled for (`__cluster_dims__`), if it was.
     pub fn cluster(&self) -> Option<[u32; 3]> {
-        let cluster =
-            [0, 1, 2].map(|axis| self.kernel.flags >> (FLAG_CLUSTER_SHIFT + 8 * axis) & 0xff);
+        let cluster = [0, 1, 2].map(|axis| self.kernel.flags >> (CLUSTER_SHIFT + 8 * axis) & 0xff);
         (cluster != [0; 3]).then_some(cluster)
     }
 
     /// Whether it may end its launch (assert, trap) or prints.
     pub fn prints_or_traps(&self) -> bool {
-        self.kernel.flags & FLAG_PRINTS_OR_TRAPS != 0
+        self.kernel.flags & flags::PRINTS_OR_TRAPS != 0
     }
 }
 
@@ -70,18 +71,6 @@ pub struct VariableRecord {
 pub struct ImageHandle {
     image: Option<&'static CpuImage>,
 }
-
-/// `CpuKernel::flags`: has block barriers.
-pub const FLAG_BARRIERS: u32 = 1;
-/// `CpuKernel::flags`: has warp operations.
-pub const FLAG_WARP_OPERATIONS: u32 = 2;
-/// `CpuKernel::flags`: first of three bits, for x, y and z: threads that differ only in this index
-/// run in step.
-pub const FLAG_IN_STEP_SHIFT: u32 = 4;
-/// `CpuKernel::flags`: first of the three bytes that are the extents of its clusters, or zero.
-pub const FLAG_CLUSTER_SHIFT: u32 = 8;
-/// `CpuKernel::flags`: prints, asserts or traps.
-pub const FLAG_PRINTS_OR_TRAPS: u32 = 4;
 
 /// Takes an image into use and returns its handle. Memory that is no image for this device gives an
 /// empty handle and one line on stderr; launching its kernels then fails as CUDA's does.

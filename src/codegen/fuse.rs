@@ -8,8 +8,7 @@
 //! of numbers are its own affair ([`promises`]), and data that an earlier segment may have written is
 //! never read through a path that need not see the write (`!invariant.load`, non-coherent loads).
 //!
-//! Each pass over fused kernels is a file below. [`build_kernels`] calls them in their order, each where its
-//! [`Optimisation`] is on (and, where tuning may go without it, in the kernel's own variant, too).
+//! What is done to a kernel once its segments are written is a table of passes ([`passes`]); each is a file below.
 
 mod aliasing;
 mod assembly;
@@ -27,6 +26,7 @@ mod remapped;
 mod elements;
 mod excerpt;
 mod fields;
+mod forwarding;
 mod guarded_values;
 mod host_values;
 mod implied_branches;
@@ -36,6 +36,7 @@ mod loops;
 mod memory;
 mod heterogeneous;
 mod names;
+mod passes;
 mod shared_memory_reuse;
 mod preparation;
 mod promises;
@@ -61,8 +62,7 @@ mod joining_tests;
 #[cfg(test)]
 mod tests;
 
-use super::device::{self, device_target_machine, run_passes};
-use super::divisors::show_constant_divisors;
+use super::device;
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
 use super::{BatchKernel, BatchedSite, CodegenError, FusedKernel};
 use crate::cli::Optimisation;
@@ -77,6 +77,7 @@ use inkwell::module::Module;
 use launch_bounds::Demand;
 use memory::KernelFacts;
 use partitions::{PartitionFunction, PartitionPosition};
+use passes::FusedFunction;
 use preparation::new_module;
 use scopes::AliasScopes;
 use segment::Segment;
@@ -165,106 +166,22 @@ pub(super) fn build_kernels<'ctx>(
             kernel.is_whole = settled;
         }
     }
-    if optimisations.contains(&Optimisation::StoreToLoadForwarding) {
-        let remapped = built.iter().zip(orders).filter(|(kernel, order)| {
-            kernel.is_whole
-                && order
-                    .specialisation
-                    .shape
-                    .remapped
-                    .iter()
-                    .any(Option::is_some)
-        });
-        let remapped: Vec<Value> = remapped
-            .map(|(kernel, _)| function_of(&module, kernel))
-            .collect::<Result<_, _>>()?;
-        forward_values(&module, &remapped)?;
-    }
-    if optimisations.contains(&Optimisation::LoopFusion) {
-        join_loops(&module, &built, optimisations)?;
-    }
-    let mut versions = Vec::new();
-    for kernel in built.iter_mut().filter(|kernel| kernel.is_whole) {
-        let function = function_of(&module, kernel)?;
-        let facts = &kernel.facts;
-        let optimisations = optimisations - &kernel.variant.without;
-        if optimisations.contains(&Optimisation::UniformRecomputation) {
-            broadcasts::broadcast_values(function, facts);
-        }
-        let mut own = vec![function];
-        // Launches of batches bring no memory along.
-        if part == Part::Groups && optimisations.contains(&Optimisation::RowPromotion) {
-            let windows = optimisations.contains(&Optimisation::BufferPromotion);
-            let spare_bytes = || match windows {
-                true => buffer_promotion::bytes_wanted(&module, function, facts),
-                false => 0,
-            };
-            let promoted = rows::promote_rows(&module, function, facts, spare_bytes)?;
-            kernel.promoted = promoted.rows;
-            kernel.spare_bytes = promoted.spare_bytes;
-            own.extend(promoted.general);
-        }
-        versions.push(own);
-    }
-    let does = |kernel: &Built, optimisation| {
-        optimisations.contains(&optimisation) && !kernel.variant.without.contains(&optimisation)
-    };
-    let whole = built.iter().filter(|kernel| kernel.is_whole).zip(&versions);
-    let forwarded = whole.filter(|(kernel, _)| does(kernel, Optimisation::StoreToLoadForwarding));
-    forward_guarded(&module, forwarded)?;
-    let whole = built.iter_mut().filter(|kernel| kernel.is_whole);
-    for (kernel, versions) in whole.zip(&mut versions) {
-        for version in versions.iter() {
-            elements::take_back_assumptions(*version);
-        }
-        if does(kernel, Optimisation::BufferPromotion) {
-            let launched = (kernel.spare_bytes, part == Part::Groups);
-            let rows = &mut kernel.promoted;
-            let (function, facts) = (versions[0], &kernel.facts);
-            let promoted =
-                buffer_promotion::promote_buffers(&module, function, facts, rows, launched)?;
-            versions.extend(promoted.general);
-        }
-    }
-    let whole = built.iter_mut().filter(|kernel| kernel.is_whole);
-    for (kernel, versions) in whole.zip(&versions) {
-        versions
-            .iter()
-            .skip(1)
-            .copied()
-            .for_each(versions::release_copy);
-        if does(kernel, Optimisation::DeadStores) {
-            dead_stores::leave_out(versions, kernel);
-        }
-    }
-    tidy(&module)?;
-    if optimisations.contains(&Optimisation::TileMerging) {
-        tiles::merge_tiles(&module);
-    }
-    for kernel in built.iter_mut().filter(|kernel| kernel.is_whole) {
-        let function = function_of(&module, kernel)?;
-        let reuses = optimisations.contains(&Optimisation::SharedMemoryReuse);
-        // Where there would be too little, barriers stand only for variables that share storage.
-        let crowded = shared_memory_reuse::shared_bytes(&module, function)
-            > shared_memory_reuse::MOST_SHARED_BYTES;
-        if crowded && reuses {
-            shared_memory_reuse::reuse_shared_memory(&module, function);
-        }
-        if optimisations.contains(&Optimisation::RedundantBarriers) {
-            barriers::remove_redundant_barriers(&module, function, &kernel.facts);
-        }
-        if reuses {
-            shared_memory_reuse::reuse_shared_memory(&module, function);
-        }
-        if let Some(times) = kernel.variant.unrolled {
-            loops::unroll(&module, function, times);
-        }
-        kernel.static_shared_bytes = shared_memory_reuse::shared_bytes(&module, function);
-        if kernel.static_shared_bytes > shared_memory_reuse::MOST_SHARED_BYTES {
-            function.delete_function();
-            kernel.is_whole = false;
-        }
-    }
+    let kernels = built.iter_mut().zip(orders).zip(of_kernels);
+    let kernels = kernels.filter(|((kernel, _), _)| kernel.is_whole);
+    let mut kernels = kernels
+        .map(|((kernel, order), wanted)| {
+            let mut remapped = order.specialisation.shape.remapped.iter();
+            Ok(FusedFunction {
+                versions: vec![function_of(&module, kernel)?],
+                built: kernel,
+                is_remapped: remapped.any(Option::is_some),
+                // Launches of batches bring no memory along.
+                brings_memory: part == Part::Groups,
+                wanted,
+            })
+        })
+        .collect::<Result<Vec<FusedFunction>, CodegenError>>()?;
+    passes::run(&module, &mut kernels)?;
     let of_batches = |kernel: &Built, own: &[usize]| -> Vec<BatchedSite> {
         let own = statements_at(own, statements, sites).into_iter();
         own.map(|(statement, site)| BatchedSite {
@@ -681,122 +598,5 @@ fn function_of(module: &Module, kernel: &Built) -> Result<Value, CodegenError> {
         .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
 }
 
-/// Makes loops of segments one. What an iteration stores the same one may load then.
-fn join_loops(
-    module: &Module,
-    built: &[Built],
-    optimisations: &BTreeSet<Optimisation>,
-) -> Result<(), CodegenError> {
-    let mut candidates = Vec::new();
-    let joins = |kernel: &&Built| !kernel.variant.without.contains(&Optimisation::LoopFusion);
-    for kernel in built.iter().filter(|kernel| kernel.is_whole).filter(joins) {
-        let function = function_of(module, kernel)?;
-        if loops::has_several_loops(function) {
-            candidates.push((function, &kernel.facts));
-        }
-    }
-    if candidates.is_empty() {
-        return Ok(());
-    }
-    let before = device::count_barriers(module);
-    run_passes(
-        module,
-        loops::CANONICAL_FORM,
-        &device_target_machine("sm_80")?,
-    )?;
-    let joined: usize = candidates
-        .into_iter()
-        .map(|(function, facts)| loops::join_loops(module, function, facts))
-        .sum();
-    before.check_equal_or_fewer(&device::count_barriers(module))?;
-    match joined > 0 && optimisations.contains(&Optimisation::StoreToLoadForwarding) {
-        true => forward_values(module, &[]),
-        false => Ok(()),
-    }
-}
-
-/// Inlines the versions of kernels, and removes what only computed values that are not needed any more.
-fn tidy(module: &Module) -> Result<(), CodegenError> {
-    let before = device::count_barriers(module);
-    run_passes(
-        module,
-        "always-inline,globaldce,function(adce,instcombine<no-verify-fixpoint>,simplifycfg)",
-        &device_target_machine("sm_80")?,
-    )?;
-    before.check_equal_or_fewer(&device::count_barriers(module))
-}
-
 /// Waits for all threads of the block.
 const BLOCK_BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
-
-/// Inlines the segments and forwards what one stores and the next loads in the same thread: two
-/// segments that test the same condition are threaded together, so that the store dominates the
-/// load. Nothing here unrolls, so that the number of barriers may not grow.
-///
-/// A member that is remapped tests its number besides, which becomes one condition with its own tests. Only
-/// LLVM's jump threading takes these apart, which leaves devices alone whose threads may part; it duplicates
-/// nothing that threads do together, so that in the kernels `remapped` it may.
-fn forward_values(module: &Module, remapped: &[Value]) -> Result<(), CodegenError> {
-    device::mark_pure_math(module);
-    let machine = device_target_machine("sm_80")?;
-    run_passes(module, "always-inline,globaldce", &machine)?;
-    show_constant_divisors(module);
-    device::kernels(module)
-        .into_iter()
-        .for_each(registers::read_once);
-    let before = device::count_barriers(module);
-    for kernel in remapped {
-        let form = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>";
-        let threads = format!("function({form},early-cse<memssa>,simplifycfg,jump-threading)");
-        kernel
-            .run_passes(&threads, None)
-            .map_err(CodegenError::Llvm)?;
-    }
-    run_passes(
-        module,
-        &format!("function({ROUND},{ROUND},instcombine<no-verify-fixpoint>,simplifycfg)"),
-        &machine,
-    )?;
-    before.check_equal_or_fewer(&device::count_barriers(module))
-}
-
-/// Forwards values, once.
-const ROUND: &str = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
-                     jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
-
-/// Forwards what members store in loops over tiles, or under conditions, in all versions of kernels.
-fn forward_guarded<'a>(
-    module: &Module,
-    kernels: impl Iterator<Item = (&'a Built, &'a Vec<Value>)>,
-) -> Result<(), CodegenError> {
-    let machine = device_target_machine("sm_80")?;
-    let before = device::count_barriers(module);
-    for (version, facts) in kernels
-        .flat_map(|(kernel, versions)| versions.iter().map(|version| (*version, &kernel.facts)))
-    {
-        let run = |passes: &str| {
-            let run = version.run_passes(passes, Some(&machine));
-            run.map_err(CodegenError::Llvm)
-        };
-        let written_out = short_loops::has_any(module, version);
-        if written_out {
-            run(short_loops::CANONICAL_FORM)?;
-            short_loops::mark(module, version);
-            run(short_loops::WRITE_OUT)?;
-            short_loops::release(module, version);
-        }
-        let forwarded = guarded_values::forward_guarded_values(module, version, facts);
-        if forwarded > 0 && implied_branches::tell_by_ways(module, version) > 0 {
-            // Not for the device, on which no jump is threaded lest threads part for longer: here they part
-            // where they did.
-            let threads = "jump-threading,simplifycfg";
-            let run = version.run_passes(threads, None);
-            run.map_err(CodegenError::Llvm)?;
-        }
-        if written_out || forwarded > 0 {
-            let last = "instcombine<no-verify-fixpoint>,simplifycfg";
-            run(&format!("{ROUND},{last}"))?;
-        }
-    }
-    before.check_equal_or_fewer(&device::count_barriers(module))
-}

@@ -329,7 +329,7 @@ impl FusedParameter {
 pub enum DeviceImage {
     /// A fat binary: the bytes that the wrapper points to.
     Fatbin(Vec<u8>),
-    /// Host objects that together define a `CpuImage` (see `runtime_shim::abi`) under `symbol`.
+    /// Host objects that together define a `CpuImage` (see the crate `sirius_abi`) under `symbol`.
     CpuObjects {
         /// The object files.
         objects: Vec<PathBuf>,

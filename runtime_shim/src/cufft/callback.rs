@@ -9,9 +9,9 @@ use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
-use crate::abi::{CpuKernel, ThreadContext};
+use crate::abi::{CpuKernel, ThreadContext, flags};
 use crate::api::launch;
-use crate::registry::{FLAG_BARRIERS, FLAG_PRINTS_OR_TRAPS, FLAG_WARP_OPERATIONS, KernelRecord};
+use crate::registry::KernelRecord;
 
 use super::{TransformError, TransformResult};
 
@@ -112,7 +112,7 @@ fn kernel() -> &'static KernelRecord {
             max_threads: THREADS as u32,
             argument_count: 0,
             // What a device function does is not known here.
-            flags: FLAG_BARRIERS | FLAG_WARP_OPERATIONS | FLAG_PRINTS_OR_TRAPS,
+            flags: flags::BARRIERS | flags::WARP_OPERATIONS | flags::PRINTS_OR_TRAPS,
             argument_sizes: std::ptr::null(),
             stack_bytes: 0,
             argument_offsets: std::ptr::null(),

@@ -3,6 +3,7 @@
 //! Invariant: code of a kernel runs only while its thread's [`block::running`] is set, and all state
 //! that device functions reach from a `ThreadContext` belongs to the one worker that runs the block.
 
+pub mod addresses;
 pub mod arithmetic;
 pub mod barrier;
 pub mod block;

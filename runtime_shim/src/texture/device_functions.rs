@@ -5,29 +5,11 @@
 
 use super::sample::{Fetch, Point, Shape};
 use super::{Image, SURFACES, TEXTURES, Texture};
-use crate::abi::{ThreadContext, access};
+use crate::abi::{Texel, ThreadContext, access};
 use crate::execution::Failure;
 use crate::execution::block::BlockState;
 use crate::execution::device_functions::{place_of, reported_access};
 use crate::termination;
-
-/// Four words of 32 bits, or 16 bytes.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Texel {
-    low: u64,
-    high: u64,
-}
-
-impl From<[u32; 4]> for Texel {
-    fn from([x, y, z, w]: [u32; 4]) -> Self {
-        let pair = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
-        Self {
-            low: pair(x, y),
-            high: pair(z, w),
-        }
-    }
-}
 
 /// What an instruction asks for, as a word:
 ///

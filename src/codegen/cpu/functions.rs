@@ -15,6 +15,7 @@ use crate::codegen::ir::{Builder, Linkage, Type, Value};
 use inkwell::context::{Context, ContextRef};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use sirius_abi::{BlockContext, Counters, Layout, ThreadContext};
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -195,7 +196,12 @@ impl<'ctx> Library<'ctx> {
 
 /// Whoever needs a function of the C library or of LLVM's declares it; the first declaration stays.
 fn definitions_as_text() -> String {
-    let mut text = String::from(include_str!("threads.ll"));
+    let mut text = String::new();
+    for function in sirius_abi::FUNCTIONS {
+        text.push_str(&function.declaration());
+        text.push('\n');
+    }
+    text.push_str(&with_layouts(include_str!("threads.ll")));
     text.push_str(include_str!("arithmetic.ll"));
     text.push_str(include_str!("bits.ll"));
     text.push_str(include_str!("conversions.ll"));
@@ -217,6 +223,42 @@ fn definitions_as_text() -> String {
         }
     }
     definitions
+}
+
+/// Puts numbers of bytes in the place of structures (`$NAME`) and their fields (`$NAME.FIELD`, `$NAME.FIELD+BYTES`). What is
+/// none stays, so that LLVM refuses the text.
+fn with_layouts(text: &str) -> String {
+    fn bytes<T: Layout>(field: &str) -> Option<usize> {
+        let (field, behind) = field.split_once('+').unwrap_or((field, "0"));
+        match field {
+            "" => Some(size_of::<T>()),
+            _ => {
+                let mut fields = T::FIELDS.iter();
+                let found = fields.find(|known| known.name == field)?;
+                Some(found.offset_bytes + behind.parse::<usize>().ok()?)
+            }
+        }
+    }
+    let is_of_name = |character: char| character.is_alphanumeric() || "_.+".contains(character);
+    let mut parts = text.split('$');
+    let mut result = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|character| !is_of_name(character));
+        let (place, rest) = part.split_at(end.unwrap_or(part.len()));
+        let (structure, field) = place.split_once('.').unwrap_or((place, ""));
+        let number = match structure {
+            BlockContext::NAME => bytes::<BlockContext>(field),
+            Counters::NAME => bytes::<Counters>(field),
+            ThreadContext::NAME => bytes::<ThreadContext>(field),
+            _ => None,
+        };
+        match number {
+            Some(number) => result.push_str(&number.to_string()),
+            None => result.extend(["$", place]),
+        }
+        result.push_str(rest);
+    }
+    result
 }
 
 /// Of a declaration behind its first word.

@@ -8,16 +8,12 @@ use crate::codegen::CodegenError;
 use crate::codegen::ir::Value;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use sirius_abi::{
+    ABI_VERSION, CLUSTER_SHIFT, CpuImage, CpuKernel, CpuVariable, IMAGE_MAGIC, IN_STEP_SHIFT,
+    Layout, flags,
+};
 use std::fmt::Write;
 
-/// `runtime_shim::abi::IMAGE_MAGIC`.
-const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
-/// `runtime_shim::abi::ABI_VERSION`.
-const ABI_VERSION: u32 = 6;
-/// First of the three bits of `flags` that say which threads run in step.
-const IN_STEP_SHIFT: usize = 4;
-/// First of the three bytes of `flags` that are the extents of clusters.
-const CLUSTER_SHIFT: usize = 8;
 /// Threads that a block has at most.
 const MAX_THREADS: u32 = 1024;
 /// Address spaces of device memory and constant memory.
@@ -125,8 +121,6 @@ pub(super) fn tables<'ctx>(
     request: &CpuImageRequest,
 ) -> Result<Module<'ctx>, CodegenError> {
     let mut text = Text::default();
-    let kernel_type = "{ ptr, ptr, ptr, ptr, ptr, i64, i32, i32, i32, i32, ptr, i64, ptr }";
-    let variable_type = "{ ptr, ptr, i64, i32, i32 }";
     let mut kernels = Vec::new();
     for kernel in &lowered.kernels {
         let name = text.string(&kernel.name);
@@ -147,21 +141,28 @@ pub(super) fn tables<'ctx>(
         let cluster = (0..3).fold(0_u32, |bits, axis| {
             bits | (extents[axis] & 0xff) << (CLUSTER_SHIFT + 8 * axis)
         });
-        let flags = u32::from(kernel.features.block_barriers)
-            | u32::from(kernel.features.warp_operations) << 1
-            | u32::from(kernel.features.prints) << 2
-            | u32::from(kernel.shared.dynamic) << 3
+        let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
+        let flags = flag(kernel.features.block_barriers, flags::BARRIERS)
+            | flag(kernel.features.warp_operations, flags::WARP_OPERATIONS)
+            | flag(kernel.features.prints, flags::PRINTS_OR_TRAPS)
+            | flag(kernel.shared.dynamic, flags::DYNAMIC_SHARED_MEMORY)
             | in_step
             | cluster;
-        kernels.push(format!(
-            "{kernel_type} {{ ptr {name}, ptr {display_name}, ptr {thread}, ptr {instrumented}, \
-             ptr {block_loop}, i64 {}, i32 {}, i32 {}, i32 {}, i32 {flags}, ptr {sizes}, i64 0, \
-             ptr {offsets} }}",
-            kernel.shared.bytes,
-            kernel.shared.alignment.max(1),
-            kernel.max_threads,
-            kernel.argument_sizes.len(),
-        ));
+        kernels.push(constant::<CpuKernel>(&[
+            ("name", name),
+            ("display_name", display_name),
+            ("thread", thread),
+            ("thread_instrumented", instrumented),
+            ("block_loop", block_loop),
+            ("static_shared_bytes", kernel.shared.bytes.to_string()),
+            ("shared_align", kernel.shared.alignment.max(1).to_string()),
+            ("max_threads", kernel.max_threads.to_string()),
+            ("argument_count", kernel.argument_sizes.len().to_string()),
+            ("flags", flags.to_string()),
+            ("argument_sizes", sizes),
+            ("stack_bytes", "0".to_owned()),
+            ("argument_offsets", offsets),
+        ])?);
     }
     let mut variables = Vec::new();
     for variable in &lowered.variables {
@@ -171,28 +172,31 @@ pub(super) fn tables<'ctx>(
             "@{} = external hidden global i8",
             quoted(&variable.symbol)
         );
-        variables.push(format!(
-            "{variable_type} {{ ptr {name}, ptr @{}, i64 {}, i32 {}, i32 {} }}",
-            quoted(&variable.symbol),
-            variable.bytes,
-            u32::from(variable.constant),
-            u32::from(variable.managed),
-        ));
+        variables.push(constant::<CpuVariable>(&[
+            ("name", name),
+            ("address", format!("@{}", quoted(&variable.symbol))),
+            ("bytes", variable.bytes.to_string()),
+            ("constant", u32::from(variable.constant).to_string()),
+            ("managed", u32::from(variable.managed).to_string()),
+        ])?);
     }
-    let kernel_count = kernels.len();
-    let variable_count = variables.len();
+    let image = constant::<CpuImage>(&[
+        ("magic", IMAGE_MAGIC.to_string()),
+        ("version", ABI_VERSION.to_string()),
+        ("kernel_count", kernels.len().to_string()),
+        ("kernels", "@sirius.kernels".to_owned()),
+        ("variable_count", variables.len().to_string()),
+        ("variables", "@sirius.variables".to_owned()),
+        ("architecture", request.architecture.to_string()),
+        ("toolkit_version", request.toolkit_version.to_string()),
+    ])?;
     let _ = writeln!(
         text.body,
-        "@sirius.kernels = internal constant [{kernel_count} x {kernel_type}] [{}]\n\
-         @sirius.variables = internal constant [{variable_count} x {variable_type}] [{}]\n\
-         @{} = hidden constant {{ i64, i32, i32, ptr, i64, ptr, i32, i32 }} {{ i64 {IMAGE_MAGIC}, \
-         i32 {ABI_VERSION}, i32 {kernel_count}, ptr @sirius.kernels, i64 {variable_count}, \
-         ptr @sirius.variables, i32 {}, i32 {} }}",
-        kernels.join(", "),
-        variables.join(", "),
+        "@sirius.kernels = internal constant {}\n@sirius.variables = internal constant {}\n\
+         @{} = hidden constant {image}",
+        array::<CpuKernel>(&kernels),
+        array::<CpuVariable>(&variables),
         quoted(&request.symbol),
-        request.architecture,
-        request.toolkit_version,
     );
     text.body.push('\0');
     let buffer = MemoryBuffer::create_from_memory_range_copy(text.body.as_bytes(), "image tables");
@@ -204,6 +208,18 @@ pub(super) fn tables<'ctx>(
     module.set_triple(&lowered.module.get_triple());
     module.set_data_layout(&lowered.module.get_data_layout());
     Ok(module)
+}
+
+/// A structure of these values, in LLVM IR.
+fn constant<T: Layout>(values: &[(&str, String)]) -> Result<String, CodegenError> {
+    T::llvm_constant(values)
+        .ok_or_else(|| CodegenError::Inconsistent(format!("a {} has other fields", T::NAME)))
+}
+
+/// An array of constants of this structure, in LLVM IR.
+fn array<T: Layout>(constants: &[String]) -> String {
+    let (count, ty) = (constants.len(), T::llvm_type());
+    format!("[{count} x {ty}] [{}]", constants.join(", "))
 }
 
 /// Textual IR of constants.

@@ -1,4 +1,4 @@
-//! Device IR -> x86-64 code for the CPU device, as `runtime_shim::abi` describes it.
+//! Device IR -> x86-64 code for the CPU device, as the crate `sirius_abi` describes it.
 //!
 //! Invariant: the arithmetic is that of the device IR. No flag that allows reassociation or
 //! contraction exists there and none is added here; a loop over threads is vectorised only across

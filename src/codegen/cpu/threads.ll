@@ -2,60 +2,25 @@
 ;
 ; A call of NAME in device code becomes a call of sirius.NAME with the thread's context as an
 ; additional first argument. Everything is inlined; what is not defined here is reported by name
-; when it is executed. Layouts are those of runtime_shim::abi:
-;   ThreadContext { [3 x i32] thread_index, i32 lane, ptr block, i32 linear_index, i32 reserved }
-;   BlockContext  { [3 x i32] block_index, [3 x i32] grid_size, [3 x i32] block_size,
-;                   i32 dynamic_shared_bytes, ptr shared, ptr dynamic_shared, ptr counters, ptr runtime,
-;                   [3 x i32] cluster_size, i32 cluster_is_explicit }
-
-declare void @__sirius_barrier(ptr)
-declare i32 @__sirius_barrier_reduce(ptr, i32, i32)
-declare i32 @__sirius_counted_barrier_reduce(ptr, i32, i32, i32)
-declare void @__sirius_named_barrier(ptr, i32, i32)
-declare void @__sirius_warp_barrier(ptr, i32)
-declare i64 @__sirius_shared_barrier_arrive(ptr, ptr, i32, i32)
-declare i32 @__sirius_shared_barrier_wait(ptr, ptr, i32)
-declare void @__sirius_multiply_tiles(ptr, ptr, ptr, ptr, ptr, i32, i32, i32)
-declare i32 @__sirius_shuffle(ptr, i32, i32, i32, i32, i32, ptr)
-declare i32 @__sirius_vote(ptr, i32, i32, i32)
-declare i32 @__sirius_match(ptr, i32, i64, i32, ptr)
-declare i32 @__sirius_active_mask(ptr)
-declare void @__sirius_give_way(ptr)
-declare void @__sirius_keep_step(ptr, i32)
-declare i64 @__sirius_grid_workspace(ptr) nounwind willreturn memory(none)
-declare void @__sirius_cluster_arrive(ptr)
-declare void @__sirius_cluster_wait(ptr)
-declare i64 @__sirius_map_shared(ptr, i64, i32)
-declare i32 @__sirius_shared_rank(ptr, i64)
-declare void @__sirius_trap(ptr) noreturn
-declare void @__sirius_assert_fail(ptr, ptr, ptr, i32, ptr) noreturn
-declare i32 @__sirius_vprintf(ptr, ptr, ptr)
-declare i64 @__sirius_clock(ptr)
-declare i64 @__sirius_global_timer(ptr)
-declare ptr @__sirius_device_malloc(ptr, i64)
-declare void @__sirius_device_free(ptr, ptr)
-declare void @__sirius_access(ptr, ptr, i64, i32)
-declare void @__sirius_note_place(ptr)
-declare { i64, i64 } @__sirius_texture(ptr, i64, i32, ptr)
-declare { i64, i64 } @__sirius_surface_read(ptr, i64, i32, ptr)
-declare void @__sirius_surface_write(ptr, i64, i32, ptr, i64, i64)
-declare void @__sirius_unsupported(ptr, ptr) noreturn cold
+; when it is executed. The compiler puts in front what the crate sirius_abi has: declarations of the
+; runtime's functions; in the place of $STRUCTURE.FIELD where that field lies, in bytes ($STRUCTURE.FIELD+4 is
+; where the second element of an array lies); and in the place of $STRUCTURE how many bytes it has.
 
 ; The block of a thread. All fields of a block but its counters are fixed while it runs.
 define internal ptr @sirius.block(ptr %context) alwaysinline nounwind {
-  %at = getelementptr inbounds i8, ptr %context, i64 16
+  %at = getelementptr inbounds i8, ptr %context, i64 $ThreadContext.block
   %block = load ptr, ptr %at, align 8
   ret ptr %block
 }
 define internal ptr @sirius.shared(ptr %context) alwaysinline nounwind {
   %block = call ptr @sirius.block(ptr %context)
-  %at = getelementptr inbounds i8, ptr %block, i64 40
+  %at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.shared
   %shared = load ptr, ptr %at, align 8, !invariant.load !0
   ret ptr %shared
 }
 define internal ptr @sirius.dynamic_shared(ptr %context) alwaysinline nounwind {
   %block = call ptr @sirius.block(ptr %context)
-  %at = getelementptr inbounds i8, ptr %block, i64 48
+  %at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.dynamic_shared
   %shared = load ptr, ptr %at, align 8, !invariant.load !0
   ret ptr %shared
 }
@@ -65,18 +30,18 @@ define internal ptr @sirius.dynamic_shared(ptr %context) alwaysinline nounwind {
 ; generation withdraws it where that does not follow (private arrays, atomics).
 define internal void @sirius.run_block(ptr noalias %block, ptr %body, ptr %frame, i1 %once.x, i1 %once.y, i1 %once.z) alwaysinline {
 entry:
-  %context = alloca [32 x i8], align 8
-  %y.at = getelementptr inbounds i8, ptr %context, i64 4
-  %z.at = getelementptr inbounds i8, ptr %context, i64 8
-  %lane.at = getelementptr inbounds i8, ptr %context, i64 12
-  %block.at = getelementptr inbounds i8, ptr %context, i64 16
-  %linear.at = getelementptr inbounds i8, ptr %context, i64 24
-  %reserved.at = getelementptr inbounds i8, ptr %context, i64 28
+  %context = alloca [$ThreadContext x i8], align 8
+  %y.at = getelementptr inbounds i8, ptr %context, i64 $ThreadContext.thread_index+4
+  %z.at = getelementptr inbounds i8, ptr %context, i64 $ThreadContext.thread_index+8
+  %lane.at = getelementptr inbounds i8, ptr %context, i64 $ThreadContext.lane
+  %block.at = getelementptr inbounds i8, ptr %context, i64 $ThreadContext.block
+  %linear.at = getelementptr inbounds i8, ptr %context, i64 $ThreadContext.linear_index
+  %reserved.at = getelementptr inbounds i8, ptr %context, i64 $ThreadContext.reserved
   store ptr %block, ptr %block.at, align 8
   store i32 0, ptr %reserved.at, align 4
-  %width.at = getelementptr inbounds i8, ptr %block, i64 24
-  %height.at = getelementptr inbounds i8, ptr %block, i64 28
-  %depth.at = getelementptr inbounds i8, ptr %block, i64 32
+  %width.at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.block_size
+  %height.at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.block_size+4
+  %depth.at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.block_size+8
   %width = load i32, ptr %width.at, align 4, !range !4, !invariant.load !0
   %height = load i32, ptr %height.at, align 4, !range !4, !invariant.load !0
   %depth = load i32, ptr %depth.at, align 4, !range !4, !invariant.load !0
@@ -126,11 +91,12 @@ done:
 ; Instrumentation.
 define internal void @sirius.__sirius_count(ptr %context, i64 %instructions) alwaysinline nounwind {
   %block = call ptr @sirius.block(ptr %context)
-  %at = getelementptr inbounds i8, ptr %block, i64 56
+  %at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.counters
   %counters = load ptr, ptr %at, align 8
-  %old = load i64, ptr %counters, align 8
+  %count = getelementptr inbounds i8, ptr %counters, i64 $Counters.instructions
+  %old = load i64, ptr %count, align 8
   %new = add i64 %old, %instructions
-  store i64 %new, ptr %counters, align 8
+  store i64 %new, ptr %count, align 8
   ret void
 }
 define internal void @sirius.__sirius_access(ptr %context, ptr %address, i64 %bytes, i32 %kind) alwaysinline {
@@ -140,77 +106,77 @@ define internal void @sirius.__sirius_access(ptr %context, ptr %address, i64 %by
 
 ; Special registers.
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.tid.x(ptr %c) alwaysinline {
-  %p = getelementptr inbounds i8, ptr %c, i64 0
+  %p = getelementptr inbounds i8, ptr %c, i64 $ThreadContext.thread_index
   %v = load i32, ptr %p, align 4, !range !5
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.tid.y(ptr %c) alwaysinline {
-  %p = getelementptr inbounds i8, ptr %c, i64 4
+  %p = getelementptr inbounds i8, ptr %c, i64 $ThreadContext.thread_index+4
   %v = load i32, ptr %p, align 4, !range !5
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.tid.z(ptr %c) alwaysinline {
-  %p = getelementptr inbounds i8, ptr %c, i64 8
+  %p = getelementptr inbounds i8, ptr %c, i64 $ThreadContext.thread_index+8
   %v = load i32, ptr %p, align 4, !range !5
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.x(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 0
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.block_index
   %v = load i32, ptr %p, align 4, !invariant.load !0
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.y(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 4
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.block_index+4
   %v = load i32, ptr %p, align 4, !invariant.load !0
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ctaid.z(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 8
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.block_index+8
   %v = load i32, ptr %p, align 4, !invariant.load !0
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.x(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 12
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.grid_size
   %v = load i32, ptr %p, align 4, !invariant.load !0
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.y(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 16
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.grid_size+4
   %v = load i32, ptr %p, align 4, !invariant.load !0
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nctaid.z(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 20
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.grid_size+8
   %v = load i32, ptr %p, align 4, !invariant.load !0
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ntid.x(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 24
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.block_size
   %v = load i32, ptr %p, align 4, !invariant.load !0, !range !4
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ntid.y(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 28
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.block_size+4
   %v = load i32, ptr %p, align 4, !invariant.load !0, !range !4
   ret i32 %v
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.ntid.z(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 32
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.block_size+8
   %v = load i32, ptr %p, align 4, !invariant.load !0, !range !4
   ret i32 %v
 }
 !5 = !{i32 0, i32 1024}
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.laneid(ptr %c) alwaysinline {
-  %p = getelementptr inbounds i8, ptr %c, i64 12
+  %p = getelementptr inbounds i8, ptr %c, i64 $ThreadContext.lane
   %v = load i32, ptr %p, align 4
   ret i32 %v
 }
@@ -218,14 +184,14 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.warpsize(ptr %c) alwaysinlin
   ret i32 32
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.warpid(ptr %c) alwaysinline {
-  %p = getelementptr inbounds i8, ptr %c, i64 24
+  %p = getelementptr inbounds i8, ptr %c, i64 $ThreadContext.linear_index
   %v = load i32, ptr %p, align 4
   %r = lshr i32 %v, 5
   ret i32 %r
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.dynamic.smem.size(ptr %c) alwaysinline {
   %b = call ptr @sirius.block(ptr %c)
-  %p = getelementptr inbounds i8, ptr %b, i64 36
+  %p = getelementptr inbounds i8, ptr %b, i64 $BlockContext.dynamic_shared_bytes
   %v = load i32, ptr %p, align 4
   ret i32 %v
 }
@@ -317,7 +283,7 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.envreg2(ptr %c) alwaysinline
 ; Clusters of blocks.
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.x(ptr %c) alwaysinline {
   %block = call ptr @sirius.block(ptr %c)
-  %at = getelementptr inbounds i8, ptr %block, i64 72
+  %at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.cluster_size
   %v = load i32, ptr %at, align 4, !invariant.load !0
   ret i32 %v
 }
@@ -341,7 +307,7 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nclusterid.x(ptr %c) alwaysi
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.y(ptr %c) alwaysinline {
   %block = call ptr @sirius.block(ptr %c)
-  %at = getelementptr inbounds i8, ptr %block, i64 76
+  %at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.cluster_size+4
   %v = load i32, ptr %at, align 4, !invariant.load !0
   ret i32 %v
 }
@@ -365,7 +331,7 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.nclusterid.y(ptr %c) alwaysi
 }
 define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctaid.z(ptr %c) alwaysinline {
   %block = call ptr @sirius.block(ptr %c)
-  %at = getelementptr inbounds i8, ptr %block, i64 80
+  %at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.cluster_size+8
   %v = load i32, ptr %at, align 4, !invariant.load !0
   ret i32 %v
 }
@@ -409,7 +375,7 @@ define internal i32 @sirius.llvm.nvvm.read.ptx.sreg.cluster.nctarank(ptr %c) alw
 }
 define internal i1 @sirius.llvm.nvvm.is_explicit_cluster(ptr %c) alwaysinline {
   %block = call ptr @sirius.block(ptr %c)
-  %at = getelementptr inbounds i8, ptr %block, i64 84
+  %at = getelementptr inbounds i8, ptr %block, i64 $BlockContext.cluster_is_explicit
   %told = load i32, ptr %at, align 4, !invariant.load !0
   %v = icmp ne i32 %told, 0
   ret i1 %v
@@ -1395,7 +1361,7 @@ define internal i1 @sirius.llvm.nvvm.isspacep.shared(ptr %c, ptr %p) alwaysinlin
   %s = call ptr @sirius.shared(ptr %c)
   %d = call ptr @sirius.dynamic_shared(ptr %c)
   %b = call ptr @sirius.block(ptr %c)
-  %q = getelementptr inbounds i8, ptr %b, i64 36
+  %q = getelementptr inbounds i8, ptr %b, i64 $BlockContext.dynamic_shared_bytes
   %n = load i32, ptr %q, align 4
   %w = zext i32 %n to i64
   %e = getelementptr i8, ptr %d, i64 %w

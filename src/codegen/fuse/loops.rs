@@ -41,7 +41,7 @@ use inkwell::module::Module;
 use std::collections::HashSet;
 
 /// What puts kernels into the form that [`join_loops`] understands.
-pub(super) const CANONICAL_FORM: &str = "function(loop-simplify)";
+pub(super) const CANONICAL_FORM: &str = "loop-simplify";
 
 /// Whether a kernel has loops that could become one.
 pub(super) fn has_several_loops(kernel: Value) -> bool {

@@ -1,5 +1,6 @@
 use super::super::FusedParameter;
 use super::*;
+use crate::codegen::device::device_target_machine;
 use crate::codegen::ir::Opcode;
 use crate::expression::Expression;
 use crate::kernel::{Tables, model_kernels};
@@ -209,6 +210,26 @@ fn a_value_is_forwarded_through_equal_guards() {
             assert!(*argument < 4);
         }
     });
+}
+
+#[test]
+fn a_kernel_goes_without_what_its_variant_leaves_out() {
+    let loads = |without: &[Optimisation]| {
+        let context = Context::create();
+        let program = program(&context);
+        let models = model_kernels(&program, &Tables::Unknown);
+        let nodes = vec![
+            launch(0, 0, &[Ok(1), Ok(0), Err(5), Err(6)]),
+            launch(1, 1, &[Ok(2), Ok(1), Err(6)]),
+        ];
+        let mut plan = plan(&[false, false]);
+        plan.groups[0].variant.without = without.iter().copied().collect();
+        let (module, fused) = built(&program, &graph(nodes), &models, &plan);
+        let function = Value::function(&module, &fused[0].name).expect("the kernel is there");
+        count(function, Opcode::LLVMLoad)
+    };
+    assert_eq!(loads(&[]), 1);
+    assert_eq!(loads(&[Optimisation::StoreToLoadForwarding]), 2);
 }
 
 #[test]

@@ -12,8 +12,8 @@ use std::collections::HashSet;
 
 const SHARED_ADDRESS_SPACE: u32 = 3;
 
-/// Replaces shared variables of a module by others that hold the same.
-pub(super) fn merge_tiles(module: &Module) {
+/// Replaces shared variables of a kernel by others that hold the same.
+pub(super) fn merge_tiles(module: &Module, kernel: Value) {
     let mut kept: Vec<Tile> = Vec::new();
     for variable in Value::globals(module) {
         let shared = variable.ty().address_space() == SHARED_ADDRESS_SPACE;
@@ -23,6 +23,10 @@ pub(super) fn merge_tiles(module: &Module) {
         let Some(tile) = Tile::of(variable) else {
             continue;
         };
+        let own = |store: &Store| store.instruction.block().function() == kernel;
+        if tile.stores.is_empty() || !tile.stores.iter().all(own) {
+            continue;
+        }
         match kept.iter_mut().find(|other| other.holds_the_same(&tile)) {
             Some(other) => {
                 let alignment = other.variable.alignment().max(variable.alignment());

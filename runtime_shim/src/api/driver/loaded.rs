@@ -14,6 +14,7 @@ use std::os::fd::FromRawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{CudaError, CudaResult};
+use crate::execution::addresses::address_of;
 use crate::registry::{self, ImageHandle};
 
 /// `CUDA_ERROR_INVALID_IMAGE`.
@@ -162,63 +163,9 @@ fn open(library: &[u8]) -> CudaResult<&'static ImageHandle> {
         let count = usize::try_from((*table).function_count).unwrap_or(0);
         for index in 0..count {
             let name = CStr::from_ptr(*(*table).names.add(index));
-            let address = runtime_function(name.to_bytes()).ok_or(INVALID_IMAGE)?;
+            let address = address_of(name.to_bytes()).ok_or(INVALID_IMAGE)?;
             *(*table).places.add(index) = address;
         }
         Ok(registry::register_image((*table).image))
     }
-}
-
-/// Lists the functions of this runtime that kernels call.
-macro_rules! called_by_kernels {
-    ($($name:ident)*) => {
-        unsafe extern "C" {
-            $(fn $name();)*
-        }
-
-        /// The address of the function of this name that kernels call.
-        fn runtime_function(name: &[u8]) -> Option<usize> {
-            $(
-                if name == stringify!($name).as_bytes() {
-                    return Some($name as *const () as usize);
-                }
-            )*
-            None
-        }
-    };
-}
-
-called_by_kernels! {
-    __sirius_access
-    __sirius_active_mask
-    __sirius_assert_fail
-    __sirius_barrier
-    __sirius_barrier_reduce
-    __sirius_clock
-    __sirius_cluster_arrive
-    __sirius_cluster_wait
-    __sirius_counted_barrier_reduce
-    __sirius_device_free
-    __sirius_device_malloc
-    __sirius_give_way
-    __sirius_global_timer
-    __sirius_grid_workspace
-    __sirius_keep_step
-    __sirius_map_shared
-    __sirius_match
-    __sirius_multiply_tiles
-    __sirius_named_barrier
-    __sirius_note_place
-    __sirius_shared_barrier_arrive
-    __sirius_shared_barrier_wait
-    __sirius_shared_rank
-    __sirius_shuffle
-    __sirius_surface_read
-    __sirius_surface_write
-    __sirius_texture
-    __sirius_trap
-    __sirius_unsupported
-    __sirius_vote
-    __sirius_vprintf
-    __sirius_warp_barrier
 }
