@@ -692,6 +692,8 @@ mod elements;
 mod equal_pointers;
 #[path = "verify/host.rs"]
 mod host;
+#[path = "verify/conditional.rs"]
+mod conditional;
 #[path = "verify/expansion.rs"]
 mod expansion;
 #[path = "verify/guards.rs"]

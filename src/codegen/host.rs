@@ -12,6 +12,7 @@ use super::batches::{self, Waiting};
 use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
+use super::region::{Predecessors, exits_of_region, predecessors_in};
 use super::reserve::{PassedPointer, Reservations};
 use super::shared_functions::SharedFunctions;
 use super::tables::let_copies_tell;
@@ -29,7 +30,7 @@ use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue, InstructionOpcode,
     InstructionValue, IntValue, PointerValue,
 };
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// Rewrites the launches of every group of `plan` in [`Program::host`]. `fused` names the fused
 /// kernel of each group; `reservations` the allocations that originals have to make real.
@@ -558,90 +559,6 @@ pub(super) fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValu
         old.replace_all_uses_with(status);
     }
     call.erase_from_basic_block();
-}
-
-/// The blocks from which each block of a function is entered. Groups add instructions only, so that
-/// it holds for all of them.
-type Predecessors<'ctx> = HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>;
-
-fn predecessors_in(function: FunctionValue<'_>) -> Predecessors<'_> {
-    let mut predecessors = Predecessors::new();
-    for block in function.get_basic_blocks() {
-        for successor in successors(block) {
-            predecessors.entry(successor).or_default().push(block);
-        }
-    }
-    predecessors
-}
-
-/// Blocks that are entered when the region between the first and the last member is left on
-/// another way than through the last member.
-fn exits_of_region<'ctx>(
-    members: &[MemberCall<'_, 'ctx>],
-    predecessors: &Predecessors<'ctx>,
-) -> Result<Vec<BasicBlock<'ctx>>, CodegenError> {
-    let (first, last) = (members[0].block, members[members.len() - 1].block);
-    if first == last {
-        return Ok(Vec::new());
-    }
-    // Every way to the last leads through the first, so that a walk backwards stays in the region.
-    let above = reach(last, first, |block| {
-        predecessors.get(&block).cloned().unwrap_or_default()
-    });
-    let mut order = Vec::new();
-    let mut region = HashSet::new();
-    let mut work = successors(first);
-    while let Some(block) = work.pop() {
-        if above.contains(&block) && region.insert(block) {
-            order.push(block);
-            work.extend(successors(block));
-        }
-    }
-    for member in members {
-        if member.block != first && member.block != last && !region.contains(&member.block) {
-            return Err(CodegenError::Inconsistent(format!(
-                "launch {} is not on the way to its group",
-                member.launch.id.0
-            )));
-        }
-    }
-    let mut exits = Vec::new();
-    let mut met = HashSet::new();
-    for from in std::iter::once(first).chain(order) {
-        for block in successors(from) {
-            if block != last && !region.contains(&block) && met.insert(block) {
-                exits.push(block);
-            }
-        }
-    }
-    Ok(exits)
-}
-
-/// Blocks other than `from` and `stop` that are reached from `from` without passing either.
-fn reach<'ctx>(
-    from: BasicBlock<'ctx>,
-    stop: BasicBlock<'ctx>,
-    next: impl Fn(BasicBlock<'ctx>) -> Vec<BasicBlock<'ctx>>,
-) -> HashSet<BasicBlock<'ctx>> {
-    let mut seen = HashSet::new();
-    let mut work = next(from);
-    while let Some(block) = work.pop() {
-        if block != from && block != stop && seen.insert(block) {
-            work.extend(next(block));
-        }
-    }
-    seen
-}
-
-pub(super) fn successors(block: BasicBlock<'_>) -> Vec<BasicBlock<'_>> {
-    let Some(terminator) = block.get_terminator() else {
-        return Vec::new();
-    };
-    terminator
-        .get_operands()
-        .flatten()
-        .filter_map(|operand| operand.block())
-        .collect()
 }
 
 /// Puts calls of the flush functions at the top of exit blocks, groups in the order of their

@@ -33,6 +33,7 @@ mod matrix_places;
 mod parts;
 mod pending;
 pub mod ptx;
+mod region;
 mod registration;
 mod reserve;
 mod shared_functions;

@@ -58,9 +58,7 @@ impl<'a> Judge<'a> {
         members.sort_by_key(|member| member.node);
         self.conditions_hold(&members)?;
         self.shapes_are_carried(&members)?;
-        for pair in members.windows(2) {
-            self.one_after_the_other(&pair[0], &pair[1])?;
-        }
+        self.all_in_order(&members)?;
         self.streams_allow(&members)?;
         self.nothing_passed(&[earlier, rest], &members, *last)?;
         let partitions = by_partition(&members, &planned);

@@ -36,6 +36,8 @@ pub(super) struct Judge<'a> {
     readers: Readers,
     /// Members of groups in which threads are remapped.
     pub(super) among_remapped: HashSet<NodeId>,
+    /// Members may stand under conditions of their own: the group runs as one where all of them hold.
+    pub(super) conditional: bool,
     /// Some edges are missing.
     cut_short: bool,
 }
@@ -76,6 +78,7 @@ impl<'a> Judge<'a> {
             observers: WaitObservers::new(graph),
             readers: Readers::new(graph, kernels),
             among_remapped: HashSet::new(),
+            conditional: false,
             cut_short: dependences.cut_short,
         }
     }
@@ -134,9 +137,7 @@ impl<'a> Judge<'a> {
         self.shapes_are_carried(&members)?;
         self.conditions_hold(&members)?;
         self.work_is_little(&members)?;
-        for pair in members.windows(2) {
-            self.one_after_the_other(&pair[0], &pair[1])?;
-        }
+        self.all_in_order(&members)?;
         self.streams_allow(&members)?;
         let same_shapes = self.same_shapes(&members);
         let mut remapped = None;
@@ -420,15 +421,24 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// In step.
-    pub(super) fn one_after_the_other(
-        &mut self,
-        first: &Candidate,
-        second: &Candidate,
-    ) -> Result<(), Rejection> {
+    /// Each member in step with the next, or, where they may stand under conditions of their own, behind it.
+    pub(super) fn all_in_order(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        for pair in members.windows(2) {
+            self.one_after_the_other(&pair[0], &pair[1])?;
+        }
+        Ok(())
+    }
+
+    fn one_after_the_other(&self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
         let location = &self.graph.nodes[second.node.0].location;
         let names = (&first.model.display_name, &second.model.display_name);
-        if !self.order.in_step(first.node, second.node) {
+        let behind = || {
+            let nodes = [first.node, second.node];
+            self.order.follows(nodes[0], nodes[1]) && self.order.have_one_beginning(nodes)
+        };
+        let fits = self.order.in_step(first.node, second.node)
+            || self.conditional && first.launch.stream == second.launch.stream && behind();
+        if !fits {
             let message = format!(
                 "`{}` and `{}` do not always run one after the other",
                 names.0, names.1
@@ -506,15 +516,24 @@ impl<'a> Judge<'a> {
     ) -> Result<(), Rejection> {
         for group in groups {
             let Some(place) = group.last() else { continue };
-            // What stands before the group's present place was judged when it came there.
-            let Some(between) = self.order.between(place.node, last.node) else {
-                let message = format!(
-                    "`{}` and `{}` do not always run one after the other",
-                    place.model.display_name, last.model.display_name
-                );
-                let location = &self.graph.nodes[last.node.0].location;
-                return Err(rejection(RejectionReason::Shape, message, location));
+            // What stands before the group's present place was judged when it came there, unless a member passes
+            // nodes on ways that do not lead through this place.
+            let mut between = BTreeSet::new();
+            let from = match self.conditional {
+                true => group,
+                false => std::slice::from_ref(place),
             };
+            for member in from {
+                let Some(found) = self.order.between(member.node, last.node) else {
+                    let message = format!(
+                        "`{}` and `{}` do not always run one after the other",
+                        member.model.display_name, last.model.display_name
+                    );
+                    let location = &self.graph.nodes[last.node.0].location;
+                    return Err(rejection(RejectionReason::Shape, message, location));
+                };
+                between.extend(found);
+            }
             for moved in *group {
                 let waits = |node: &NodeId| waiting::orders(self.graph, moved, *node);
                 if between.iter().any(waits) {

@@ -56,6 +56,12 @@ impl<'a> Groups<'a> {
             .collect();
     }
 
+    /// The members of a group run in the same blocks.
+    pub(super) fn settle_as_one(&mut self, group: usize) {
+        let nodes = self.members[group].iter().map(|member| member.node);
+        self.partitions.extend(nodes.map(|node| (node, group)));
+    }
+
     pub(super) fn partition(&self, launch: NodeId) -> usize {
         self.partitions.get(&launch).copied().unwrap_or(usize::MAX)
     }

@@ -1,8 +1,9 @@
 //! What stands between two operations of the host.
 //!
-//! Invariant: two launches are *in step* only if each run of the second has exactly one run of the
-//! first before it, in the same iteration of the same innermost loop; then [`HostOrder::between`]
-//! lists every node that can run after the first and before the second.
+//! Invariants: two launches are *in step* only if each run of the second has exactly one run of the
+//! first before it, in the same iteration of the same innermost loop. One *follows* another if it can run behind
+//! the other in such an iteration, and neither runs twice there; then [`HostOrder::between`] lists every node that
+//! can run after the first and before the second.
 
 use crate::launch::{HostBlockId, LaunchGraph, NodeId};
 use petgraph::algo::kosaraju_scc;
@@ -62,6 +63,63 @@ impl<'a> HostOrder<'a> {
         !repeating[from.0] && !repeating[to.0] && (from != to || start < end)
     }
 
+    /// Whether the second can run after the first in an iteration of the innermost loop around both, in which neither
+    /// runs twice. Each may stand under conditions of its own.
+    pub(super) fn follows(&self, first: NodeId, second: NodeId) -> bool {
+        let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
+        let [one, two] = [from, to].map(|block| &self.graph.blocks[block.0]);
+        let places = (self.positions[first.0], self.positions[second.0]);
+        let (Some(start), Some(end)) = places else {
+            return false;
+        };
+        let repeating = self.repeating(from);
+        one.function == two.function
+            && one.innermost_loop == two.innermost_loop
+            && !repeating[from.0]
+            && !repeating[to.0]
+            && match from == to {
+                true => start < end,
+                false => self.leads_to(first, second),
+            }
+    }
+
+    /// Whether the second surely runs in an iteration in which the first did, but for errors that end the program.
+    pub(super) fn surely_follows(&self, first: NodeId, second: NodeId) -> bool {
+        if !self.follows(first, second) {
+            return false;
+        }
+        let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
+        let mut region = self.blocks_between(from, to);
+        region.insert(from);
+        let blocks = &self.graph.blocks;
+        let successors = |block: &HostBlockId| blocks[block.0].successors.iter();
+        from == to
+            || region
+                .iter()
+                .flat_map(successors)
+                .all(|next| *next == to || region.contains(next) || blocks[next.0].dead_end)
+    }
+
+    /// Whether there is a block from which an iteration comes to all of these operations, if it comes to them at all, and
+    /// which is met once in it.
+    pub(super) fn have_one_beginning(&self, nodes: impl IntoIterator<Item = NodeId>) -> bool {
+        let block = |node: NodeId| self.graph.nodes[node.0].block;
+        let blocks: Vec<HostBlockId> = nodes.into_iter().map(block).collect();
+        let Some(first) = blocks.first() else {
+            return false;
+        };
+        let innermost = self.graph.blocks[first.0].innermost_loop;
+        let mut place = Some(*first);
+        while let Some(block) = place {
+            if blocks.iter().all(|other| self.dominates(block, *other)) {
+                let own = &self.graph.blocks[block.0];
+                return own.innermost_loop == innermost && !self.repeating(*first)[block.0];
+            }
+            place = self.graph.blocks[block.0].immediate_dominator;
+        }
+        false
+    }
+
     /// Whether each way to the second passes the first.
     pub(super) fn always_before(&self, first: NodeId, second: NodeId) -> bool {
         let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
@@ -92,9 +150,9 @@ impl<'a> HostOrder<'a> {
         false
     }
 
-    /// The nodes strictly between two nodes in step, in host order; `None` when they are not.
+    /// The nodes strictly between two nodes of which one follows the other, in host order; `None` when it does not.
     pub(super) fn between(&self, first: NodeId, second: NodeId) -> Option<Vec<NodeId>> {
-        if !self.in_step(first, second) {
+        if !self.in_step(first, second) && !self.follows(first, second) {
             return None;
         }
         let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
@@ -112,14 +170,25 @@ impl<'a> HostOrder<'a> {
         Some(between)
     }
 
-    /// Blocks on the way from one block to another that it dominates within an iteration, both left
-    /// out.
+    /// Blocks on the ways from one block to another within an iteration, both left out.
     pub(super) fn blocks_between(
         &self,
         from: HostBlockId,
         to: HostBlockId,
     ) -> BTreeSet<HostBlockId> {
         let header = self.header(to);
+        if !self.dominates(from, to) {
+            let forward = |block: HostBlockId| self.graph.blocks[block.0].successors.as_slice();
+            let backward = |block: HostBlockId| self.predecessors[block.0].as_slice();
+            let behind = reached(from, forward, |_, next| Some(next) != header);
+            let before = reached(to, backward, |block, _| Some(block) != header);
+            let ends = [from, to];
+            return behind
+                .intersection(&before)
+                .filter(|block| !ends.contains(block))
+                .copied()
+                .collect();
+        }
         let mut between = BTreeSet::new();
         let mut work = vec![to];
         while let Some(block) = work.pop() {
@@ -177,6 +246,24 @@ impl<'a> HostOrder<'a> {
         });
         repeating.clone()
     }
+}
+
+/// Blocks that edges lead to, over those edges alone that may be taken.
+fn reached<'a>(
+    from: HostBlockId,
+    edges: impl Fn(HostBlockId) -> &'a [HostBlockId],
+    may_take: impl Fn(HostBlockId, HostBlockId) -> bool,
+) -> BTreeSet<HostBlockId> {
+    let mut seen = BTreeSet::new();
+    let mut work = vec![from];
+    while let Some(block) = work.pop() {
+        for next in edges(block) {
+            if may_take(block, *next) && seen.insert(*next) {
+                work.push(*next);
+            }
+        }
+    }
+    seen
 }
 
 /// Times at which a walk over the dominator tree enters and leaves each block.

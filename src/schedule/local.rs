@@ -7,6 +7,7 @@
 //! grow at their end, and what a member has already moved past never has to be asked again.
 
 use super::batches::plan_batches;
+use super::conditional::join_conditional;
 use super::dead_buffers::find_dead_buffers;
 use super::expansion::Expansion;
 use super::group::{Judge, launches};
@@ -21,8 +22,8 @@ use crate::cli::Fusion;
 use crate::dependence::DependenceGraph;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, NodeId, NodeKind};
-use std::collections::HashMap;
+use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
+use std::collections::{HashMap, HashSet};
 
 /// Decides which launches become one. The second part has one entry for each two launches that
 /// follow each other in host order and are not in one group.
@@ -103,6 +104,27 @@ fn plan_by(
         let most = options.max_fusions.unwrap_or(usize::MAX);
         plan.batched_regions
             .truncate(most.saturating_sub(plan.groups.len()));
+    }
+    if stand_beside(options) {
+        // What waits for a batch stays as it is, and what stands around it.
+        let place = |node: NodeId| {
+            let block = graph.nodes[node.0].block;
+            let outermost = graph.loops_around(block).first().copied();
+            (graph.blocks[block.0].function, outermost)
+        };
+        let regions = plan.batched_regions.iter();
+        let statements: HashSet<LaunchId> = regions
+            .flat_map(|region| region.statements.iter().map(|statement| statement.launch))
+            .collect();
+        let is_batched = |node: &&NodeId| match &graph.nodes[node.0].kind {
+            NodeKind::Launch(launch) => statements.contains(&launch.id),
+            _ => false,
+        };
+        let batched = nodes.iter().filter(is_batched);
+        let batched: HashSet<_> = batched.copied().map(place).collect();
+        let stays = |node: NodeId| batched.contains(&place(node));
+        join_conditional(&mut grouping.groups, &mut judge, stays);
+        plan.groups = grouping.plan(&judge).groups;
     }
     if options.one_base && options.fusion != Fusion::Off {
         let made = plan.groups.len() + plan.batched_regions.len();

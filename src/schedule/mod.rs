@@ -13,6 +13,7 @@ mod unfused;
 mod arrays;
 mod beside;
 mod beside_cost;
+mod conditional;
 mod dead_buffers;
 mod domains;
 mod expansion;

@@ -30,7 +30,7 @@ pub(super) fn why_unfused<'a>(
         return judge.disabled(&location);
     }
     if let Some(found) = control_flow(judge, (source, sink)) {
-        return found;
+        return obstacle_all_the_same(judge, candidates, (source, sink)).unwrap_or(found);
     }
     let opaque = |found: &Rejection| found.reason == RejectionReason::OpaqueKernel;
     for found in [candidates.0, candidates.1] {
@@ -40,7 +40,8 @@ pub(super) fn why_unfused<'a>(
             return found.clone();
         }
     }
-    if let Some(between) = judge.order.between(source, sink)
+    if judge.order.in_step(source, sink)
+        && let Some(between) = judge.order.between(source, sink)
         && let Some(found) = data_moves(judge, source, &between)
     {
         return found;
@@ -129,6 +130,32 @@ pub(super) fn why_unfused<'a>(
             &location,
         ),
     }
+}
+
+/// What keeps launches apart that could be one in spite of the conditions that they stand under.
+fn obstacle_all_the_same<'a>(
+    judge: &mut Judge<'a>,
+    candidates: Both<'_, 'a>,
+    (source, sink): (NodeId, NodeId),
+) -> Option<Rejection> {
+    let nodes = [source, sink];
+    if !judge.order.follows(source, sink) || !judge.order.have_one_beginning(nodes) {
+        return None;
+    }
+    let (Ok(first), Ok(second)) = candidates else {
+        return None;
+    };
+    let between = judge.order.between(source, sink).unwrap_or_default();
+    if let Some(found) = data_moves(judge, source, &between) {
+        return Some(found);
+    }
+    judge.conditional = true;
+    let verdict = match judge.edges(source, sink).is_empty() && stand_beside(judge.options) {
+        true => judge.may_stand_beside(&[*first], &[*second], |member| member.node.0),
+        false => judge.may_join(&[&[*first]], *second),
+    };
+    judge.conditional = false;
+    verdict.err()
 }
 
 /// How launches that are not always launched one after the other come to be so.

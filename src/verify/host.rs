@@ -1,4 +1,10 @@
-//! The host side of a group: its members run in step, and moving them down changes no order.
+//! The host side of a group: its members run in one order, and moving them down changes no order between them and
+//! anything else.
+//!
+//! A member may stand under a condition of its own. The group runs as one when all members came before the last in an
+//! iteration; otherwise each runs as written, at the latest where an iteration cannot come to the last any more.
+//! That is right where one block begins the iteration for all of them ([`HostOrder::share_a_beginning`]), and each member
+//! may pass all that can run between its place and the last's.
 
 use super::host_order::HostOrder;
 use super::place::Values;
@@ -10,6 +16,7 @@ use crate::kernel::{KernelModel, Target};
 use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Stream, Touch};
 use crate::schedule::FusionGroup;
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 /// The host program, and what has been found out about it.
 pub(super) struct Host<'a> {
@@ -68,8 +75,18 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
         if pair[0].node >= pair[1].node {
             refusals.push(Refusal::HostOrder { earlier, later });
         } else if !host.order.in_step(pair[0].node, pair[1].node) {
-            refusals.push(Refusal::NotOnOnePath { earlier, later });
+            let follows = host.order.may_follow(pair[0].node, pair[1].node);
+            // Streams of members that may not run at all are compared by nobody.
+            let one_stream = pair[0].launch.stream == pair[1].launch.stream;
+            if !follows || !one_stream {
+                refusals.push(Refusal::NotOnOnePath { earlier, later });
+            }
         }
+    }
+    let nodes: Vec<NodeId> = members.iter().map(|member| member.node).collect();
+    if !host.order.share_a_beginning(&nodes) {
+        let (earlier, later) = (first.launch.id, last.launch.id);
+        refusals.push(Refusal::NotOnOnePath { earlier, later });
     }
     let mut printing = members.iter().filter(|member| member.model.prints);
     if let (Some(one), Some(two)) = (printing.next(), printing.next()) {
@@ -79,15 +96,17 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
     if !refusals.is_empty() {
         return refusals;
     }
-    let between = host.order.nodes_between(first.node, last.node);
     let is_other = |node: &NodeId| members.iter().all(|other| other.node != *node);
-    let between: Vec<NodeId> = between.into_iter().flatten().filter(is_other).collect();
+    let passed_by = |member: &Site<'_>| -> Vec<NodeId> {
+        let passed = host.order.nodes_between(member.node, last.node);
+        passed.into_iter().flatten().filter(is_other).collect()
+    };
+    let before_last = &members[..members.len() - 1];
+    let between: BTreeSet<NodeId> = before_last.iter().flat_map(passed_by).collect();
+    let between: Vec<NodeId> = between.into_iter().collect();
     refusals.extend(streams::refusals(host, &group.guards, members, &between));
-    for member in &members[..members.len() - 1] {
-        // Each member is on every way from the first to the last, so that a node between these two
-        // is either before the member or after it.
-        let after = |node: &&NodeId| host.order.is_after(member.node, **node);
-        let passed: Vec<NodeId> = between.iter().filter(after).copied().collect();
+    for member in before_last {
+        let passed = passed_by(member);
         refusals.extend(waits_passed(
             host,
             (member, &group.awaited_copies),

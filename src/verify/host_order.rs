@@ -73,10 +73,56 @@ impl<'a> HostOrder<'a> {
         }
     }
 
-    /// The nodes strictly between two nodes on the paths from one to the other, in host order;
-    /// `None` when they are not [in step](Self::in_step).
+    /// Whether both are in one function and one innermost loop, an iteration can come from the first to the second, and
+    /// neither is met again in it.
+    pub(super) fn may_follow(&self, from: NodeId, to: NodeId) -> bool {
+        let (first, last) = (self.block(from), self.block(to));
+        let blocks = [&self.graph.blocks[first.0], &self.graph.blocks[last.0]];
+        if blocks[0].function != blocks[1].function
+            || blocks[0].innermost_loop != blocks[1].innermost_loop
+        {
+            return false;
+        }
+        let header = self.header(first);
+        let repeating = self.repeating(header);
+        let (start, end) = (self.positions[from.0], self.positions[to.0]);
+        !repeating[first.0]
+            && !repeating[last.0]
+            && start != usize::MAX
+            && end != usize::MAX
+            && match first == last {
+                true => start < end,
+                false => reachable(self.graph, first, header).contains(&last),
+            }
+    }
+
+    /// Whether some block, met once in an iteration of the loop that the first is in, is on every path to all of
+    /// these operations: there none of them has run yet.
+    pub(super) fn share_a_beginning(&self, nodes: &[NodeId]) -> bool {
+        let Some(first) = nodes.first().map(|node| self.block(*node)) else {
+            return false;
+        };
+        let repeating = self.repeating(self.header(first));
+        let innermost = self.graph.blocks[first.0].innermost_loop;
+        let above_all = |block: HostBlockId| {
+            let mut nodes = nodes.iter();
+            nodes.all(|node| self.dominates(block, self.block(*node)))
+        };
+        // The nearest of them: those above it dominate it.
+        let all = (0..self.graph.blocks.len()).map(HostBlockId);
+        let common: Vec<HostBlockId> = all.filter(|block| above_all(*block)).collect();
+        let nearest = common
+            .iter()
+            .find(|block| common.iter().all(|other| self.dominates(*other, **block)));
+        nearest.is_some_and(|block| {
+            !repeating[block.0] && self.graph.blocks[block.0].innermost_loop == innermost
+        })
+    }
+
+    /// The nodes that an operation passes which moves from one place down to another, in host order; `None` when the
+    /// one [may not follow](Self::may_follow) the other.
     pub(super) fn nodes_between(&self, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
-        if !self.in_step(from, to) {
+        if !self.may_follow(from, to) {
             return None;
         }
         let (first, last) = (self.block(from), self.block(to));
@@ -96,33 +142,29 @@ impl<'a> HostOrder<'a> {
         Some(between)
     }
 
-    /// Whether `node`, on a path between a node that is in step with both and a later one, comes
-    /// after `first`, which is on that way as well.
-    pub(super) fn is_after(&self, first: NodeId, node: NodeId) -> bool {
-        let (a, b) = (self.block(first), self.block(node));
-        match a == b {
-            true => self.positions[first.0] < self.positions[node.0],
-            false => self.dominates(a, b),
-        }
-    }
-
     /// The blocks in which a launch of `first` waits for its group's place in `last`: `first`
-    /// itself and those on a path between the two within an iteration. The first must be on every
-    /// path to the last.
+    /// itself and those on a path between the two within an iteration.
     pub(super) fn blocks_on_the_way(
         &self,
         first: HostBlockId,
         last: HostBlockId,
     ) -> BTreeSet<HostBlockId> {
-        match first == last {
-            true => BTreeSet::new(),
-            false => self.walk_back(first, last).0,
+        if first == last {
+            return BTreeSet::new();
         }
+        let way = self.walk_back(first, last).0;
+        if self.dominates(first, last) {
+            return way;
+        }
+        // Some paths to the last do not come from the first.
+        let mut reached = reachable(self.graph, first, self.header(first));
+        reached.insert(first);
+        way.intersection(&reached).copied().collect()
     }
 
     /// The first and what is on a way to the last without entering the header, and whether the
-    /// first itself is. Whatever leads to the last comes through the first, so that a walk backwards
-    /// ends there.
+    /// first itself is. A walk backwards ends at the first, and where it does not come by there, at the header or
+    /// the function's entry.
     fn walk_back(&self, first: HostBlockId, last: HostBlockId) -> (BTreeSet<HostBlockId>, bool) {
         let header = self.header(first);
         let mut way = BTreeSet::from([first]);

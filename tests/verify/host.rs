@@ -316,26 +316,6 @@ fn refuses_not_convex() {
 }
 
 #[test]
-fn refuses_branch_around_a_member() {
-    // entry: scale; then either shift's block or straight to the end.
-    let mut scene = Scene::new();
-    let buffers = ["a", "b", "c"].map(|name| Pass::To(scene.buffer(name)));
-    let shape = scene.known_shape();
-    let n = Pass::Integer(scene.unknown());
-    let kernel = scene.pointwise("pointwise");
-    let [a, b, c] = buffers;
-    let entry = HostBlockId(0);
-    let left = scene.block_after(entry);
-    let one = scene.launch(kernel, shape, &[a, b.clone(), n.clone()]);
-    let join = scene.block_after(left);
-    let two = scene.launch(kernel, shape, &[b, c, n]);
-    let both = plan(&[(one, false), (two, false)], Vec::new());
-    assert_passes(&scene, &both);
-    scene.edge(entry, join);
-    assert_refused!(scene, both, Refusal::NotOnOnePath { .. });
-}
-
-#[test]
 fn passes_error_return_between() {
     // The block after the first launch may return instead of going on.
     let mut scene = Scene::new();

@@ -1,7 +1,7 @@
 //! Where a region ends, in the blocks of a host function.
 
 use super::super::CodegenError;
-use super::super::host::successors;
+use super::super::region::successors;
 use crate::program::Program;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
