@@ -12,7 +12,7 @@ use super::batches::{self, Waiting};
 use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
-use super::region::{Predecessors, exits_of_region, predecessors_in};
+use super::region::{Predecessors, blocks_of, exits_of_region, predecessors_in};
 use super::reserve::{PassedPointer, Reservations};
 use super::shared_functions::SharedFunctions;
 use super::tables::let_copies_tell;
@@ -496,7 +496,8 @@ fn move_group<'ctx>(
     shared: &mut SharedFunctions<'ctx>,
 ) -> Result<Vec<Flush<'ctx>>, CodegenError> {
     let (members, layout) = (moving.members.as_slice(), &moving.layout);
-    let exits = exits_of_region(members, predecessors)?;
+    let mut exits = exits_of_region(members, predecessors)?;
+    exits.extend(blocks_of(graph, moving.group, members)?);
     let of_group = GroupFunctions {
         program,
         models,

@@ -5,6 +5,8 @@
 
 use super::CodegenError;
 use super::host::MemberCall;
+use crate::launch::{HostBlockId, LaunchGraph, NodeKind};
+use crate::schedule::FusionGroup;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::FunctionValue;
 use petgraph::algo::dominators::simple_fast;
@@ -67,6 +69,35 @@ pub(super) fn exits_of_region<'ctx>(
         }
     }
     Ok(exits)
+}
+
+/// The blocks at whose beginning a plan wants members issued.
+pub(super) fn blocks_of<'ctx>(
+    graph: &LaunchGraph,
+    group: &FusionGroup,
+    members: &[MemberCall<'_, 'ctx>],
+) -> Result<Vec<BasicBlock<'ctx>>, CodegenError> {
+    if group.issued_before.is_empty() {
+        return Ok(Vec::new());
+    }
+    let elsewhere = || CodegenError::Inconsistent("blocks of a group are in no function".into());
+    let function = members[0].block.get_parent().ok_or_else(elsewhere)?;
+    let blocks = function.get_basic_blocks();
+    let block = |place: HostBlockId| blocks.get(graph.blocks[place.0].position).copied();
+    // Blocks have stayed where the launch graph found them.
+    for member in members {
+        let mut nodes = graph.nodes.iter();
+        let node = nodes.find(
+            |node| matches!(&node.kind, NodeKind::Launch(launch) if launch.id == member.launch.id),
+        );
+        if node.and_then(|node| block(node.block)) != Some(member.block) {
+            return Err(elsewhere());
+        }
+    }
+    let places = group.issued_before.iter();
+    places
+        .map(|place| block(*place).ok_or_else(elsewhere))
+        .collect()
 }
 
 /// The last block that is on every way to each member: where they are in step, that of the first.

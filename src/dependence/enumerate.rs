@@ -1,6 +1,7 @@
 //! All operations -> the pairs that get edges: within one run of a function, from one iteration or
 //! call to a later one, and between functions. See [`super::order`] for what is left out.
 
+use super::CONDITIONAL_NEIGHBOURS;
 use super::DependenceGraph;
 use super::boxes::Boxes;
 use super::edges::Builder;
@@ -144,14 +145,16 @@ impl<'a> Walk<'a> {
             }
             let mut past = Past::default();
             for earlier in touchers.conflicting(&self.touched[*later]).descending() {
-                let close = self.places[*later] - self.places[earlier] <= NEIGHBOURS;
+                let distance = self.places[*later] - self.places[earlier];
                 let Some(source) = effects[earlier].as_ref() else {
                     continue;
                 };
                 let waits = !self
                     .flow
                     .never_waits(self.block(earlier), self.block(*later));
-                if (past.is_separated(earlier) || !waits) && !close {
+                if past.is_separated(earlier) && distance > NEIGHBOURS
+                    || !waits && distance > CONDITIONAL_NEIGHBOURS
+                {
                     continue;
                 }
                 if self.boxes.disjoint(earlier, *later) {

@@ -15,9 +15,10 @@
 //!   that its side of the path belongs to. Across calls the nodes in between need not run, since the end of
 //!   a call issues whatever is pending.
 //! * nothing, when the earlier is not on every way of the host's control flow to the later, as what stands
-//!   in one branch is not to what stands behind it, and no loop is around both: a group's first launch is
-//!   on every way to its other ones and to all that it waits across, so that the earlier has been issued
-//!   when the later runs.
+//!   in one branch is not to what stands behind it, no loop is around both, and more than
+//!   [`CONDITIONAL_NEIGHBOURS`] operations are between: a group's first launch is on every way to its other ones
+//!   and to all that it waits across, so that the earlier has been issued when the later runs; and members that
+//!   stand under conditions of their own are closer together.
 //!
 //! An edge of kind [`DependenceKind::Reduction`] orders nothing in a fused launch, whatever its scope
 //! and conditions; it holds the pairs of accesses that no other edge of the two nodes has to hold.
@@ -82,6 +83,10 @@ use serde::{Deserialize, Serialize};
 
 /// Most launches that become one: more save next to nothing, and guards and registers grow with each.
 pub const LARGEST_GROUP: usize = 32;
+
+/// Members of a group that stand under conditions of their own are no further apart than so many operations, where neither
+/// a loop nor calls of their function bring them to each other again.
+pub const CONDITIONAL_NEIGHBOURS: usize = 16;
 
 /// Which accesses conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -300,10 +300,11 @@ impl<'a> Flow<'a> {
         first.0 > 0 && second.0 > 0 && first.0 <= second.0 && second.1 <= first.1
     }
 
-    /// Whether a launch of `first` that waits to be issued with later ones has been issued before
-    /// anything of `second` runs, wherever its group stands: `first` is not on every way to `second`, as it
+    /// Whether a launch of `first` that waits to be issued with later ones, which run whenever it ran, has been issued
+    /// before anything of `second` runs, wherever its group stands: `first` is not on every way to `second`, as it
     /// is to all launches of its group and to all that the launch waits across, and no loop brings the one
-    /// after the other again.
+    /// after the other again. Members of a group that stand under conditions of their own are
+    /// [`super::CONDITIONAL_NEIGHBOURS`].
     pub(super) fn never_waits(&self, first: HostBlockId, second: HostBlockId) -> bool {
         let function = self.graph.blocks[first.0].function;
         let around = &self.loops[second.0];

@@ -405,6 +405,9 @@ pub struct HostBlock {
     /// Whoever comes here never returns from the function: each way ends in `exit`, in `abort` or
     /// with an exception.
     pub dead_end: bool,
+    /// Its place among the blocks of its function in the host's module.
+    #[serde(default)]
+    pub position: usize,
 }
 
 /// A natural loop of the host.

@@ -160,6 +160,7 @@ impl Builder<'_> {
                     immediate_dominator: flow.immediate_dominator[*block].map(|up| blocks[&up]),
                     innermost_loop: flow.innermost[*block].map(|index| index + first_loop),
                     dead_end: !returning.contains(block),
+                    position: *block,
                 });
             }
             for natural in &flow.loops {

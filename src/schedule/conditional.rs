@@ -1,4 +1,4 @@
-//! Launches under conditions of their own in one group.
+//! Launches under conditions of their own in one group, and launches around a switch that is usually off.
 //!
 //! Such a group runs as one kernel where all conditions held, which the program finds out at its last member;
 //! elsewhere its launches run as they are written. So a group is only joined with another where this takes away
@@ -6,8 +6,12 @@
 
 use super::group::Judge;
 use super::groups::Groups;
-use super::obstacle::Candidate;
-use crate::launch::NodeId;
+use super::obstacle::{Candidate, obstacle, rejection};
+use super::waiting;
+use crate::dependence::CONDITIONAL_NEIGHBOURS;
+use crate::diagnostics::{Rejection, RejectionReason};
+use crate::launch::{HostBlockId, NodeId};
+use std::collections::BTreeSet;
 
 /// Joins what is not in step, the nearest first, but for launches of which `stays` says that they stay as they are.
 pub(super) fn join_conditional<'a>(
@@ -37,8 +41,9 @@ pub(super) fn join_conditional<'a>(
                 earlier.len() == 1 || judge.order.surely_follows(place.node, last.node);
             let too_many = earlier.len() == 1 && groups.fused() >= most;
             let near = last.node.0 - place.node.0 <= FARTHEST;
-            let new = !judge.order.in_step(place.node, last.node);
-            if !takes_nothing || too_many || !near || !new {
+            // In one block nothing is otherwise.
+            let [from, to] = [place.node, last.node].map(|node| judge.graph.nodes[node.0].block);
+            if !takes_nothing || too_many || !near || from == to {
                 continue;
             }
             let depends = earlier
@@ -64,6 +69,148 @@ pub(super) fn join_conditional<'a>(
         before.push(home);
     }
     judge.conditional = false;
+}
+
+impl<'a> Judge<'a> {
+    /// Each member in step with the next, or, where they may stand under conditions of their own, behind it.
+    pub(super) fn all_in_order(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        for pair in members.windows(2) {
+            self.one_after_the_other(&pair[0], &pair[1])?;
+        }
+        if !self.conditional {
+            return Ok(());
+        }
+        // Where there may be no edge between two of them, nothing follows from there being none.
+        let function = |node: NodeId| {
+            let block = &self.graph.blocks[self.graph.nodes[node.0].block.0];
+            (&self.graph.functions[block.function], block.innermost_loop)
+        };
+        for (position, second) in members.iter().enumerate() {
+            let (around, innermost) = function(second.node);
+            let far = |first: &&Candidate| {
+                second.node.0 - first.node.0 > CONDITIONAL_NEIGHBOURS
+                    && !self.order.always_before(first.node, second.node)
+            };
+            if innermost.is_none()
+                && !around.repeated
+                && let Some(first) = members[..position].iter().find(far)
+            {
+                let message = format!(
+                    "`{}` stands under a condition, far before `{}`",
+                    first.model.display_name, second.model.display_name
+                );
+                let location = &self.graph.nodes[second.node.0].location;
+                return Err(rejection(RejectionReason::ControlFlow, message, location));
+            }
+        }
+        Ok(())
+    }
+
+    fn one_after_the_other(&self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
+        let location = &self.graph.nodes[second.node.0].location;
+        let names = (&first.model.display_name, &second.model.display_name);
+        let behind = || {
+            let nodes = [first.node, second.node];
+            self.order.follows(nodes[0], nodes[1]) && self.order.have_one_beginning(nodes)
+        };
+        let fits = self.order.in_step(first.node, second.node)
+            || self.conditional && first.launch.stream == second.launch.stream && behind();
+        if !fits {
+            let message = format!(
+                "`{}` and `{}` do not always run one after the other",
+                names.0, names.1
+            );
+            return Err(rejection(RejectionReason::Shape, message, location));
+        }
+        let [one, two] = [first, second].map(|launch| self.graph.nodes[launch.node.0].block);
+        let dead_end = |block: HostBlockId| self.graph.blocks[block.0].dead_end;
+        // Such a group would be chosen for a way that only errors take.
+        if dead_end(two) && !dead_end(one) {
+            let message = format!("after `{}` the program ends without a return", names.1);
+            return Err(rejection(RejectionReason::Shape, message, location));
+        }
+        Ok(())
+    }
+
+    /// [`Self::nothing_passed`] where members may stand under conditions of their own. What cannot be passed may
+    /// stand on a way that the host need not take: there the members are issued before it.
+    pub(super) fn nothing_passed_on_any_way(
+        &mut self,
+        members: &[Candidate<'a>],
+        last: Candidate<'a>,
+    ) -> Result<(), Rejection> {
+        let block = |node: NodeId| self.graph.nodes[node.0].block;
+        let moved = || members.iter().filter(|member| member.node != last.node);
+        let is_member = |node: NodeId| members.iter().any(|member| member.node == node);
+        let mut issued_before = BTreeSet::new();
+        let mut passed = None;
+        for moved in moved() {
+            for node in self
+                .order
+                .between(moved.node, last.node)
+                .into_iter()
+                .flatten()
+            {
+                if is_member(node) || issued_before.contains(&block(node)) {
+                    continue;
+                }
+                let (graph, kernels) = (self.graph, self.kernels);
+                let Some(found) = obstacle(graph, kernels, &self.memory, self.options, moved, node)
+                else {
+                    continue;
+                };
+                if members
+                    .iter()
+                    .any(|member| block(member.node) == block(node))
+                {
+                    return Err(found);
+                }
+                issued_before.insert(block(node));
+                passed = Some(found);
+            }
+        }
+        let goes_by = |pair: &[Candidate]| {
+            let [first, second] = [pair[0].node, pair[1].node];
+            self.order.can_follow_without(first, second, &issued_before)
+        };
+        if let Some(found) = passed.filter(|_| !members.windows(2).all(goes_by)) {
+            return Err(found);
+        }
+        for moved in moved() {
+            let between = self
+                .order
+                .between_without(moved.node, last.node, &issued_before);
+            let waits = |node: &NodeId| waiting::orders(self.graph, moved, *node);
+            if between.iter().flatten().any(waits) {
+                let place = (last.node, &issued_before);
+                self.observers
+                    .find(&self.order, &self.memory, moved, place)?;
+            }
+        }
+        self.one_prints_at_most(members)?;
+        self.issued_before.extend(issued_before);
+        Ok(())
+    }
+
+    /// The blocks between members at whose beginning what has been met of them is issued.
+    pub(super) fn issued_before(&self, members: &[Candidate]) -> BTreeSet<HostBlockId> {
+        let Some((last, moved)) = members
+            .split_last()
+            .filter(|_| !self.issued_before.is_empty())
+        else {
+            return BTreeSet::new();
+        };
+        let block = |member: &Candidate| self.graph.nodes[member.node.0].block;
+        let mut found = BTreeSet::new();
+        for moved in moved {
+            let between = self
+                .order
+                .blocks_between(block(moved), block(last), &BTreeSet::new());
+            found.extend(between.intersection(&self.issued_before).copied());
+        }
+        found.retain(|place| members.iter().all(|member| block(member) != *place));
+        found
+    }
 }
 
 /// So many groups are tried for each launch.

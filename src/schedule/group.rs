@@ -28,16 +28,18 @@ pub(super) struct Judge<'a> {
     pub(super) kernels: &'a [KernelModel],
     pub(super) options: &'a ScheduleOptions,
     pub(super) order: HostOrder<'a>,
-    memory: SharedMemory<'a>,
+    pub(super) memory: SharedMemory<'a>,
     edges: HashMap<(NodeId, NodeId), Vec<&'a Edge>>,
     /// What each launch's model relies on; an error where nothing can make it right.
     conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
-    observers: WaitObservers<'a>,
+    pub(super) observers: WaitObservers<'a>,
     readers: Readers,
     /// Members of groups in which threads are remapped.
     pub(super) among_remapped: HashSet<NodeId>,
     /// Members may stand under conditions of their own: the group runs as one where all of them hold.
     pub(super) conditional: bool,
+    /// Host blocks at whose beginning members of such groups are issued as they are written.
+    pub(super) issued_before: BTreeSet<HostBlockId>,
     /// Some edges are missing.
     cut_short: bool,
 }
@@ -79,6 +81,7 @@ impl<'a> Judge<'a> {
             readers: Readers::new(graph, kernels),
             among_remapped: HashSet::new(),
             conditional: false,
+            issued_before: BTreeSet::new(),
             cut_short: dependences.cut_short,
         }
     }
@@ -369,6 +372,7 @@ impl<'a> Judge<'a> {
             unread_afterwards,
             segments,
             awaited_copies: self.awaited_copies(members),
+            issued_before: self.issued_before(members).into_iter().collect(),
             variant: Variant::default(),
         }
     }
@@ -379,13 +383,15 @@ impl<'a> Judge<'a> {
             return Vec::new();
         };
         let mut awaited = BTreeSet::new();
+        let issued_before = self.issued_before(members);
         for moved in moved {
-            let between = self.order.between(moved.node, last.node);
+            let between = self
+                .order
+                .between_without(moved.node, last.node, &issued_before);
             let waits = |node: &NodeId| waiting::orders(self.graph, moved, *node);
             if between.iter().flatten().any(waits) {
-                let found = self
-                    .observers
-                    .find(&self.order, &self.memory, moved, last.node);
+                let place = (last.node, &issued_before);
+                let found = self.observers.find(&self.order, &self.memory, moved, place);
                 awaited.extend(found.into_iter().flatten());
             }
         }
@@ -419,40 +425,6 @@ impl<'a> Judge<'a> {
                     || tested(&own, &theirs)
             })
         })
-    }
-
-    /// Each member in step with the next, or, where they may stand under conditions of their own, behind it.
-    pub(super) fn all_in_order(&self, members: &[Candidate]) -> Result<(), Rejection> {
-        for pair in members.windows(2) {
-            self.one_after_the_other(&pair[0], &pair[1])?;
-        }
-        Ok(())
-    }
-
-    fn one_after_the_other(&self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
-        let location = &self.graph.nodes[second.node.0].location;
-        let names = (&first.model.display_name, &second.model.display_name);
-        let behind = || {
-            let nodes = [first.node, second.node];
-            self.order.follows(nodes[0], nodes[1]) && self.order.have_one_beginning(nodes)
-        };
-        let fits = self.order.in_step(first.node, second.node)
-            || self.conditional && first.launch.stream == second.launch.stream && behind();
-        if !fits {
-            let message = format!(
-                "`{}` and `{}` do not always run one after the other",
-                names.0, names.1
-            );
-            return Err(rejection(RejectionReason::Shape, message, location));
-        }
-        let [one, two] = [first, second].map(|launch| self.graph.nodes[launch.node.0].block);
-        let dead_end = |block: HostBlockId| self.graph.blocks[block.0].dead_end;
-        // Such a group would be chosen for a way that only errors take.
-        if dead_end(two) && !dead_end(one) {
-            let message = format!("after `{}` the program ends without a return", names.1);
-            return Err(rejection(RejectionReason::Shape, message, location));
-        }
-        Ok(())
     }
 
     /// Blocks not known to differ, and threads told apart by both or by none.
@@ -514,31 +486,26 @@ impl<'a> Judge<'a> {
         members: &[Candidate<'a>],
         last: Candidate<'a>,
     ) -> Result<(), Rejection> {
+        if self.conditional {
+            return self.nothing_passed_on_any_way(members, last);
+        }
         for group in groups {
             let Some(place) = group.last() else { continue };
-            // What stands before the group's present place was judged when it came there, unless a member passes
-            // nodes on ways that do not lead through this place.
-            let mut between = BTreeSet::new();
-            let from = match self.conditional {
-                true => group,
-                false => std::slice::from_ref(place),
+            // What stands before the group's present place was judged when it came there.
+            let Some(between) = self.order.between(place.node, last.node) else {
+                let message = format!(
+                    "`{}` and `{}` do not always run one after the other",
+                    place.model.display_name, last.model.display_name
+                );
+                let location = &self.graph.nodes[last.node.0].location;
+                return Err(rejection(RejectionReason::Shape, message, location));
             };
-            for member in from {
-                let Some(found) = self.order.between(member.node, last.node) else {
-                    let message = format!(
-                        "`{}` and `{}` do not always run one after the other",
-                        member.model.display_name, last.model.display_name
-                    );
-                    let location = &self.graph.nodes[last.node.0].location;
-                    return Err(rejection(RejectionReason::Shape, message, location));
-                };
-                between.extend(found);
-            }
             for moved in *group {
                 let waits = |node: &NodeId| waiting::orders(self.graph, moved, *node);
                 if between.iter().any(waits) {
+                    let place = (last.node, &BTreeSet::new());
                     self.observers
-                        .find(&self.order, &self.memory, moved, last.node)?;
+                        .find(&self.order, &self.memory, moved, place)?;
                 }
             }
             for node in between {
@@ -554,6 +521,11 @@ impl<'a> Judge<'a> {
                 }
             }
         }
+        self.one_prints_at_most(members)
+    }
+
+    /// What two members print would have to stay in order.
+    pub(super) fn one_prints_at_most(&self, members: &[Candidate]) -> Result<(), Rejection> {
         let mut printing = members.iter().filter(|member| member.model.prints);
         if let (Some(one), Some(two)) = (printing.next(), printing.next()) {
             let message = format!(

@@ -89,7 +89,7 @@ impl<'a> HostOrder<'a> {
             return false;
         }
         let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
-        let mut region = self.blocks_between(from, to);
+        let mut region = self.blocks_between(from, to, &BTreeSet::new());
         region.insert(from);
         let blocks = &self.graph.blocks;
         let successors = |block: &HostBlockId| blocks[block.0].successors.iter();
@@ -98,6 +98,20 @@ impl<'a> HostOrder<'a> {
                 .iter()
                 .flat_map(successors)
                 .all(|next| *next == to || region.contains(next) || blocks[next.0].dead_end)
+    }
+
+    /// Whether an iteration can come from the first to the second without entering some blocks.
+    pub(super) fn can_follow_without(
+        &self,
+        first: NodeId,
+        second: NodeId,
+        left_out: &BTreeSet<HostBlockId>,
+    ) -> bool {
+        let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
+        let header = self.header(to);
+        let forward = |block: HostBlockId| self.graph.blocks[block.0].successors.as_slice();
+        let may_take = |_, next| Some(next) != header && !left_out.contains(&next);
+        from == to || reached(from, forward, may_take).contains(&to)
     }
 
     /// Whether there is a block from which an iteration comes to all of these operations, if it comes to them at all, and
@@ -155,6 +169,16 @@ impl<'a> HostOrder<'a> {
         if !self.in_step(first, second) && !self.follows(first, second) {
             return None;
         }
+        self.between_without(first, second, &BTreeSet::new())
+    }
+
+    /// [`Self::between`], up to blocks that are left out.
+    pub(super) fn between_without(
+        &self,
+        first: NodeId,
+        second: NodeId,
+        left_out: &BTreeSet<HostBlockId>,
+    ) -> Option<Vec<NodeId>> {
         let [from, to] = [first, second].map(|node| self.graph.nodes[node.0].block);
         let (start, end) = (self.positions[first.0]?, self.positions[second.0]?);
         let blocks = &self.graph.blocks;
@@ -162,7 +186,7 @@ impl<'a> HostOrder<'a> {
             return Some(blocks[from.0].nodes[start + 1..end].to_vec());
         }
         let mut between = blocks[from.0].nodes[start + 1..].to_vec();
-        for block in self.blocks_between(from, to) {
+        for block in self.blocks_between(from, to, left_out) {
             between.extend(&blocks[block.0].nodes);
         }
         between.extend(&blocks[to.0].nodes[..end]);
@@ -170,17 +194,22 @@ impl<'a> HostOrder<'a> {
         Some(between)
     }
 
-    /// Blocks on the ways from one block to another within an iteration, both left out.
+    /// Blocks on the ways from one block to another within an iteration, up to the blocks that are `left_out`; without both
+    /// ends.
     pub(super) fn blocks_between(
         &self,
         from: HostBlockId,
         to: HostBlockId,
+        left_out: &BTreeSet<HostBlockId>,
     ) -> BTreeSet<HostBlockId> {
         let header = self.header(to);
-        if !self.dominates(from, to) {
+        if !left_out.is_empty() || !self.dominates(from, to) {
             let forward = |block: HostBlockId| self.graph.blocks[block.0].successors.as_slice();
             let backward = |block: HostBlockId| self.predecessors[block.0].as_slice();
-            let behind = reached(from, forward, |_, next| Some(next) != header);
+            let behind = reached(from, forward, |_, next| {
+                Some(next) != header && !left_out.contains(&next)
+            });
+            // A block that leads there past one that is left out alone is on the way to that one.
             let before = reached(to, backward, |block, _| Some(block) != header);
             let ends = [from, to];
             return behind

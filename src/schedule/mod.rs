@@ -58,7 +58,9 @@ use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, Operand, ValueId};
+use crate::launch::{
+    BufferId, HostBlockId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, Operand, ValueId,
+};
 use occupancy::Limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -207,6 +209,10 @@ pub struct FusionGroup {
     /// nothing to copy, or fails, the host waits for its stream all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub awaited_copies: Vec<NodeId>,
+    /// Host blocks at whose beginning the members that have been met so far are issued, as they are written, since they
+    /// must not pass what is done there. Where the host takes such a way, the group does not run as one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issued_before: Vec<HostBlockId>,
     /// How its kernel is made.
     #[serde(default, skip_serializing_if = "Variant::is_usual")]
     pub variant: Variant,

@@ -66,7 +66,7 @@ impl<'a> WaitObservers<'a> {
     }
 
     /// The copies to the host that have to count as waits, so that `moved` may be issued at the place of
-    /// `last`, when it has moved below a node that [`orders`].
+    /// `last`, or at the beginning of the blocks `issued_before`, when it has moved below a node that [`orders`].
     ///
     /// # Errors
     /// Why it may not, whatever counts as a wait.
@@ -75,20 +75,21 @@ impl<'a> WaitObservers<'a> {
         order: &HostOrder<'a>,
         memory: &SharedMemory,
         moved: &Candidate,
-        last: NodeId,
+        (last, issued_before): (NodeId, &BTreeSet<HostBlockId>),
     ) -> Result<BTreeSet<NodeId>, Rejection> {
-        let (observer, _) = self.walk(order, memory, moved, last, false);
-        let Some(place) = observer else {
+        let place = (last, issued_before);
+        let (observer, _) = self.walk(order, memory, moved, place, false);
+        let Some(observed) = observer else {
             return Ok(BTreeSet::new());
         };
-        let (observer, awaited) = self.walk(order, memory, moved, last, true);
+        let (observer, awaited) = self.walk(order, memory, moved, place, true);
         if observer.is_none() {
             return Ok(awaited);
         }
-        let between = order.between(moved.node, last).unwrap_or_default();
-        let mut between = between.into_iter();
+        let between = order.between_without(moved.node, last, issued_before);
+        let mut between = between.into_iter().flatten();
         let passed = between.find(|node| orders(self.graph, moved, *node));
-        Err(self.relies(moved, passed, place))
+        Err(self.relies(moved, passed, observed))
     }
 
     /// The place of something that may see the moved launch unfinished, and the copies that were taken for
@@ -98,7 +99,7 @@ impl<'a> WaitObservers<'a> {
         order: &HostOrder<'a>,
         memory: &SharedMemory,
         moved: &Candidate,
-        last: NodeId,
+        (last, issued_before): (NodeId, &BTreeSet<HostBlockId>),
         copies_wait: bool,
     ) -> (Option<&'a Location>, BTreeSet<NodeId>) {
         let graph = self.graph;
@@ -108,7 +109,7 @@ impl<'a> WaitObservers<'a> {
         let own = graph.blocks[to.0].nodes.iter();
         starts.push((to, own.take_while(|node| **node != last).count() + 1));
         if from != to {
-            let mut region = order.blocks_between(from, to);
+            let mut region = order.blocks_between(from, to, issued_before);
             region.insert(from);
             for block in &region {
                 let left = graph.blocks[block.0].successors.iter().copied();

@@ -3,6 +3,7 @@
 //!
 //! A member may stand under a condition of its own. The group runs as one when all members came before the last in an
 //! iteration; otherwise each runs as written, at the latest where an iteration cannot come to the last any more.
+//! The same goes for blocks before which the plan says that members are issued: they pass nothing of these.
 //! That is right where one block begins the iteration for all of them ([`HostOrder::share_a_beginning`]), and each member
 //! may pass all that can run between its place and the last's.
 
@@ -88,6 +89,17 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
         let (earlier, later) = (first.launch.id, last.launch.id);
         refusals.push(Refusal::NotOnOnePath { earlier, later });
     }
+    let block = |node: NodeId| host.graph.nodes[node.0].block;
+    for place in &group.issued_before {
+        // What is issued at the beginning of a block says nothing of a member in it, nor of another function.
+        let blocks = &host.graph.blocks;
+        let apart = blocks
+            .get(place.0)
+            .is_some_and(|place| place.function == blocks[block(first.node).0].function);
+        if !apart || nodes.iter().any(|node| block(*node) == *place) {
+            refusals.push(Refusal::IssuedElsewhere { block: *place });
+        }
+    }
     let mut printing = members.iter().filter(|member| member.model.prints);
     if let (Some(one), Some(two)) = (printing.next(), printing.next()) {
         let (first, second) = (one.launch.id, two.launch.id);
@@ -98,7 +110,9 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
     }
     let is_other = |node: &NodeId| members.iter().all(|other| other.node != *node);
     let passed_by = |member: &Site<'_>| -> Vec<NodeId> {
-        let passed = host.order.nodes_between(member.node, last.node);
+        let passed = host
+            .order
+            .nodes_between(member.node, last.node, &group.issued_before);
         passed.into_iter().flatten().filter(is_other).collect()
     };
     let before_last = &members[..members.len() - 1];
@@ -107,12 +121,7 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
     refusals.extend(streams::refusals(host, &group.guards, members, &between));
     for member in before_last {
         let passed = passed_by(member);
-        refusals.extend(waits_passed(
-            host,
-            (member, &group.awaited_copies),
-            last.node,
-            &passed,
-        ));
+        refusals.extend(waits_passed(host, member, group, last.node, &passed));
         for node in passed {
             refusals.extend(passing(host, member, &host.graph.nodes[node.0]));
         }

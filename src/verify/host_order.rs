@@ -121,7 +121,13 @@ impl<'a> HostOrder<'a> {
 
     /// The nodes that an operation passes which moves from one place down to another, in host order; `None` when the
     /// one [may not follow](Self::may_follow) the other.
-    pub(super) fn nodes_between(&self, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
+    /// What it does not come to is behind the beginning of one of the blocks `issued_before`.
+    pub(super) fn nodes_between(
+        &self,
+        from: NodeId,
+        to: NodeId,
+        issued_before: &[HostBlockId],
+    ) -> Option<Vec<NodeId>> {
         if !self.may_follow(from, to) {
             return None;
         }
@@ -132,7 +138,7 @@ impl<'a> HostOrder<'a> {
             return Some(blocks[first.0].nodes[start + 1..end].to_vec());
         }
         let mut between: Vec<NodeId> = blocks[first.0].nodes[start + 1..].to_vec();
-        for block in self.blocks_on_the_way(first, last) {
+        for block in self.blocks_on_the_way(first, last, issued_before) {
             if block != first {
                 between.extend(&blocks[block.0].nodes);
             }
@@ -143,23 +149,35 @@ impl<'a> HostOrder<'a> {
     }
 
     /// The blocks in which a launch of `first` waits for its group's place in `last`: `first`
-    /// itself and those on a path between the two within an iteration.
+    /// itself and those on a path between the two within an iteration, which enters none of the blocks
+    /// `issued_before`.
     pub(super) fn blocks_on_the_way(
         &self,
         first: HostBlockId,
         last: HostBlockId,
+        issued_before: &[HostBlockId],
     ) -> BTreeSet<HostBlockId> {
         if first == last {
             return BTreeSet::new();
         }
         let way = self.walk_back(first, last).0;
-        if self.dominates(first, last) {
+        if issued_before.is_empty() && self.dominates(first, last) {
             return way;
         }
-        // Some paths to the last do not come from the first.
-        let mut reached = reachable(self.graph, first, self.header(first));
-        reached.insert(first);
-        way.intersection(&reached).copied().collect()
+        // Some paths to the last do not come from the first. A block on the way is reached from it past none of
+        // those, and leads to the last past none.
+        let header = self.header(first);
+        let mut reached = BTreeSet::from([first]);
+        let mut pending = vec![first];
+        while let Some(block) = pending.pop() {
+            for next in &self.graph.blocks[block.0].successors {
+                let enters = Some(*next) != header && !issued_before.contains(next);
+                if enters && way.contains(next) && reached.insert(*next) {
+                    pending.push(*next);
+                }
+            }
+        }
+        reached
     }
 
     /// The first and what is on a way to the last without entering the header, and whether the

@@ -1,6 +1,6 @@
 //! Why a plan is refused. Each reason has a bad plan in `tests/verify.rs` or a file of `tests/verify/`.
 
-use crate::launch::{BufferId, LaunchId, NodeId};
+use crate::launch::{BufferId, HostBlockId, LaunchId, NodeId};
 use thiserror::Error;
 
 /// A reason why a plan must not be carried out. Launches are named by the number of their site.
@@ -25,6 +25,9 @@ pub enum Refusal {
     HostOrder { earlier: LaunchId, later: LaunchId },
     #[error("launches {} and {} are not on one path of the host program", earlier.0, later.0)]
     NotOnOnePath { earlier: LaunchId, later: LaunchId },
+    /// Members are to be issued at the beginning of a block with one of them, or of another function.
+    #[error("members would be issued at the beginning of host block {}", .block.0)]
+    IssuedElsewhere { block: HostBlockId },
     #[error("launches {} and {} are not proven to be on one stream", first.0, second.0)]
     DifferentStream { first: LaunchId, second: LaunchId },
     /// Somebody may see in a captured graph which kernels run.

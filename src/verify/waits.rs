@@ -7,17 +7,20 @@ use super::Refusal;
 use super::Site;
 use super::host::{Host, reaches_host_memory, stream_of};
 use crate::launch::{Awaited, HostBlockId, LaunchGraph, NodeId, NodeKind, Stream};
+use crate::schedule::FusionGroup;
 use std::collections::BTreeSet;
 
-/// What speaks against a launch at the place of `last`, when it passed `between`. Behind each of `awaited` the
-/// host waits for the stream of that copy, whatever becomes of it.
+/// What speaks against a launch at the place of `last`, when it passed `between`. Behind each awaited copy of the
+/// group the host waits for the stream of that copy, whatever becomes of it.
 pub(super) fn waits_passed(
     host: &Host<'_>,
-    (member, awaited): (&Site<'_>, &[NodeId]),
+    member: &Site<'_>,
+    group: &FusionGroup,
     last: NodeId,
     between: &[NodeId],
 ) -> Option<Refusal> {
     let (graph, several_streams, one_queue) = (host.graph, host.several_streams, host.one_queue);
+    let awaited = &group.awaited_copies;
     let own = member.launch.stream;
     let foreign =
         |node: &NodeId| stream_of(&graph.nodes[node.0]).is_some_and(|stream| stream != own);
@@ -52,7 +55,9 @@ pub(super) fn waits_passed(
 
     // Every block in which the launch has been issued, and no wait since.
     let (first_block, last_block) = (graph.nodes[member.node.0].block, graph.nodes[last.0].block);
-    let waiting = host.order.blocks_on_the_way(first_block, last_block);
+    let waiting = host
+        .order
+        .blocks_on_the_way(first_block, last_block, &group.issued_before);
     let mut running: BTreeSet<HostBlockId> = BTreeSet::new();
     let mut pending = Vec::new();
     let rest = graph.blocks[last_block.0].nodes.iter().copied();

@@ -4,7 +4,7 @@ use crate::builder::{World, actuals, pointwise, shape};
 use crate::planning::ALL;
 use sirius_oracle::paths::{Paths, Step};
 use sirius_rs::dependence::{
-    DependenceGraph, Effort, Scope, build_dependence_graph,
+    CONDITIONAL_NEIGHBOURS, DependenceGraph, Effort, Scope, build_dependence_graph,
     build_dependence_graph_without_relations,
 };
 use sirius_rs::expression::Expression;
@@ -130,13 +130,15 @@ fn the_graph_grows_with_the_branches() {
         middle - short
     );
     // What always runs before is never out of sight, and neither are neighbours.
-    let (dependences, nodes) = under_branches(40);
+    let near = CONDITIONAL_NEIGHBOURS;
+    let (dependences, nodes) = under_branches(3 * near);
     let has = |source: usize, sink: usize| {
         let mut edges = dependences.graph.edge_weights();
         edges.any(|edge| (edge.source, edge.sink) == (nodes[source], nodes[sink]))
     };
-    assert!((1..=40).all(|sink| has(0, sink)));
-    assert!((1..=30).all(|sink| has(sink, sink + 8) && !has(sink, sink + 9)));
+    assert!((1..=3 * near).all(|sink| has(0, sink)));
+    let seen = |source| has(source, source + near) && !has(source, source + near + 1);
+    assert!((1..2 * near).all(seen));
 }
 
 #[test]

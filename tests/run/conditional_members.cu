@@ -111,6 +111,32 @@ static __attribute__((noinline)) void read_between(unsigned flags) {
     if (flags & 4) add<<<BLOCKS, THREADS>>>(y, x, N);
 }
 
+// A switch that is off runs all as one; where it is on, all that came before it has been issued.
+static __attribute__((noinline)) float switched(unsigned flags, cudaEvent_t event) {
+    float seen = 0;
+    scale<<<BLOCKS, THREADS>>>(y, x, 11.0f, N);
+    if (flags & 8) {
+        cudaEventRecord(event);
+        cudaEventSynchronize(event);
+    }
+    add<<<BLOCKS, THREADS>>>(y, x, N);
+    if (flags & 8) cudaMemcpy(&seen, y + N - 1, sizeof seen, cudaMemcpyDeviceToHost);
+    negate<<<BLOCKS, THREADS>>>(z, y, N);
+    return seen;
+}
+
+// No switch: the host looks each time.
+static __attribute__((noinline)) float always_looked_at(unsigned flags) {
+    float seen[2];
+    scale<<<BLOCKS, THREADS>>>(y, x, 13.0f, N);
+    if (flags & 8)
+        cudaMemcpy(&seen[0], y, sizeof(float), cudaMemcpyDeviceToHost);
+    else
+        cudaMemcpy(&seen[0], y + 1, sizeof(float), cudaMemcpyDeviceToHost);
+    add<<<BLOCKS, THREADS>>>(y, x, N);
+    return seen[0];
+}
+
 int main(int argc, char **argv) {
     unsigned flags = argc > 1 ? atoi(argv[1]) : 7;
     for (float **buffer : {&x, &y, &z}) cudaMalloc(buffer, N * sizeof(float));
@@ -165,6 +191,16 @@ int main(int argc, char **argv) {
     expect(z, 1, flags & 2 ? -before : 0.0f, "read between");
     expect(y, 1, (flags & 2 ? before : 0.0f) + (flags & 4 ? 1.0f : 0.0f), "read between");
     expect(y + 1, N - 1, before + (flags & 4 ? 1.0f : 0.0f), "read between");
+
+    cudaEvent_t event;
+    cudaEventCreate(&event);
+    seen = switched(flags, event);
+    if (seen != (flags & 8 ? 12.0f : 0.0f)) wrong++, printf("switched: %f\n", seen);
+    expect(z, N, -12.0f, "switched");
+
+    seen = always_looked_at(flags);
+    if (seen != 13.0f) wrong++, printf("always looked at: %f\n", seen);
+    expect(y, N, 14.0f, "always looked at");
 
     printf(wrong ? "FAIL\n" : "PASS\n");
     return wrong != 0;

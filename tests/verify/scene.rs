@@ -434,6 +434,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
     FusionGroup {
         unread_afterwards: Vec::new(),
         awaited_copies: Vec::new(),
+        issued_before: Vec::new(),
         segments: Vec::new(),
         variant: Variant::default(),
         members: members

@@ -152,6 +152,7 @@ pub(super) fn statements(
             layouts: Vec::new(),
             unread_afterwards: Vec::new(),
             awaited_copies: Vec::new(),
+            issued_before: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
         };

@@ -146,6 +146,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
         groups: vec![FusionGroup {
             unread_afterwards: Vec::new(),
             awaited_copies: Vec::new(),
+            issued_before: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
             members,
