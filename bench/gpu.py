@@ -5,6 +5,7 @@ A machine with a GPU often has no compiler of ours. So the programs are built wh
 fusion and with it, into a folder that can be carried: `--pack FOLDER`. There `python3 FOLDER/run.py` needs nothing but
 Python and a driver. It runs every program both ways, wants the same output and PASS, times the models, and writes
 FOLDER/results.json. `--take FOLDER/results.json` puts that into bench/results/ and draws docs/gpu.md and docs/models.md.
+Where the time on a GPU did not suffice for everything at once, `--take` has the results of the later runs behind the first's.
 `--pack FOLDER --corpus PROGRAMS` adds other people's programs, which `python3 FOLDER/run_corpus.py` runs.
 """
 
@@ -31,7 +32,7 @@ LAYOUTS = {"bert": {"vertical": ["--sirius-layout=v"]}}
 def main():
     arguments = argparse.ArgumentParser(prog="scripts/bench gpu", description=__doc__.split("\n")[0])
     arguments.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", help="builds the programs into FOLDER")
-    arguments.add_argument("--take", type=pathlib.Path, metavar="FILE", help="takes the results that run.py wrote")
+    arguments.add_argument("--take", type=pathlib.Path, nargs="+", metavar="FILE", help="takes the results that run.py wrote; a program's in a later FILE replace those before")
     arguments.add_argument("--corpus", type=pathlib.Path, metavar="PROGRAMS", help="adds the programs with Makefiles below PROGRAMS in which something fuses")
     arguments.add_argument("--arch", default="sm_90", help="the architecture to build for (sm_90)")
     arguments.add_argument("--programs", default="", metavar="REGEX", help="only programs whose names match")
@@ -42,7 +43,7 @@ def main():
     if bool(options.pack) == bool(options.take):
         arguments.error("one of --pack and --take is needed")
     if options.take:
-        take(json.loads(options.take.read_text()))
+        take(joined([json.loads(file.read_text()) for file in options.take]))
     elif options.corpus:
         take_runtime(options.pack)
         gpu_corpus.pack(options)
@@ -163,6 +164,19 @@ def build(program, options):
     return {"ways": list(ways), "sites": said}
 
 
+def joined(runs):
+    """One run's results out of several, in which each program has what was found last."""
+    results, *later = runs
+    for run in later:
+        if any(run.get(key) != results.get(key) for key in ("compiler", "corpus", "gpu")):
+            sys.exit("scripts/bench gpu: results of another compiler, corpus or GPU have to be taken by themselves")
+        found = {program["name"]: program for program in results["programs"]} | {program["name"]: program for program in run["programs"]}
+        results |= {"programs": list(found.values()), "date": run["date"]}
+        if "checked" in run:
+            results["checked"] |= run["checked"]
+    return results
+
+
 def take(results):
     if "corpus" in results:
         take_corpus(results)
@@ -206,7 +220,8 @@ def page_of(results):
     if others:
         lines += ["", "| program | what happened |", "|---|---|"]
         for program in others:
-            what = program.get("failure") or program.get("difference", "not run")
+            # The folder that was carried to the GPU is nobody's business.
+            what = re.sub(r"/\S*/(bin|sources)/", "", program.get("failure") or program.get("difference", "not run"))
             lines.append(f"| {program['name']} | {what.replace('|', '&#124;')} |")
     for tool, findings in results.get("checked", {}).items():
         lines += ["", f"`compute-sanitizer --tool {tool}` over {findings['programs']} fused programs: {len(findings['complaints'])} complaints."]

@@ -187,12 +187,13 @@ def page_of(results):
         f"{len(ran)} programs ran. {len(same)} print the same in all ways, but for times, with status 0. With fusion {len(alike)} "
         f"print the same as without. {len(timed)} were timed.",
         "",
-        "| program | launch sites | launches as it ran | GPU busy, fused / unfused | its own times, unfused / nvcc | its own times, fused / unfused | whole program, fused / unfused |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| program | launch sites | launches as it ran | GPU busy, ms | GPU busy, fused / unfused | its own times, unfused / nvcc | its own times, fused / unfused | whole program, fused / unfused |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     columns = [[], [], [], []]
     for program in sorted(timed, key=lambda program: program["name"]):
-        busy = program.get("busy", {})
+        # A program that ends past its handlers at exit tells nothing.
+        busy = {way: count for way, count in program.get("busy", {}).items() if count["launches"]}
         values = [
             ratio(busy.get("fused", {}).get("nanoseconds"), busy.get("unfused", {}).get("nanoseconds")),
             own_ratio(program, "unfused", "nvcc"),
@@ -201,13 +202,17 @@ def page_of(results):
         ]
         for column, value in zip(columns, values):
             column.extend([value] if value else [])
-        counts = f"{busy['unfused']['launches']:,} → {busy['fused']['launches']:,}" if {"unfused", "fused"} <= set(busy) else ""
-        lines.append(f"| {program['name']} | {program['sites'][0]} → {program['sites'][1]} | {counts} | " + " | ".join(map(shown, values)) + " |")
-    lines.append("| **median** | | | " + " | ".join(shown(median(column)) for column in columns) + " |")
+        both = {"unfused", "fused"} <= set(busy)
+        counts = f"{busy['unfused']['launches']:,} → {busy['fused']['launches']:,}" if both else ""
+        spans = " → ".join(f"{busy[way]['nanoseconds'] / 1e6:.3g}" for way in ("unfused", "fused")) if both else ""
+        lines.append(f"| {program['name']} | {program['sites'][0]} → {program['sites'][1]} | {counts} | {spans} | " + " | ".join(map(shown, values)) + " |")
+    lines.append("| **median** | | | | " + " | ".join(shown(median(column)) for column in columns) + " |")
     others = [program for program in ran if not program["same"]]
     if others:
         lines += ["", "Not the same, or not at a good end:", "", "| program | what happened |", "|---|---|"]
-        lines += [f"| {program['name']} | {program['difference'].replace('|', '&#124;')} |" for program in others]
+        for program in others:
+            what = re.sub(r"/\S*/bin/", "", program["difference"]).replace("|", "&#124;")
+            lines.append(f"| {program['name']} | {what} |")
     return "\n".join(lines)
 
 

@@ -219,6 +219,8 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
                     true => reference::build_with_reference(build, made, &mut outcome),
                     false => link_tuned(build, &toolchain, made, &mut outcome),
                 })?;
+                let note = codegen::note_on_openmp(build, output);
+                outcome.warnings.push_str(&note.unwrap_or_default());
             }
             if let Some(arguments) = &build.run {
                 outcome.then_run = run_afterwards(build, &toolchain, program, arguments)?;

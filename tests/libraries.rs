@@ -247,3 +247,31 @@ fn undefined_device_functions_are_errors_of_the_link() {
         sirius(folder, &[device, "-c", "never.cu", "-o", "never.o"]);
     }
 }
+
+#[test]
+fn openmp_is_clangs_whoever_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let threads = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmake/mixed/threads.cu");
+    let threads = threads.to_str().unwrap();
+    let with = |options: &[&str]| {
+        let built = attempt(
+            folder.path(),
+            &[&[threads, "-o", "program"], options].concat(),
+        );
+        let said = text(&built.stderr);
+        assert!(built.status.success(), "{options:?}: {said}");
+        assert_eq!(run(folder.path(), "./program", &[]), "0 wrong\n");
+        said
+    };
+    let note = "note: the program needs clang's OpenMP library, libomp.so";
+    for options in [
+        &["-Xcompiler", "-fopenmp"] as &[_],
+        &["-Xcompiler", "-fopenmp", "-ccbin", "g++"],
+        &["-Xcompiler=-fopenmp,-O2", "-ccbin", "g++", "-lgomp"],
+    ] {
+        let said = with(options);
+        assert_eq!(said.matches(note).count(), 1, "{options:?}: {said}");
+    }
+    let said = with(&["-ccbin", "g++"]);
+    assert!(!said.contains(note), "{said}");
+}

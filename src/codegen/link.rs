@@ -9,7 +9,8 @@ use crate::cli::toolkit_folder::ToolkitFolder;
 use crate::cli::{Build, Device, Input, Language, Phase, Toolchain};
 use crate::files::private_file;
 use inkwell::module::Module;
-use std::ffi::OsString;
+use object::Object;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -149,7 +150,14 @@ fn run_linker(
     if build.shared {
         arguments.push("-shared".into());
     }
-    arguments.extend(build.host_arguments.iter().map(OsString::from));
+    let openmp = OpenmpLibrary::of(linker, build, toolchain)?;
+    let mut uses_openmp = false;
+    for argument in &build.host_arguments {
+        match openmp.is_foreign && argument.starts_with("-fopenmp") {
+            true => uses_openmp = true,
+            false => arguments.push(argument.into()),
+        }
+    }
     arguments.extend(["-o".into(), output.into()]);
     arguments.extend(objects.iter().map(OsString::from));
     let inputs = build
@@ -159,12 +167,21 @@ fn run_linker(
     arguments.extend(inputs.map(|input| {
         let is_openmp = input.path.to_str().is_some_and(is_openmp);
         if is_openmp {
-            OPENMP.into()
+            openmp.argument.clone()
         } else {
             input.path.clone().into_os_string()
         }
     }));
-    arguments.extend(link_arguments(build).map(OsString::from));
+    arguments.extend(link_arguments(build).map(|argument| {
+        if is_openmp(argument) {
+            openmp.argument.clone()
+        } else {
+            argument.into()
+        }
+    }));
+    if uses_openmp {
+        arguments.extend([openmp.argument, "-pthread".into()]);
+    }
     arguments.extend(runtime_arguments(build, toolchain, objects)?);
     arguments.extend(others.iter().map(OsString::from));
     // Who links objects with `-v` expects what a host compiler says then: CMake reads it.
@@ -293,28 +310,76 @@ fn is_runtime(path: &Path, build: &Build) -> bool {
     build.device == Device::Cpu && library.is_some_and(|name| RUNTIMES.contains(&name.as_str()))
 }
 
-/// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries. Host code is
-/// clang's, whose OpenMP library has GNU's functions as well as those that it calls.
+/// The user's link arguments; the CPU device is its own CUDA runtime, driver and libraries.
 fn link_arguments(build: &Build) -> impl Iterator<Item = &str> {
     build
         .link_arguments
         .iter()
         .map(String::as_str)
         .filter(|argument| build.device == Device::Cuda || !RUNTIMES.contains(argument))
-        .map(|argument| {
-            if is_openmp(argument) {
-                OPENMP
-            } else {
-                argument
-            }
-        })
 }
 
 /// The library that what clang makes of OpenMP wants; it has the functions of g++'s, too.
-const OPENMP: &str = "-lomp";
+struct OpenmpLibrary {
+    /// What a linker finds it by.
+    argument: OsString,
+    /// Whether the host compiler that links has another one, which `-fopenmp` would name.
+    is_foreign: bool,
+}
+
+impl OpenmpLibrary {
+    /// Only clang knows where its own is.
+    fn of(linker: &Path, build: &Build, toolchain: &Toolchain) -> Result<Self, CodegenError> {
+        const BY_NAME: &str = "-lomp";
+        let name = linker.file_name().unwrap_or_default().to_string_lossy();
+        let is_foreign = build.host_compiler.is_some() && !name.contains("clang");
+        let mut argument = OsString::from(BY_NAME);
+        if is_foreign && wants_openmp(build) {
+            let question = [OsString::from("-print-file-name=libomp.so")];
+            let said = run_tool(&toolchain.clang, &question, build)?.stdout;
+            let path = said.trim_ascii_end();
+            if path.starts_with(b"/") {
+                argument = OsStr::from_bytes(path).into();
+            }
+        }
+        Ok(Self {
+            argument,
+            is_foreign,
+        })
+    }
+}
+
+fn wants_openmp(build: &Build) -> bool {
+    let switches_it_on = |argument: &String| argument.starts_with("-fopenmp");
+    let inputs = build.inputs.iter();
+    build.host_arguments.iter().any(switches_it_on)
+        || build.link_arguments.iter().any(|word| is_openmp(word))
+        || inputs
+            .filter_map(|input| input.path.to_str())
+            .any(is_openmp)
+}
 
 /// Whether an argument is g++'s OpenMP library, by its name or, as CMake has it, by its path.
 fn is_openmp(argument: &str) -> bool {
     let name = argument.rsplit('/').next().unwrap_or(argument);
     argument == "-lgomp" || name == "libgomp.a" || name.starts_with("libgomp.so")
+}
+
+/// What to say of a program that needs clang's OpenMP library where it runs: the same program of nvcc needs g++'s,
+/// which most machines have.
+#[must_use]
+pub fn note_on_openmp(build: &Build, program: &Path) -> Option<String> {
+    if !wants_openmp(build) {
+        return None;
+    }
+    let bytes = std::fs::read(program).ok()?;
+    let file = object::File::parse(&*bytes).ok()?;
+    let needed = file.import_libraries().ok()?.filter_map(Result::ok);
+    let names: Vec<_> = needed
+        .map(|library| String::from_utf8_lossy(library.name()).into_owned())
+        .collect();
+    let name = names.iter().find(|name| name.starts_with("libomp.so"))?;
+    Some(format!(
+        "sirius-rs: note: the program needs clang's OpenMP library, {name}, where it runs, not g++'s\n"
+    ))
 }

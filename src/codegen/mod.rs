@@ -47,7 +47,7 @@ mod wide_conversions;
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
 pub use images::{FusedImage, FusedKernels, UnitImages, Workbench, emit_units, try_candidates};
 pub use kernel_text::kernel_texts;
-pub use link::{archive, compile_host_bitcode, trace_link};
+pub use link::{archive, compile_host_bitcode, note_on_openmp, trace_link};
 pub use pending::DeviceCode;
 
 use crate::affine::Axis;

@@ -23,7 +23,12 @@ pub(super) fn link_missing(
     if !missing {
         return Ok(());
     }
-    link_libdevice(module, path)?;
+    for name in link_libdevice(module, path)? {
+        // Long code is cheaper than calls on this device.
+        if let Some(function) = Value::function(module, &name) {
+            function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+        }
+    }
     for function in Value::functions(module) {
         let name = function.name();
         if name.starts_with("__nv_") && !function.is_declaration() && library.has(&name) {
@@ -43,8 +48,13 @@ pub(super) fn link_missing(
 }
 
 /// Links all of libdevice as internal functions. Their memory effects, which a declaration could
-/// only assume, are computed anew from the bodies.
-pub(in crate::codegen) fn link_libdevice(module: &Module, path: &Path) -> Result<(), CodegenError> {
+/// only assume, are computed anew from the bodies. What libdevice keeps out of line, such as the
+/// reduction of large angles, stays there: inlined, it makes the code of a kernel with many sines three times as long.
+/// Returns the functions' names.
+pub(in crate::codegen) fn link_libdevice(
+    module: &Module,
+    path: &Path,
+) -> Result<Vec<String>, CodegenError> {
     let bodies = Module::parse_bitcode_from_path(path, module.get_context())
         .map_err(|message| CodegenError::Llvm(format!("{}: {message}", path.display())))?;
     bodies.set_triple(&module.get_triple());
@@ -57,13 +67,12 @@ pub(in crate::codegen) fn link_libdevice(module: &Module, path: &Path) -> Result
     module
         .link_in_module(bodies)
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
-    for name in names {
-        if let Some(function) = Value::function(module, &name)
+    for name in &names {
+        if let Some(function) = Value::function(module, name)
             && !function.is_declaration()
         {
             function.set_linkage(Linkage::LLVMInternalLinkage);
-            function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
         }
     }
-    Ok(())
+    Ok(names)
 }
