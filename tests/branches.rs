@@ -1,11 +1,13 @@
 //! Random programs of independent branches that wait: what fused kernels do interleaved is compared with
-//! what the branches do one after the other.
+//! what the branches do one after the other. And random programs of launches under conditions.
 //!
 //! A seed gives a program of several cases. A case has two to four branches of one to three launches,
 //! all of one shape; the branches read one input and write results of their own, and their launches
 //! stand in any order in which each branch keeps its own. Their kernels have loops of all forms, with
 //! barriers inside and without, of equal and of different lengths. `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
+#[path = "branches/conditions.rs"]
+mod conditions;
 #[path = "harness/counts.rs"]
 mod counts;
 mod harness;
@@ -27,12 +29,19 @@ use std::process::ExitCode;
 const CASES: usize = 6;
 
 fn main() -> ExitCode {
-    let others = vec![
+    let mut others = vec![
         Trial::test("common tiles", check_common_tiles),
         Trial::test("common factors", check_common_factors),
         Trial::test("sums", check_sums),
         Trial::test("sums in memory", check_sums_in_memory),
     ];
+    match seeds::trials("conditions", 0..2, conditions::program) {
+        Ok(trials) => others.extend(trials),
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            return ExitCode::FAILURE;
+        }
+    }
     seeds::run("branches", 0..2, program, others)
 }
 

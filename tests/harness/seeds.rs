@@ -34,7 +34,7 @@ pub fn run(
 ///
 /// # Errors
 /// A sentence, when `SIRIUS_FUZZ_SEEDS` is no range.
-fn trials(
+pub fn trials(
     name: &'static str,
     otherwise: Range<u64>,
     program: fn(u64) -> String,
