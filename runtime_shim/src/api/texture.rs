@@ -189,7 +189,10 @@ fn sampler(description: &TextureDescription, format: Format) -> CudaResult<Sampl
     let normalised_float = description.read == 1 && format.component != Component::Float;
     let reads_floats = normalised_float || format.component == Component::Float;
     let linear = description.filter == 1;
-    if linear && format.component != Component::Float && !(normalised_float && format.component_bytes < 4) {
+    if linear
+        && format.component != Component::Float
+        && !(normalised_float && format.component_bytes < 4)
+    {
         return Err(CudaError::INVALID_FILTER_SETTING);
     }
     if description.read == 1 && format.component_bytes == 4 {

@@ -127,7 +127,11 @@ unsafe fn dot(
     [result_type, execution_type]: [u32; 2],
 ) -> BlasResult {
     handle::in_order(handle)?;
-    known(&[vectors[0].1, vectors[1].1, result_type], None, execution_type)?;
+    known(
+        &[vectors[0].1, vectors[1].1, result_type],
+        None,
+        execution_type,
+    )?;
     let [x, y] = vectors.map(|(start, kind, increment)| Typed::new(n, start, kind, increment));
     let (x, y) = (x?, y?);
     let single = execution_type == SINGLE;

@@ -5,7 +5,9 @@ use std::ffi::{c_int, c_void};
 use nalgebra::{Complex, DMatrix};
 
 use super::tell;
-use super::{SolverError, SolverResult, WORKSPACE_ELEMENTS, cusolver_functions, given, in_order, store};
+use super::{
+    SolverError, SolverResult, WORKSPACE_ELEMENTS, cusolver_functions, given, in_order, store,
+};
 use crate::cublas::Matrix;
 use crate::cublas::factors::{Whole, exchanges, store_scales};
 use crate::dense::{LowerUpper, Operation, Reflectors, Scalar, cholesky, solve_cholesky};
