@@ -62,11 +62,13 @@ struct AddBiasParameters {
     CUdeviceptr x;
     CUdeviceptr bias;
     int n;
+    // Without what pads the struct at its end: a driver takes a longer buffer for too many parameters.
+    static constexpr size_t bytes = 2 * sizeof(CUdeviceptr) + sizeof(int);
 };
 
 template <class T>
 static CUresult launch(CUfunction function, unsigned blocks, unsigned threads, const T &parameters) {
-    size_t size = sizeof(T);
+    size_t size = T::bytes;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, const_cast<T *>(&parameters),
                      CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     return cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, nullptr, nullptr, extra);

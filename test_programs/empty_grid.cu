@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
     cudaMemcpy(values.data(), x, bytes, cudaMemcpyDeviceToHost);
     cudaFree(x);
 
-    int wrong = status != (middle == 0 ? cudaErrorInvalidConfiguration : cudaSuccess);
+    int wrong = status != (middle == 0 ? cudaErrorInvalidValue : cudaSuccess);
     for (int i = 0; i < n; ++i) wrong += values[i] != (i < middle ? 2 * (i + 1) : i + 1) + 1;
     printf(wrong ? "FAIL: %d elements differ\n" : "PASS\n", wrong);
     return wrong != 0;

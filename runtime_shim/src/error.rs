@@ -21,8 +21,6 @@ impl CudaError {
     pub const INVALID_VALUE: Self = Self(1);
     /// `cudaErrorMemoryAllocation`.
     pub const MEMORY_ALLOCATION: Self = Self(2);
-    /// `cudaErrorInvalidConfiguration`.
-    pub const INVALID_CONFIGURATION: Self = Self(9);
     /// `cudaErrorInvalidPitchValue`.
     pub const INVALID_PITCH_VALUE: Self = Self(12);
     /// `cudaErrorInvalidSymbol`.
@@ -37,8 +35,6 @@ impl CudaError {
     pub const INVALID_NORM_SETTING: Self = Self(27);
     /// `cudaErrorMissingConfiguration`.
     pub const MISSING_CONFIGURATION: Self = Self(52);
-    /// `cudaErrorInvalidDeviceFunction`.
-    pub const INVALID_DEVICE_FUNCTION: Self = Self(98);
     /// `cudaErrorInvalidDevice`.
     pub const INVALID_DEVICE: Self = Self(101);
     /// `cudaErrorUnsupportedLimit`.

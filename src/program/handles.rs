@@ -173,7 +173,8 @@ fn fold(module: &Module<'_>, call: Value, launch: &HandleLaunch, found: &FoundLa
                 offsets.push(start);
                 end = start + contents.store_bytes(module);
             }
-            let Some(list) = launch.extra.filter(|_| end <= bytes) else {
+            // A longer buffer is refused by the driver, which the launch has to find out.
+            let Some(list) = launch.extra.filter(|_| end == bytes) else {
                 return false;
             };
             let entry = builder.element(module, pointer, operands[list], element);

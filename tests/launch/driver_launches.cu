@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
 
   // L2: a buffer that changes between its list and the launch.
   Parameters parameters{x, n};
-  size_t size = sizeof parameters;
+  size_t size = sizeof parameters.x + sizeof parameters.n;
   void *list[] = {CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters,
                   CU_LAUNCH_PARAM_END};
   parameters.x = y;

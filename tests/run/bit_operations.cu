@@ -67,9 +67,10 @@ __global__ void operate(const Numbers *in, uint64_t *out) {
 }
 
 // As the manual of PTX has them, bit by bit.
+// Of 64 bits, GPUs have no such instructions: there more than the lowest eight bits of places and lengths count.
 template <typename T> T field(T a, unsigned p, unsigned l, bool is_signed) {
     const unsigned last = 8 * sizeof(T) - 1;
-    p &= 255, l &= 255;
+    if (sizeof(T) == 4) p &= 255, l &= 255;
     T sign = 0, result = 0;
     if (is_signed && l > 0) sign = a >> (p + l - 1 < last ? p + l - 1 : last) & 1;
     for (unsigned i = 0; i <= last; ++i) result |= (i < l && p + i <= last ? a >> (p + i) & 1 : sign) << i;
@@ -78,7 +79,7 @@ template <typename T> T field(T a, unsigned p, unsigned l, bool is_signed) {
 
 template <typename T> T inserted(T a, T b, unsigned p, unsigned l) {
     const unsigned last = 8 * sizeof(T) - 1;
-    p &= 255, l &= 255;
+    if (sizeof(T) == 4) p &= 255, l &= 255;
     for (unsigned i = 0; i < l && p + i <= last; ++i) b = (b & ~((T)1 << (p + i))) | (a >> i & 1) << (p + i);
     return b;
 }

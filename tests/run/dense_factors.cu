@@ -95,6 +95,15 @@ template <typename T> static T **addresses(std::vector<T *> pointers) {
   return memory;
 }
 
+// Larger than what any of these calls asks for. Nobody says what is left in it.
+const int WORK = 1 << 16;
+template <typename T> static T *workspace() {
+  T *memory;
+  cudaMalloc(&memory, WORK * sizeof(T));
+  arrays.push_back({memory, WORK * sizeof(T)});
+  return memory;
+}
+
 __global__ void scale(double *values, double by, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) values[i] *= by;
@@ -138,6 +147,7 @@ template <typename T> static void factors(cusolverDnHandle_t solver, cublasHandl
   Matrix positive = product(a, adjoint(a, N, N), N, N, N);
   for (int i = 0; i < N; i++) positive[i * N + i] += 1;
   int *info, *exchanges, found;
+  T *work = workspace<T>();
   cudaMalloc(&info, 4 * sizeof(int));
   cudaMalloc(&exchanges, 2 * N * sizeof(int));
   auto told = [&](int expected = 0) {
@@ -148,20 +158,20 @@ template <typename T> static void factors(cusolverDnHandle_t solver, cublasHandl
   // Cholesky, with both triangles.
   for (auto fill : {CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER}) {
     T *da = on_device<T>(positive), *db = on_device<T>(b);
-    SUCCEED(C::potrf(solver, fill, N, da, N, nullptr, 0, info));
+    SUCCEED(C::potrf(solver, fill, N, da, N, work, WORK, info));
     told();
     SUCCEED(C::potrs(solver, fill, N, 3, da, N, db, N, info));
     check("potrs", distance(product(positive, back(db, N * 3), N, N, 3), b));
     Matrix negative = positive;
     negative[4 * N + 4] = -1;
     T *dn = on_device<T>(negative);
-    SUCCEED(C::potrf(solver, fill, N, dn, N, nullptr, 0, info));
+    SUCCEED(C::potrf(solver, fill, N, dn, N, work, WORK, info));
     told(5);
   }
 
   // L and U, and systems with each form of the matrix.
   T *lu = on_device<T>(a);
-  SUCCEED(C::getrf(solver, N, N, lu, N, nullptr, exchanges, info));
+  SUCCEED(C::getrf(solver, N, N, lu, N, work, exchanges, info));
   told();
   for (auto operation : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
     Matrix form = a;
@@ -200,20 +210,20 @@ template <typename T> static void factors(cusolverDnHandle_t solver, cublasHandl
   Matrix singular = a;
   for (int i = 0; i < N; i++) singular[3 * N + i] = 0;
   T *ds = on_device<T>(singular);
-  SUCCEED(C::getrf(solver, N, N, ds, N, nullptr, exchanges, info));
+  SUCCEED(C::getrf(solver, N, N, ds, N, work, exchanges, info));
   told(4);
 
   // Q and R.
   T *qr = on_device<T>(tall), *scales = on_device<T>(Matrix(N)), *db = on_device<T>(tall_b);
-  SUCCEED(C::geqrf(solver, M, N, qr, M, scales, nullptr, 0, info));
+  SUCCEED(C::geqrf(solver, M, N, qr, M, scales, work, WORK, info));
   Matrix r(N * N), packed = back(qr, M * N);
   for (int i = 0; i < N; i++)
     for (int j = i; j < N; j++) r[j * N + i] = packed[j * M + i];
-  SUCCEED(C::mqr(solver, CUBLAS_SIDE_LEFT, real ? CUBLAS_OP_T : CUBLAS_OP_C, M, 3, N, qr, M, scales, db, M, nullptr, 0, info));
+  SUCCEED(C::mqr(solver, CUBLAS_SIDE_LEFT, real ? CUBLAS_OP_T : CUBLAS_OP_C, M, 3, N, qr, M, scales, db, M, work, WORK, info));
   T *dright = on_device<T>(adjoint(tall_b, M, 3));
-  SUCCEED(C::mqr(solver, CUBLAS_SIDE_RIGHT, CUBLAS_OP_N, 3, M, N, qr, M, scales, dright, 3, nullptr, 0, info));
+  SUCCEED(C::mqr(solver, CUBLAS_SIDE_RIGHT, CUBLAS_OP_N, 3, M, N, qr, M, scales, dright, 3, work, WORK, info));
   check("both sides", distance(adjoint(back(dright, M * 3), 3, M), back(db, M * 3)));
-  SUCCEED(C::gqr(solver, M, N, N, qr, M, scales, nullptr, 0, info));
+  SUCCEED(C::gqr(solver, M, N, N, qr, M, scales, work, WORK, info));
   Matrix q = back(qr, M * N);
   check("Q * R", distance(product(q, r, M, N, N), tall));
   check("Q' * Q", distance(product(adjoint(q, M, N), q, N, M, N), identity(N)));
@@ -264,7 +274,7 @@ template <typename T> static void factors(cusolverDnHandle_t solver, cublasHandl
   // Singular values and eigenvalues.
   T *dt = on_device<T>(tall), *du = on_device<T>(Matrix(M * M)), *dv = on_device<T>(Matrix(N * N));
   Real *dsv = on_device<Real>(Matrix(N)), *dw = on_device<Real>(Matrix(N));
-  SUCCEED(C::gesvd(solver, 'A', 'S', M, N, dt, M, dsv, du, M, dv, N, nullptr, 0, nullptr, info));
+  SUCCEED(C::gesvd(solver, 'A', 'S', M, N, dt, M, dsv, du, M, dv, N, work, WORK, nullptr, info));
   told();
   Matrix uu = back(du, M * M), s = back(dsv, N), v = back(dv, N * N), us(M * N);
   for (int i = 0; i < M; i++)
@@ -273,7 +283,7 @@ template <typename T> static void factors(cusolverDnHandle_t solver, cublasHandl
   check("U' * U", distance(product(adjoint(uu, M, M), uu, M, M, M), identity(M)));
   for (int i = 1; i < N; i++) check("descending", s[i].real() - s[i - 1].real(), 0);
   T *de = on_device<T>(positive);
-  SUCCEED(C::evd(solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER, N, de, N, dw, nullptr, 0, info));
+  SUCCEED(C::evd(solver, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_UPPER, N, de, N, dw, work, WORK, info));
   told();
   Matrix vectors = back(de, N * N), w = back(dw, N), stretched = vectors;
   for (int i = 0; i < N; i++)
@@ -296,7 +306,7 @@ int main() {
   cudaMalloc(&info, sizeof(int));
   scale<<<1, 256>>>(a, 4, N * N);
   scale<<<1, 256>>>(a, 4, N * N);
-  SUCCEED(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, N, a, N, nullptr, 0, info));
+  SUCCEED(cusolverDnDpotrf(solver, CUBLAS_FILL_MODE_LOWER, N, a, N, workspace<double>(), WORK, info));
   SUCCEED(cusolverDnDpotrs(solver, CUBLAS_FILL_MODE_LOWER, N, 1, a, N, b, N, info));
   Matrix got = back(b, N), expected = numbers(N, 1, 5);
   for (int i = 0; i < N; i++) check("a sixteenth", std::abs(got[i] - expected[i].real() / 16));

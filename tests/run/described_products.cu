@@ -63,17 +63,19 @@ int main() {
   cublasLtMatmulPreference_t preference;
   cublasLtMatmulPreferenceCreate(&preference);
   size_t workspace = 1 << 20;
+  void *room;
+  cudaMalloc(&room, workspace);
   cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace);
   cublasLtMatmulHeuristicResult_t found;
   int results = 0;
-  check("heuristic", cublasLtMatmulAlgoGetHeuristic(handle, operation, of_a, of_b, &of_c, &of_c, preference, 1, &found, &results), 0);
-  check("found", results, 1);
   float two = 2, three = 3;
   for (int epilogue : {CUBLASLT_EPILOGUE_DEFAULT, CUBLASLT_EPILOGUE_RELU_BIAS, CUBLASLT_EPILOGUE_GELU}) {
     cublasLtEpilogue_t chosen = (cublasLtEpilogue_t)epilogue;
     cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &chosen, sizeof chosen);
     cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
-    check("Matmul", cublasLtMatmul(handle, operation, &two, a, of_a, b, of_b, &three, c, &of_c, d, &of_c, &found.algo, nullptr, 0, 0), 0);
+    check("heuristic", cublasLtMatmulAlgoGetHeuristic(handle, operation, of_a, of_b, &of_c, &of_c, preference, 1, &found, &results), 0);
+    check("found", results, 1);
+    check("Matmul", cublasLtMatmul(handle, operation, &two, a, of_a, b, of_b, &three, c, &of_c, d, &of_c, &found.algo, room, workspace, 0), 0);
     cudaDeviceSynchronize();
     for (int i = 0; i < BATCH * M * N; i++) {
       double expected = sum_of(a, b, c, i / (M * N), i % M, i % (M * N) / M);
@@ -93,13 +95,13 @@ int main() {
   cublasLtMatmulDescOpaque_t plain = {};
   check("DescInit", cublasLtMatmulDescInit(&plain, CUBLAS_COMPUTE_32F, CUDA_R_32F), 0);
   float one = 1, zero = 0;
-  check("halves", cublasLtMatmul(handle, &plain, &one, h, &square, h + 16, &square, &zero, product, &square, product, &square, nullptr, nullptr, 0, 0), 0);
+  check("halves", cublasLtMatmul(handle, &plain, &one, h, &square, h + 16, &square, &zero, product, &square, product, &square, nullptr, room, workspace, 0), 0);
   cublasLtMatrixLayoutOpaque_t of_bytes = {}, of_words = {};
   cublasLtMatrixLayoutInit(&of_bytes, CUDA_R_8I, K, K, K);
   cublasLtMatrixLayoutInit(&of_words, CUDA_R_32I, K, K, K);
   cublasLtMatmulDescInit(&plain, CUBLAS_COMPUTE_32I, CUDA_R_32I);
   int unit = 1, nought = 0;
-  check("bytes", cublasLtMatmul(handle, &plain, &unit, bytes, &of_bytes, bytes + 16, &of_bytes, &nought, words, &of_words, words, &of_words, nullptr, nullptr, 0, 0), 0);
+  check("bytes", cublasLtMatmul(handle, &plain, &unit, bytes, &of_bytes, bytes + 16, &of_bytes, &nought, words, &of_words, words, &of_words, nullptr, room, workspace, 0), 0);
   cudaDeviceSynchronize();
   for (int i = 0; i < K * K; i++) {
     double halves = 0;
@@ -111,7 +113,9 @@ int main() {
     check("half", __half2float(product[i]), halves);
     check("word", words[i], sum);
   }
-  check("refused", cublasLtMatmul(handle, &plain, &unit, bytes, &of_bytes, h, &square, &nought, words, &of_words, words, &of_words, nullptr, nullptr, 0, 0), CUBLAS_STATUS_NOT_SUPPORTED);
+  check("refused", cublasLtMatmul(handle, &plain, &unit, bytes, &of_bytes, h, &square, &nought, words, &of_words, words, &of_words, nullptr, room, workspace, 0), CUBLAS_STATUS_INVALID_VALUE);
+  // Nobody says what is left in it.
+  cudaMemset(room, 0, workspace);
   cublasLtMatmulPreferenceDestroy(preference), cublasLtMatrixLayoutDestroy(of_a), cublasLtMatrixLayoutDestroy(of_b);
   cublasLtMatmulDescDestroy(operation), cublasLtDestroy(handle);
   printf("%s\n", failures ? "FAIL" : "PASS");

@@ -82,6 +82,10 @@ int main() {
     EXPECT(cudaGetFuncBySymbol(&small_function, (const void *)small), cudaSuccess);
     void *one[] = {&x};
     EXPECT(cuLaunchKernel(small_function, 1, 1, 1, 65, 1, 1, 0, nullptr, one, nullptr),
+           CUDA_ERROR_INVALID_VALUE);
+    // More than the parameters are.
+    size = sizeof parameters + 4;
+    EXPECT(cuLaunchKernel(fill_function, 8, 1, 1, threads, 1, 1, 0, nullptr, nullptr, list),
            CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     EXPECT(cudaGetLastError(), cudaSuccess);
 
@@ -96,10 +100,10 @@ int main() {
 
     // Kernels that come as text cannot run here.
     CUmodule module;
-    EXPECT(cuModuleLoadData(&module, ".version 8.0"), CUDA_ERROR_INVALID_IMAGE);
+    EXPECT(cuModuleLoadData(&module, ".version 8.0"), CUDA_ERROR_INVALID_PTX);
     const char *name = nullptr;
-    EXPECT(cuGetErrorName(CUDA_ERROR_INVALID_IMAGE, &name), CUDA_SUCCESS);
-    EXPECT(name ? strcmp(name, "CUDA_ERROR_INVALID_IMAGE") : 1, 0);
+    EXPECT(cuGetErrorName(CUDA_ERROR_INVALID_PTX, &name), CUDA_SUCCESS);
+    EXPECT(name ? strcmp(name, "CUDA_ERROR_INVALID_PTX") : 1, 0);
     EXPECT(cuMemsetD32(x + 4 * (n - 1), 77, 2), CUDA_ERROR_INVALID_VALUE);
     EXPECT(cuMemsetD32(x + 4 * (n - 1), 77, 1), CUDA_SUCCESS);
 

@@ -86,7 +86,6 @@ int main() {
     for (int i = 0; i < 32; i++) failures += back[i / width][i % width] != 3 * i;
     EXPECT(cuSurfObjectDestroy(surface), CUDA_SUCCESS);
     EXPECT(cuArrayDestroy(array), CUDA_SUCCESS);
-    EXPECT(cuArrayDestroy(array), CUDA_ERROR_INVALID_HANDLE);
 
     // One device is no peer of itself, and memory belongs to one process.
     int answer = 7;

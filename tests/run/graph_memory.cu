@@ -1,5 +1,5 @@
-// Memory that graphs allocate: what is counted as used and reserved, and memory that outlives its graph. A stream that
-// a capture came to may end before the capture does.
+// Memory that graphs allocate: what is counted as used and reserved, in pieces of 32 MiB that are kept until they are
+// trimmed, and memory that outlives its graph. A stream that a capture came to may end before the capture does.
 //
 // expect: 3 launches -> 2
 #include <cstdint>
@@ -47,7 +47,7 @@ static cudaGraphExec_t made(size_t bytes, bool frees, int **memory) {
 }
 
 int main() {
-    const uint64_t bytes = 1 << 20;
+    const uint64_t bytes = 1 << 20, piece = 32 << 20;
     uint64_t zero = 0, one = 1;
     int *freed, *kept, *other;
     cudaStream_t stream, branch;
@@ -56,13 +56,15 @@ int main() {
     cudaGraphExec_t frees = made(bytes, true, &freed), keeps = made(2 * bytes, false, &kept);
     footprint("made", 0, 0, 0, 0);
     succeed("launch", cudaGraphLaunch(frees, stream));
-    footprint("used and freed", 0, bytes, bytes, bytes);
+    footprint("used and freed", piece, piece, piece, piece);
     succeed("launch", cudaGraphLaunch(frees, stream));
-    footprint("again", 0, bytes, bytes, bytes);
+    footprint("again", piece, piece, piece, piece);
     succeed("launch", cudaGraphLaunch(keeps, stream));
-    footprint("not freed", 2 * bytes, 2 * bytes, 2 * bytes, 2 * bytes);
+    footprint("not freed", piece, piece, piece, piece);
+    same("in its own way", cudaGraphLaunch(keeps, stream), cudaErrorInvalidValue);
+    cudaGetLastError();
     succeed("trim", cudaDeviceGraphMemTrim(0));
-    footprint("in use", 2 * bytes, 2 * bytes, 2 * bytes, 2 * bytes);
+    footprint("in use", piece, piece, piece, piece);
     // The memory is there without its graph.
     succeed("destroy", cudaGraphExecDestroy(keeps));
     fill<<<1, 64, 0, stream>>>(kept, 5);
@@ -72,9 +74,9 @@ int main() {
     succeed("wait", cudaStreamSynchronize(stream));
     same("written", host[63], 136);
     succeed("free", cudaFree(kept));
-    footprint("freed", 0, 2 * bytes, 2 * bytes, 2 * bytes);
+    footprint("freed", piece, piece, piece, piece);
     succeed("trim", cudaDeviceGraphMemTrim(0));
-    footprint("trimmed", 0, 2 * bytes, 0, 2 * bytes);
+    footprint("trimmed", 0, piece, 0, piece);
     succeed("reset", cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &zero));
     succeed("reset", cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrReservedMemHigh, &zero));
     footprint("reset", 0, 0, 0, 0);
@@ -83,6 +85,10 @@ int main() {
     same("another device", cudaDeviceGraphMemTrim(1), cudaErrorInvalidDevice);
     cudaGetLastError();
     succeed("destroy", cudaGraphExecDestroy(frees));
+    cudaGraphExec_t large = made(piece + 1, true, &freed);
+    succeed("launch", cudaGraphLaunch(large, stream));
+    footprint("large", 2 * piece, 2 * piece, 2 * piece, 2 * piece);
+    succeed("destroy", cudaGraphExecDestroy(large));
 
     // A branch that is waited for ends within the capture; one that is not makes it fail.
     for (bool joins : {true, false}) {

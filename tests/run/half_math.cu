@@ -13,6 +13,9 @@
 constexpr int PATTERNS = 1 << 16;
 constexpr int FUNCTIONS = 12, COMPARED = 8, ROUNDED = 16;
 
+// Another pattern, for comparisons. The product needs more than 31 bits.
+__host__ __device__ int other_of(int pattern) { return (int)((unsigned)pattern * 40503u + 77 & 0xffff); }
+
 template <typename T> __device__ T number(int pattern) {
     T value;
     unsigned short bits = (unsigned short)pattern;
@@ -35,9 +38,9 @@ template <typename T> __global__ void functions(float *out) {
 
 __global__ void compare(unsigned *out) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    const half a = number<half>(i), b = number<half>(i * 40503 + 77);
+    const half a = number<half>(i), b = number<half>(other_of(i));
     const half2 x = __halves2half2(a, b), y = __halves2half2(b, b);
-    const __nv_bfloat16 c = number<__nv_bfloat16>(i), d = number<__nv_bfloat16>(i * 40503 + 77);
+    const __nv_bfloat16 c = number<__nv_bfloat16>(i), d = number<__nv_bfloat16>(other_of(i));
     const __nv_bfloat162 u = __halves2bfloat162(c, d), v = __halves2bfloat162(d, d);
     const unsigned of[COMPARED] = {
         bits_of(__hlt2(x, y)),        bits_of(__hgeu2(x, y)),       bits_of(__hisnan2(x)), __hne2_mask(x, y),
@@ -139,7 +142,7 @@ int main() {
     std::vector<unsigned> got(COMPARED * PATTERNS);
     cudaMemcpy(got.data(), compared, got.size() * sizeof(unsigned), cudaMemcpyDeviceToHost);
     for (int i = 0; i < PATTERNS; ++i) {
-        const int other = (i * 40503 + 77) & 0xffff;
+        const int other = other_of(i);
         const float a = on_host<half>(i), b = on_host<half>(other);
         const float c = on_host<__nv_bfloat16>(i), d = on_host<__nv_bfloat16>(other);
         const unsigned ones = 0x3c00, masks = 0xffff, bones = 0x3f80;

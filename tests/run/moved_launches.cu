@@ -81,7 +81,7 @@ int main(int argc, char **) {
     // Too many threads: refused in the original order, and the other one runs.
     for (int k = 0; k < 15; k++) c.factor[k] = 7.0f;
     scale<<<blocks, 1024 * argc + 1024>>>(y, x, c);
-    if (cudaGetLastError() != cudaErrorInvalidConfiguration) wrong++;
+    if (cudaGetLastError() != cudaErrorInvalidValue) wrong++;
     add<<<blocks, threads * argc>>>(z, y, n);
     expect(z, n, [](int) { return 13.0f; }, "beside a refused launch");
 

@@ -1,5 +1,6 @@
 // Ways that a kernel says nobody goes and numbers that it says never come bind that kernel alone: what others
-// compute of the same numbers stays right, before it and after it.
+// compute of the same numbers stays right, before it and after it. What such a kernel itself makes of numbers that
+// never come is nobody's business: another compiler leaves it out.
 //
 // options: --sirius-layout=v
 // arguments: -5
@@ -96,14 +97,14 @@ int main(int argc, char **arguments) {
     not_negative<<<blocks, threads>>>(own, x);
     describe<<<blocks, threads>>>(after, x);
     expect("before an end", before, described);
-    expect("with an end", own, [](int i) { return i; });
+    if (x >= 0) expect("with an end", own, [](int i) { return i; });
     expect("after it", after, described);
 
     describe<<<blocks, threads>>>(before, x);
     assumed<<<blocks, threads>>>(own, x);
     describe<<<blocks, threads>>>(after, x);
     expect("before a promise", before, described);
-    expect("with a promise", own, [](int i) { return 2 * i; });
+    if (x >= 0) expect("with a promise", own, [](int i) { return 2 * i; });
     expect("after it", after, described);
 
     Kind kind = Kind(x < 0 ? 6 : 2);
@@ -112,7 +113,7 @@ int main(int argc, char **arguments) {
     weigh<<<blocks, threads>>>(own, kind);
     known_kind<<<blocks, threads>>>(after, kind);
     expect("before a switch", before, known);
-    expect("with a switch", own, [](int) { return 5; });
+    if (x >= 0) expect("with a switch", own, [](int) { return 5; });
     expect("after it", after, known);
     cudaMemset(own, 0, 8 * count);
 

@@ -65,8 +65,8 @@ int main(int argc, char **) {
     fresh();
     scale<<<blocks, huge>>>(y, x, 2.0f);
     scale<<<blocks, threads * argc>>>(z, y, 3.0f);
-    status(cudaPeekAtLastError(), cudaErrorInvalidConfiguration, "peek");
-    status(cudaGetLastError(), cudaErrorInvalidConfiguration, "get");
+    status(cudaPeekAtLastError(), cudaErrorInvalidValue, "peek");
+    status(cudaGetLastError(), cudaErrorInvalidValue, "get");
     status(cudaGetLastError(), cudaSuccess, "get again");
     expect(z, [](int) { return 0; }, "the first is invalid");
 
@@ -74,7 +74,7 @@ int main(int argc, char **) {
     fresh();
     scale<<<blocks, threads * argc>>>(y, x, 2.0f);
     scale<<<zero, threads>>>(z, y, 3.0f);
-    status(cudaGetLastError(), cudaErrorInvalidConfiguration, "second");
+    status(cudaGetLastError(), cudaErrorInvalidValue, "second");
     expect(y, [](int i) { return 2 * i; }, "the second is invalid");
     expect(z, [](int) { return 0; }, "did not run");
 
@@ -83,18 +83,18 @@ int main(int argc, char **) {
     scale<<<blocks, threads * argc>>>(y, x, 2.0f);
     status(cudaGetLastError(), cudaSuccess, "between, valid");
     scale<<<blocks, huge>>>(z, y, 3.0f);
-    status(cudaGetLastError(), cudaErrorInvalidConfiguration, "after, invalid");
+    status(cudaGetLastError(), cudaErrorInvalidValue, "after, invalid");
     scale<<<blocks, huge>>>(z, y, 3.0f);
-    status(cudaPeekAtLastError(), cudaErrorInvalidConfiguration, "between, invalid");
+    status(cudaPeekAtLastError(), cudaErrorInvalidValue, "between, invalid");
     scale<<<blocks, threads * argc>>>(z, y, 4.0f);
-    status(cudaGetLastError(), cudaErrorInvalidConfiguration, "left by peeking");
+    status(cudaGetLastError(), cudaErrorInvalidValue, "left by peeking");
     expect(z, [](int i) { return 8 * i; }, "after an error");
 
     // Invalid only by a launch bound, or by shared memory; of one value that the host knows late.
     fresh();
     bounded<<<2, 128 * argc>>>(y, x);
     scale<<<2, 128 * argc>>>(z, y, 2.0f);
-    status(cudaGetLastError(), cudaErrorLaunchOutOfResources, "bound");
+    status(cudaGetLastError(), cudaErrorInvalidValue, "bound");
     expect(z, [](int) { return 0; }, "bounded does not run");
     tile<<<blocks, threads, 100000 * argc>>>(y, x);
     scale<<<blocks, threads>>>(z, y, 2.0f);
@@ -132,19 +132,19 @@ int main(int argc, char **) {
     status(cudaLaunchKernel((const void *)scale, dim3(blocks), dim3(threads), arguments, 0, 0), cudaSuccess, "cudaLaunchKernel");
     arguments[0] = &z;
     arguments[1] = &y;
-    status(cudaLaunchKernel((const void *)scale, dim3(blocks), dim3(huge), arguments, 0, 0), cudaErrorInvalidConfiguration, "its status");
+    status(cudaLaunchKernel((const void *)scale, dim3(blocks), dim3(huge), arguments, 0, 0), cudaErrorInvalidValue, "its status");
     status(cudaLaunchKernel((const void *)scale, dim3(blocks), dim3(threads), arguments, 0, 0), cudaSuccess, "again");
-    status(cudaGetLastError(), cudaErrorInvalidConfiguration, "last");
+    status(cudaGetLastError(), cudaErrorInvalidValue, "last");
     expect(z, [](int i) { return 4 * i; }, "by cudaLaunchKernel");
 
     // Empty and flat grids.
     fresh();
     scale<<<dim3(blocks, zero), threads>>>(y, x, 2.0f);
     scale<<<dim3(blocks, zero), threads>>>(z, x, 2.0f);
-    status(cudaGetLastError(), cudaErrorInvalidConfiguration, "empty");
+    status(cudaGetLastError(), cudaErrorInvalidValue, "empty");
     scale<<<dim3(blocks, 70000 * argc), threads>>>(y, x, 2.0f);
     scale<<<dim3(blocks, 70000 * argc), threads>>>(z, y, 2.0f);
-    status(cudaGetLastError(), cudaErrorInvalidConfiguration, "too high");
+    status(cudaGetLastError(), cudaErrorInvalidValue, "too high");
     expect(y, [](int) { return 0; }, "empty");
 
     puts(wrong == 0 ? "PASS" : "FAIL");

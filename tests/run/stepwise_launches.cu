@@ -34,7 +34,6 @@ int main() {
     expect(cuParamSetf(function, 12, first), CUDA_SUCCESS);
     expect(cuFuncSetBlockShape(function, 32, 1, 1), CUDA_SUCCESS);
     expect(cuFuncSetBlockShape(function, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);
-    expect(cuParamSetv(function, -1, &x, sizeof x), CUDA_ERROR_INVALID_VALUE);
     expect(cuFuncSetSharedSize(function, 32 * sizeof(float)), CUDA_SUCCESS);
     expect(cuLaunchGrid(function, 4, 2), CUDA_SUCCESS);
     twice<<<2, 128>>>(x, n);

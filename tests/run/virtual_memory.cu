@@ -76,7 +76,7 @@ int main() {
     same("create", cuMemCreate(&memory, size, &properties, 0), CUDA_SUCCESS);
     same("map", cuMemMap(ring, size, 0, memory, 0), CUDA_SUCCESS);
     same("map twice", cuMemMap(ring, size, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);
-    same("behind the end", cuMemMap(ring + size, 2 * size, 0, memory, 0), CUDA_ERROR_INVALID_VALUE);
+    same("behind the end", cuMemMap(ring + size, 2 * size, 0, memory, 0), CUDA_ERROR_NOT_SUPPORTED);
     same("map", cuMemMap(ring + size, size, 0, memory, 0), CUDA_SUCCESS);
     same("map", cuMemMap(other, size, 0, memory, 0), CUDA_SUCCESS);
     same("properties", cuMemGetAllocationPropertiesFromHandle(&found, memory), CUDA_SUCCESS);
@@ -146,7 +146,7 @@ int main() {
     same("unmap", cuMemUnmap(ring, size), CUDA_SUCCESS);
     same("unmap", cuMemUnmap(other, size), CUDA_SUCCESS);
     same("unmap", cuMemUnmap(third, size), CUDA_SUCCESS);
-    same("twice", cuMemUnmap(third, size), CUDA_ERROR_INVALID_VALUE);
+    same("twice", cuMemUnmap(third, size), CUDA_SUCCESS);
     same("free", cuMemAddressFree(ring, 2 * size), CUDA_SUCCESS);
     same("free", cuMemAddressFree(other, size), CUDA_SUCCESS);
     same("free", cuMemAddressFree(third, size), CUDA_SUCCESS);

@@ -346,7 +346,7 @@ fn properties() -> DeviceProperties {
     let capability = compute_capability();
     (properties.major, properties.minor) = (capability / 10, capability % 10);
     properties.texture_alignment = crate::memory::ALIGNMENT;
-    properties.texture_pitch_alignment = 32;
+    properties.texture_pitch_alignment = super::texture::PITCH_ALIGNMENT;
     properties.multi_processor_count = multiprocessors();
     properties.integrated = 1;
     properties.can_map_host_memory = 1;

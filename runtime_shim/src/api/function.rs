@@ -213,7 +213,7 @@ pub fn attribute(record: &KernelRecord, number: u32) -> Option<c_int> {
 }
 
 fn find(stub: *const c_void) -> CudaResult<&'static KernelRecord> {
-    registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)
+    registry::kernel(stub as usize).ok_or(CudaError::INVALID_RESOURCE_HANDLE)
 }
 
 /// Blocks of this size that a multiprocessor holds.
@@ -229,11 +229,16 @@ pub fn resident_blocks(
     if threads > record.kernel.max_threads || threads > launch::THREADS_PER_BLOCK {
         return Ok(0);
     }
+    if dynamic_shared_bytes as u64 > u64::from(launch::dynamic_shared_limit(record)) {
+        return Ok(0);
+    }
+    // What a block has is a multiple of 128 bytes.
     let shared = record
         .kernel
         .static_shared_bytes
         .saturating_add(dynamic_shared_bytes as u64)
-        .saturating_add(u64::from(RESERVED_SHARED_BYTES));
+        .saturating_add(u64::from(RESERVED_SHARED_BYTES))
+        .next_multiple_of(128);
     let by_threads = device::THREADS_PER_MULTIPROCESSOR / threads.next_multiple_of(32);
     let by_shared = match u64::from(device::shared_bytes_per_multiprocessor()) / shared {
         // What may be launched is more than the device says that it has.

@@ -142,12 +142,9 @@ cuda_functions! {
         }
         // SAFETY: the program passes a configuration with as many attributes as it says.
         let configuration = unsafe { &*configuration };
-        let mut blocks = Blocks::INDEPENDENT;
-        for index in 0..configuration.attribute_count as usize {
-            // SAFETY: as above.
-            let attribute = unsafe { &*configuration.attributes.add(index) };
-            blocks = accept(attribute, blocks)?;
-        }
+        // SAFETY: as above.
+        let attributes = unsafe { attributes(configuration.attributes, configuration.attribute_count)? };
+        let blocks = accept_all(attributes)?;
         launch_as(
             blocks,
             stub,
@@ -191,10 +188,10 @@ pub unsafe fn shape(configuration: *const LaunchConfiguration) -> CudaResult<Sha
     // SAFETY: as the caller promises.
     unsafe {
         let configuration = configuration.as_ref().ok_or(CudaError::INVALID_VALUE)?;
-        let mut blocks = Blocks::INDEPENDENT;
-        for index in 0..configuration.attribute_count as usize {
-            blocks = accept(&*configuration.attributes.add(index), blocks)?;
-        }
+        let blocks = accept_all(attributes(
+            configuration.attributes,
+            configuration.attribute_count,
+        )?)?;
         let extents = configuration.block.extents();
         let threads = extents.iter();
         Ok(Shape {
@@ -202,6 +199,22 @@ pub unsafe fn shape(configuration: *const LaunchConfiguration) -> CudaResult<Sha
             shared_bytes: configuration.dynamic_shared_bytes,
             cluster: blocks.cluster,
         })
+    }
+}
+
+/// The attributes at an address, of which a program says how many there are.
+///
+/// # Safety
+/// There are as many, unless the address is null.
+pub unsafe fn attributes<'a>(
+    address: *const LaunchAttribute,
+    count: u32,
+) -> CudaResult<&'a [LaunchAttribute]> {
+    match (count, address.is_null()) {
+        (0, _) => Ok(&[]),
+        (_, true) => Err(CudaError::INVALID_VALUE),
+        // SAFETY: as the caller promises.
+        (_, false) => Ok(unsafe { std::slice::from_raw_parts(address, count as usize) }),
     }
 }
 
@@ -279,7 +292,7 @@ pub fn launch_as(
         (trace::NO_SITE, blocks) if blocks != Blocks::INDEPENDENT => trace::REPLAYED,
         (site, _) => site,
     };
-    let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
+    let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
     let (grid, block) = (grid.extents(), block.extents());
     let dynamic_shared_bytes = check(record, grid, block, shared_bytes)?;
     let cluster = cluster_of(record, grid, blocks)?;
@@ -446,7 +459,7 @@ pub unsafe fn operation(
     shared_bytes: usize,
     (arguments, extra): (*const *const c_void, *const usize),
 ) -> CudaResult<KernelOperation> {
-    let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_DEVICE_FUNCTION)?;
+    let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
     let shape = (grid.extents(), block.extents());
     check(record, shape.0, shape.1, shared_bytes)?;
     // SAFETY: as the caller promises.
@@ -477,7 +490,8 @@ fn argument_bytes(record: &KernelRecord, arguments: *const *const c_void) -> Vec
         .collect()
 }
 
-/// Checks a launch; returns its dynamic shared memory in bytes.
+/// Checks a launch; returns its dynamic shared memory in bytes. CUDA 13 calls each configuration that a device
+/// or a kernel does not allow an invalid value.
 fn check(
     record: &KernelRecord,
     grid: [u32; 3],
@@ -494,11 +508,9 @@ fn check(
     if outside(grid, GRID_LIMITS)
         || outside(block, BLOCK_LIMITS)
         || block.iter().product::<u32>() > THREADS_PER_BLOCK
+        || block.iter().product::<u32>() > record.kernel.max_threads
     {
-        return Err(CudaError::INVALID_CONFIGURATION);
-    }
-    if block.iter().product::<u32>() > record.kernel.max_threads {
-        return Err(CudaError::LAUNCH_OUT_OF_RESOURCES);
+        return Err(CudaError::INVALID_VALUE);
     }
     if shared_bytes as u64 > u64::from(dynamic_shared_limit(record)) {
         return Err(CudaError::INVALID_VALUE);
@@ -554,6 +566,14 @@ fn cluster_of(record: &KernelRecord, grid: [u32; 3], blocks: Blocks) -> CudaResu
     divides
         .then_some(cluster)
         .ok_or(CudaError::INVALID_CLUSTER_SIZE)
+}
+
+/// What attributes make of a launch's blocks.
+pub fn accept_all(attributes: &[LaunchAttribute]) -> CudaResult<Blocks> {
+    let mut all = attributes.iter();
+    all.try_fold(Blocks::INDEPENDENT, |blocks, attribute| {
+        accept(attribute, blocks)
+    })
 }
 
 /// Accepts a hint, adds what an attribute makes of the launch's blocks, and refuses what changes the

@@ -150,8 +150,12 @@ cuda_functions! {
     fn cudaStreamWaitEvent = cudaStreamWaitEvent_ptsz (
         stream: *mut c_void,
         event: *mut c_void,
-        _flags: u32,
+        flags: u32,
     ) {
+        // `cudaEventWaitExternal` is the only one.
+        if flags > 1 {
+            return Err(CudaError::INVALID_VALUE);
+        }
         let id = lookup(stream)?.id;
         super::event::check(event)?;
         graph::event_awaited(stream, event);

@@ -16,6 +16,7 @@ cuda_functions! {
         offset: usize,
         kind: u32,
     ) {
+        towards(kind, &TO_DEVICE)?;
         stream::in_order(std::ptr::null_mut())?;
         copy::copy(part(symbol, bytes, offset)?, source as usize, bytes, kind)
     }
@@ -29,6 +30,7 @@ cuda_functions! {
         kind: u32,
         stream: *mut c_void,
     ) {
+        towards(kind, &TO_DEVICE)?;
         let (destination, source) = (part(symbol, bytes, offset)?, source as usize);
         copy::on_stream(stream, NodeType::Copy, move || {
             copy::copy(destination, source, bytes, kind)
@@ -43,6 +45,7 @@ cuda_functions! {
         offset: usize,
         kind: u32,
     ) {
+        towards(kind, &FROM_DEVICE)?;
         stream::in_order(std::ptr::null_mut())?;
         copy::copy(destination as usize, part(symbol, bytes, offset)?, bytes, kind)
     }
@@ -56,6 +59,7 @@ cuda_functions! {
         kind: u32,
         stream: *mut c_void,
     ) {
+        towards(kind, &FROM_DEVICE)?;
         let (destination, source) = (destination as usize, part(symbol, bytes, offset)?);
         copy::on_stream(stream, NodeType::Copy, move || {
             copy::copy(destination, source, bytes, kind)
@@ -72,6 +76,18 @@ cuda_functions! {
     fn cudaGetSymbolSize(bytes: *mut usize, symbol: *const c_void) {
         // SAFETY: as above.
         unsafe { store(bytes, variable(symbol)?.bytes) }
+    }
+}
+
+/// `cudaMemcpyKind` of what comes from the host or the device, or is found out; the other way round.
+const TO_DEVICE: [u32; 3] = [1, 3, 4];
+const FROM_DEVICE: [u32; 3] = [2, 3, 4];
+
+/// Errors: `cudaErrorInvalidMemcpyDirection` for a direction that leads elsewhere.
+fn towards(kind: u32, kinds: &[u32]) -> CudaResult {
+    match kinds.contains(&kind) {
+        true => Ok(()),
+        false => Err(CudaError::INVALID_MEMCPY_DIRECTION),
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use super::channel::ChannelFormat;
 use super::{array, store};
 use crate::error::{CudaError, CudaResult};
+use crate::memory;
 use crate::termination;
 use crate::texture::format::{Component, Format};
 use crate::texture::{AddressMode, Image, SURFACES, Sampler, Surface, TEXTURES, Texture};
@@ -139,6 +140,9 @@ cuda_functions! {
     }
 }
 
+/// Rows of textures over plain memory begin at multiples of so many bytes, `texturePitchAlignment`.
+pub const PITCH_ALIGNMENT: usize = 32;
+
 fn descriptions(object: u64) -> CudaResult<(ResourceDescription, TextureDescription)> {
     let texture = TEXTURES.get(object).ok_or(CudaError::INVALID_VALUE)?;
     texture.descriptions.ok_or(CudaError::INVALID_VALUE)
@@ -152,7 +156,9 @@ fn images(resource: &ResourceDescription) -> CudaResult<Vec<Image>> {
             LINEAR => width / format.bytes(),
             _ => width,
         };
-        if resource.handle == 0 || width == 0 || height == 0 {
+        let misplaced = resource.handle % memory::ALIGNMENT != 0
+            || resource.kind == PITCHED && pitch % PITCH_ALIGNMENT != 0;
+        if resource.handle == 0 || misplaced || width == 0 || height == 0 {
             return Err(CudaError::INVALID_VALUE);
         }
         Ok(vec![Image {
@@ -182,18 +188,19 @@ fn images(resource: &ResourceDescription) -> CudaResult<Vec<Image>> {
 fn sampler(description: &TextureDescription, format: Format) -> CudaResult<Sampler> {
     let normalised_float = description.read == 1 && format.component != Component::Float;
     let reads_floats = normalised_float || format.component == Component::Float;
-    if normalised_float && format.component_bytes == 4 {
-        return Err(CudaError::INVALID_NORM_SETTING);
-    }
     let linear = description.filter == 1;
-    if linear && !reads_floats {
+    if linear
+        && format.component != Component::Float
+        && !(normalised_float && format.component_bytes < 4)
+    {
         return Err(CudaError::INVALID_FILTER_SETTING);
     }
-    if description.srgb != 0 && normalised_float {
-        termination::notice("the CPU device reads sRGB textures as they are");
+    if description.read == 1 && format.component_bytes == 4 {
+        return Err(CudaError::INVALID_NORM_SETTING);
     }
     let [x, y, z] = description.address.map(AddressMode::from_number);
     let border = description.border.map(|value| match reads_floats {
+        true if normalised_float => value.clamp(-1.0, 1.0),
         true => value,
         // Registers of integers.
         false => f32::from_bits(value as i32 as u32),
@@ -203,6 +210,7 @@ fn sampler(description: &TextureDescription, format: Format) -> CudaResult<Sampl
         linear,
         linear_levels: linear && description.level_filter == 1,
         normalised_float,
+        srgb: description.srgb != 0 && normalised_float && format.component_bytes == 1,
         normalised_coordinates: description.normalised_coordinates != 0,
         border,
         level_bias: description.level_bias,

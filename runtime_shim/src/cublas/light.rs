@@ -7,7 +7,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::matrices::Batch;
-use super::mixed::{self, BFLOAT, DOUBLE, HALF, SINGLE, Sum, bytes, load};
+use super::mixed::{self, BFLOAT, BYTE, DOUBLE, HALF, SINGLE, Sum, bytes, load};
 use super::{BlasError, BlasResult, check, whole_numbers};
 use crate::api::stream;
 use crate::termination;
@@ -412,6 +412,10 @@ impl Product {
             (_, true) => scale_type == DOUBLE,
             _ => matches!(scale_type, SINGLE | HALF),
         };
+        // Factors of which one is whole and the other is not are nobody's.
+        if (types[0] == BYTE) != (types[1] == BYTE) {
+            return Err(BlasError::INVALID_VALUE);
+        }
         if !(whole || doubles || singles) || !scale {
             return refuse("products of these types");
         }

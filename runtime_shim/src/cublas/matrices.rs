@@ -160,6 +160,27 @@ macro_rules! matrix_functions {
 matrix_functions!(f32, cublasSgemm_v2 cublasSgemmStridedBatched cublasSgemmBatched cublasSgeam);
 matrix_functions!(f64, cublasDgemm_v2 cublasDgemmStridedBatched cublasDgemmBatched cublasDgeam);
 
+/// Whether NVIDIA's library has a product of such types. Bytes whose sums are words are read four at a time.
+fn check_types(types: [u32; 3], leading: [c_int; 2], compute_type: u32) -> BlasResult {
+    const WORD: u32 = 10;
+    let in_single = matches!(compute_type, 68 | 69 | 74..=78);
+    let has = match types {
+        [mixed::HALF, mixed::HALF, mixed::HALF] => in_single || matches!(compute_type, 64 | 65),
+        [mixed::HALF | mixed::BFLOAT | mixed::BYTE, _, SINGLE] if types[0] == types[1] => in_single,
+        [mixed::BFLOAT, mixed::BFLOAT, mixed::BFLOAT] | [SINGLE, SINGLE, SINGLE] => in_single,
+        [DOUBLE, DOUBLE, DOUBLE] => matches!(compute_type, 70 | 71),
+        [mixed::BYTE, mixed::BYTE, WORD] => {
+            matches!(compute_type, 72 | 73) && leading.iter().all(|each| each % 4 == 0)
+        }
+        // Others say so below.
+        _ => true,
+    };
+    match has {
+        true => Ok(()),
+        false => Err(BlasError::NOT_SUPPORTED),
+    }
+}
+
 /// `CUDA_R_32F`, `CUDA_R_64F`.
 const SINGLE: u32 = 0;
 const DOUBLE: u32 = 1;
@@ -190,6 +211,7 @@ cublas_functions! {
         handle::in_order(handle)?;
         let (a, b, c) = ((a, a_leading, 0), (b, b_leading, 0), (c.cast_const(), c_leading, 0));
         let operations = [a_operation, b_operation];
+        check_types([a_type, b_type, c_type], [a.1, b.1], compute_type)?;
         if mixed::takes([a_type, b_type, c_type]) {
             // SAFETY: the program passes scalars of that type or null.
             let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };

@@ -18,7 +18,7 @@ const INVALID_VALUE: u32 = 7;
 
 #[derive(Debug)]
 struct State {
-    /// The handle, or zero before `cublasInit`.
+    /// The handle, or zero before the first call.
     handle: usize,
     error: u32,
 }
@@ -40,8 +40,18 @@ fn note(status: u32) {
     }
 }
 
+/// The process's handle. The first call that needs one opens it.
 fn handle() -> *mut c_void {
-    state(|state| state.handle) as *mut c_void
+    state(|state| {
+        if state.handle == 0 {
+            let mut new = std::ptr::null_mut();
+            // SAFETY: the address is that of a variable.
+            if unsafe { cublasCreate_v2(&raw mut new) } == 0 {
+                state.handle = new as usize;
+            }
+        }
+        state.handle as *mut c_void
+    })
 }
 
 /// What an argument of the first interface is in that of today.
@@ -356,14 +366,10 @@ macro_rules! statuses {
 statuses! {
     /// Opens the process's handle; once more is no error.
     fn cublasInit() {
-        if !handle().is_null() {
-            return 0;
+        match handle().is_null() {
+            true => NOT_INITIALIZED,
+            false => 0,
         }
-        let mut new = std::ptr::null_mut();
-        // SAFETY: the address is that of a variable.
-        let status = unsafe { cublasCreate_v2(&raw mut new) };
-        state(|state| state.handle = new as usize);
-        status
     }
 
     /// Closes the process's handle.
@@ -399,9 +405,6 @@ statuses! {
         let (Ok(count), Ok(size)) = (usize::try_from(count), usize::try_from(size)) else {
             return INVALID_VALUE;
         };
-        if handle().is_null() {
-            return NOT_INITIALIZED;
-        }
         // SAFETY: the program passes a writable address or null.
         match unsafe { cudaMalloc(place, count * size) } {
             0 => 0,

@@ -63,7 +63,7 @@ cublas_functions! {
         execution_type: u32,
     ) {
         handle::in_order(handle)?;
-        known(&[alpha_type, x_type, y_type], execution_type)?;
+        known(&[x_type, y_type], Some(alpha_type), execution_type)?;
         // SAFETY: as above.
         let alpha = unsafe { scalar(alpha, alpha_type)? };
         let x = Typed::new(n, x, x_type, x_increment)?;
@@ -85,7 +85,7 @@ cublas_functions! {
         execution_type: u32,
     ) {
         handle::in_order(handle)?;
-        known(&[alpha_type, x_type], execution_type)?;
+        known(&[x_type], Some(alpha_type), execution_type)?;
         // SAFETY: as above.
         let alpha = unsafe { scalar(alpha, alpha_type)? };
         let x = Typed::new(n, x, x_type, x_increment)?;
@@ -106,7 +106,7 @@ cublas_functions! {
         execution_type: u32,
     ) {
         handle::in_order(handle)?;
-        known(&[x_type, result_type], execution_type)?;
+        known(&[x_type, result_type], None, execution_type)?;
         let x = Typed::new(n, x, x_type, x_increment)?;
         // Squares of floats neither leave the range of doubles nor vanish in it.
         let largest = (0..x.length).map(|i| x.get(i).abs()).fold(0.0, f64::max);
@@ -127,7 +127,11 @@ unsafe fn dot(
     [result_type, execution_type]: [u32; 2],
 ) -> BlasResult {
     handle::in_order(handle)?;
-    known(&[vectors[0].1, vectors[1].1, result_type], execution_type)?;
+    known(
+        &[vectors[0].1, vectors[1].1, result_type],
+        None,
+        execution_type,
+    )?;
     let [x, y] = vectors.map(|(start, kind, increment)| Typed::new(n, start, kind, increment));
     let (x, y) = (x?, y?);
     let single = execution_type == SINGLE;
@@ -155,19 +159,23 @@ fn sum(left: f64, right: f64, single: bool) -> f64 {
     }
 }
 
-/// Errors: a type that is not real, or of which cuBLAS does not compute in that precision.
-fn known(types: &[u32], execution_type: u32) -> BlasResult {
+/// Checks types: vectors and the result of a sum have one type, and a factor has that in which is computed, which is
+/// single precision for shorter numbers, too.
+fn known(types: &[u32], factor: Option<u32>, execution_type: u32) -> BlasResult {
     let known = |kind: &u32| match execution_type {
         SINGLE => matches!(*kind, SINGLE | HALF | BFLOAT),
         DOUBLE => *kind == DOUBLE,
         _ => false,
     };
-    if types.iter().all(known) {
+    let alike = types.windows(2).all(|pair| pair[0] == pair[1]);
+    if alike && types.iter().all(known) && factor.is_none_or(|kind| kind == execution_type) {
         return Ok(());
     }
-    termination::notice(
-        "the CPU device's cuBLAS takes vectors of named types in float, double, half and bfloat16 only",
-    );
+    if matches!(execution_type, 4 | 5) {
+        termination::notice(
+            "the CPU device's cuBLAS takes vectors of named types in float, double, half and bfloat16 only",
+        );
+    }
     Err(BlasError::NOT_SUPPORTED)
 }
 

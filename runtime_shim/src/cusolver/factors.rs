@@ -5,7 +5,9 @@ use std::ffi::{c_int, c_void};
 use nalgebra::{Complex, DMatrix};
 
 use super::tell;
-use super::{SolverError, SolverResult, WORKSPACE_ELEMENTS, cusolver_functions, in_order, store};
+use super::{
+    SolverError, SolverResult, WORKSPACE_ELEMENTS, cusolver_functions, given, in_order, store,
+};
 use crate::cublas::Matrix;
 use crate::cublas::factors::{Whole, exchanges, store_scales};
 use crate::dense::{LowerUpper, Operation, Reflectors, Scalar, cholesky, solve_cholesky};
@@ -37,11 +39,12 @@ macro_rules! factor_functions {
                 size: c_int,
                 matrix: *mut $kind,
                 leading: c_int,
-                _workspace: *mut $kind,
+                workspace: *mut $kind,
                 _elements: c_int,
                 found: *mut c_int,
             ) {
                 in_order(handle)?;
+                given(workspace)?;
                 let matrix = Matrix::new(size, size, matrix, leading)?;
                 let mut factor = matrix.load();
                 let first = cholesky(&mut factor, is_upper(fill)?);
@@ -90,11 +93,12 @@ macro_rules! factor_functions {
                 columns: c_int,
                 matrix: *mut $kind,
                 leading: c_int,
-                _workspace: *mut $kind,
+                workspace: *mut $kind,
                 places: *mut c_int,
                 found: *mut c_int,
             ) {
                 in_order(handle)?;
+                given(workspace)?;
                 let matrix = Matrix::new(rows, columns, matrix, leading)?;
                 let places = match places.is_null() {
                     true => None,
@@ -159,11 +163,12 @@ macro_rules! factor_functions {
                 matrix: *mut $kind,
                 leading: c_int,
                 scales: *mut $kind,
-                _workspace: *mut $kind,
+                workspace: *mut $kind,
                 _elements: c_int,
                 found: *mut c_int,
             ) {
                 in_order(handle)?;
+                given(workspace)?;
                 let matrix = Matrix::new(rows, columns, matrix, leading)?;
                 let reflectors = Reflectors::new(matrix.load());
                 matrix.store(&reflectors.factors);
@@ -203,11 +208,12 @@ macro_rules! factor_functions {
                 scales: *const $kind,
                 to: *mut $kind,
                 to_leading: c_int,
-                _workspace: *mut $kind,
+                workspace: *mut $kind,
                 _elements: c_int,
                 found: *mut c_int,
             ) {
                 in_order(handle)?;
+                given(workspace)?;
                 let operation = Operation::new(operation).ok_or(SolverError::INVALID_VALUE)?;
                 let size = if side == 0 { rows } else { columns };
                 let reflectors = reflectors(size, count, (factors, leading), scales)?;
@@ -246,11 +252,12 @@ macro_rules! factor_functions {
                 factors: *mut $kind,
                 leading: c_int,
                 scales: *const $kind,
-                _workspace: *mut $kind,
+                workspace: *mut $kind,
                 _elements: c_int,
                 found: *mut c_int,
             ) {
                 in_order(handle)?;
+                given(workspace)?;
                 let matrix = Matrix::new(rows, columns, factors, leading)?;
                 let factors = (factors.cast_const(), leading);
                 let reflectors: Reflectors<$kind> = reflectors(rows, count, factors, scales)?;

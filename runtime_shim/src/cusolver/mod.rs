@@ -28,6 +28,8 @@ impl SolverError {
     pub const NOT_INITIALIZED: Self = Self(1);
     /// `CUSOLVER_STATUS_INVALID_VALUE`.
     pub const INVALID_VALUE: Self = Self(3);
+    /// `CUSOLVER_STATUS_INTERNAL_ERROR`.
+    pub const INTERNAL_ERROR: Self = Self(7);
     /// `CUSOLVER_STATUS_EXECUTION_FAILED`.
     pub const EXECUTION_FAILED: Self = Self(6);
     /// `CUSOLVER_STATUS_NOT_SUPPORTED`.
@@ -115,6 +117,14 @@ fn in_order(handle: *mut c_void) -> SolverResult {
 
 /// Some programs take a workspace of nothing for a failure.
 const WORKSPACE_ELEMENTS: c_int = 1;
+
+/// Nothing is kept in a workspace here, and NVIDIA's library fails without.
+fn given<T>(workspace: *mut T) -> SolverResult {
+    match workspace.is_null() {
+        true => Err(SolverError::INTERNAL_ERROR),
+        false => Ok(()),
+    }
+}
 
 /// Tells the device what a factorisation found: 0, or where it ended.
 fn tell(found: *mut c_int, what: usize) -> SolverResult {

@@ -6,7 +6,7 @@ use nalgebra::{Complex, DMatrix};
 
 use super::factors::is_upper;
 use super::tell;
-use super::{SolverError, SolverResult, WORKSPACE_ELEMENTS, cusolver_functions, in_order, store};
+use super::{SolverError, SolverResult, WORKSPACE_ELEMENTS, cusolver_functions, given, in_order, store};
 use crate::cublas::Matrix;
 use crate::dense::{Scalar, eigenvalues, singular_values};
 
@@ -38,12 +38,13 @@ macro_rules! spectrum_functions {
                 left_leading: c_int,
                 right: *mut $kind,
                 right_leading: c_int,
-                _workspace: *mut $kind,
+                workspace: *mut $kind,
                 _elements: c_int,
                 _real_workspace: *mut $real,
                 found: *mut c_int,
             ) {
                 in_order(handle)?;
+                given(workspace)?;
                 let jobs = [Part::new(left_job)?, Part::new(right_job)?];
                 if rows < columns || jobs == [Part::InPlace; 2] {
                     return Err(SolverError::INVALID_VALUE);
@@ -91,11 +92,12 @@ macro_rules! spectrum_functions {
                 matrix: *mut $kind,
                 leading: c_int,
                 values: *mut $real,
-                _workspace: *mut $kind,
+                workspace: *mut $kind,
                 _elements: c_int,
                 found: *mut c_int,
             ) {
                 in_order(handle)?;
+                given(workspace)?;
                 let matrix = Matrix::new(size, size, matrix, leading)?;
                 let whole = hermitian(&matrix.load(), is_upper(fill)?);
                 let Some((numbers, vectors)) = eigenvalues(whole) else {

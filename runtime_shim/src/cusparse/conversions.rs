@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use super::descriptors::{Dense, Elements, Indices, Layout, Sparse, dense, index_base};
 use super::descriptors::{set_count, sparse};
-use super::{BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, in_order};
+use super::{BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, given, in_order};
 use super::{length, store, written};
 
 cusparse_functions! {
@@ -26,9 +26,10 @@ cusparse_functions! {
         from: *const c_void,
         to: *mut c_void,
         _algorithm: u32,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         let (from, to) = (sparse(from)?, dense(to)?);
         same_extents(&from, &to)?;
         from.check()?;
@@ -45,9 +46,10 @@ cusparse_functions! {
         from: *const c_void,
         to: *mut c_void,
         _algorithm: u32,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         let (from, sparse) = (dense(from)?, sparse(to)?);
         same_extents(&sparse, &from)?;
         from.check()?;
@@ -132,9 +134,10 @@ cusparse_functions! {
         action: u32,
         base: u32,
         _algorithm: u32,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         let extents = [rows, columns, count];
         let from = by_rows(extents, [offsets, indices], base)?;
         let (first, second) = (
@@ -198,9 +201,10 @@ cusparse_functions! {
         offsets: *const c_int,
         indices: *mut c_int,
         order: *mut c_int,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         let from = by_rows([rows, columns, count], [offsets, indices.cast_const()], index_base(settings)?)?;
         let mut keys = Vec::with_capacity(from.count);
         from.each(|row, column, at| keys.push(([row, column], at)))?;
@@ -218,9 +222,10 @@ cusparse_functions! {
         row_indices: *mut c_int,
         column_indices: *mut c_int,
         order: *mut c_int,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         sort_coordinates(count, [row_indices, column_indices], order)
     }
 
@@ -233,9 +238,10 @@ cusparse_functions! {
         row_indices: *mut c_int,
         column_indices: *mut c_int,
         order: *mut c_int,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         sort_coordinates(count, [column_indices, row_indices], order)
     }
 

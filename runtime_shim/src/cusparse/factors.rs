@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 
 use super::descriptors::{Elements, Indices, Layout, Sparse, index_base};
-use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, in_order, length, store};
+use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, length, store};
 use crate::handles::Handles;
 
 /// The first row without a pivot, of each factorisation that programs hold on to.
@@ -68,9 +68,10 @@ macro_rules! factor_functions {
                 columns: *const c_int,
                 info: *mut c_void,
                 _policy: u32,
-                _buffer: *mut c_void,
+                buffer: *mut c_void,
             ) {
                 in_order(handle)?;
+                given(buffer)?;
                 let matrix = matrix([rows, count], settings, (values, $bytes_kind), [offsets, columns])?;
                 let mut lines = matrix.lines(false)?.into_iter().enumerate();
                 let missing = lines.find(|(row, line)| line.iter().all(|(column, _)| column != row));
@@ -88,9 +89,10 @@ macro_rules! factor_functions {
                 columns: *const c_int,
                 info: *mut c_void,
                 _policy: u32,
-                _buffer: *mut c_void,
+                buffer: *mut c_void,
             ) {
                 in_order(handle)?;
+                given(buffer)?;
                 let matrix = matrix([rows, count], settings, (values, $bytes_kind), [offsets, columns])?;
                 note(info, $factor(&matrix)?)
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use super::descriptors::{Dense, Layout, Sparse, dense, set_count, sparse};
-use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, in_order, scalar, store};
+use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, scalar, store};
 use super::{transposed, turned};
 use crate::handles::Handles;
 
@@ -165,9 +165,10 @@ cusparse_functions! {
         result: *mut c_void,
         kind: u32,
         _algorithm: u32,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         // SAFETY: as above.
         let scalars = unsafe { [scalar(alpha, kind)?, scalar(beta, kind)?] };
         let (matrix, other, result) = (dense(matrix)?, dense(other)?, sparse(result)?);

@@ -179,6 +179,14 @@ fn in_order(handle: *mut c_void) -> SparseResult {
     crate::api::stream::in_order(stream).map_err(|_| SparseError::EXECUTION_FAILED)
 }
 
+/// Nothing is kept in a buffer here, and NVIDIA's library wants it all the same.
+fn given(buffer: *mut c_void) -> SparseResult {
+    match buffer.is_null() {
+        true => Err(SparseError::INVALID_VALUE),
+        false => Ok(()),
+    }
+}
+
 /// # Safety
 /// The address is writable or null.
 unsafe fn store<T>(pointer: *mut T, value: T) -> SparseResult {

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::descriptors::{Dense, Sparse, dense, sparse};
-use super::{BUFFER_BYTES, SparseResult, cusparse_functions, in_order, scalar, store, transposed};
+use super::{BUFFER_BYTES, SparseResult, cusparse_functions, given, in_order, scalar, store, transposed};
 use super::{SparseError, turned};
 
 cusparse_functions! {
@@ -51,9 +51,10 @@ cusparse_functions! {
         result: *mut c_void,
         kind: u32,
         _algorithm: u32,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         // SAFETY: the program passes scalars of the kind that it names.
         let scalars = unsafe { [scalar(alpha, kind)?, scalar(beta, kind)?] };
         let operands = (sparse(matrix)?, dense(vector)?, dense(result)?);

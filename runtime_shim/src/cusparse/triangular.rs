@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::descriptors::{Dense, Sparse, dense, sparse};
-use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, in_order, scalar, store};
+use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, scalar, store};
 use super::{transposed, turned};
 
 cusparse_functions! {
@@ -107,9 +107,10 @@ cusparse_functions! {
         _kind: u32,
         _algorithm: u32,
         _descriptor: *mut c_void,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         let operands = (sparse(matrix)?, dense(right)?, dense(result)?);
         fits(operands, [transposed(operation)?, transposed(right_operation)?])
     }

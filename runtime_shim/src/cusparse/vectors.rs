@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::descriptors::{Dense, Elements, SparseVector, dense, float_bytes, sparse_vector};
-use super::{BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, in_order};
+use super::{BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, given, in_order};
 use super::{scalar, store, written};
 use crate::sums::pairwise;
 
@@ -95,9 +95,10 @@ cusparse_functions! {
         other: *const c_void,
         result: *mut c_void,
         kind: u32,
-        _buffer: *mut c_void,
+        buffer: *mut c_void,
     ) {
         in_order(handle)?;
+        given(buffer)?;
         let (vector, other) = (sparse_vector(vector)?, dense(other)?);
         let places = places(&vector, &other)?.into_iter().enumerate();
         let products = places.map(|(at, place)| vector.values.get(at) * other.values.get(place));

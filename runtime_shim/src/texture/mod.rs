@@ -76,6 +76,8 @@ pub struct Sampler {
     pub linear_levels: bool,
     /// Integers are read as floats between -1 or 0 and 1.
     pub normalised_float: bool,
+    /// The first three components are read as sRGB has them.
+    pub srgb: bool,
     /// Coordinates count from 0 to 1 along each axis.
     pub normalised_coordinates: bool,
     /// What is outside with [`AddressMode::Border`].

@@ -1,8 +1,9 @@
 //! Reading a texture: coordinates -> texels -> a value, by the rules of the CUDA programming guide's
 //! appendix on texture fetching.
 //!
-//! As on a GPU, weights of linear filtering have eight bits behind the point. What a GPU adds up in what
-//! order is not told, so that last bits of filtered values may differ.
+//! As on a GPU, weights of linear filtering have eight bits behind the point, and what several axes make of a
+//! corner's has, too: one whole is divided along z, then along x, then along y, and each part is rounded. What a GPU
+//! adds up in what order is not told, so that last bits of filtered values may differ. (Seen on an H200, of floats.)
 
 use super::{AddressMode, Image, Sampler, Texture};
 
@@ -117,45 +118,60 @@ impl Fetch<'_> {
             Shape::Cube | Shape::CubeLayer => 2,
         };
         let mut first = [0, 0, z as i64];
-        let mut weights = [0.0f32; 3];
-        for axis in 0..axes {
-            (first[axis], weights[axis]) = self.footprint(&image, axis, at[axis]);
-        }
         if !self.texture.sampler.linear {
             for axis in 0..axes {
                 first[axis] = nearest(&self.texture.sampler, &image, axis, at[axis]);
             }
             return self.value(&image, first, axes);
         }
-        let mut sum = [0.0f32; 4];
+        let mut weights = [0; 3];
+        for axis in 0..axes {
+            (first[axis], weights[axis]) = self.footprint(&image, axis, at[axis]);
+        }
+        // A row is the middle of a plane of one row to a GPU, half of which is border.
+        let beside = axes == 1 && sampler.address[0] == AddressMode::Border;
+        let whole = if beside { WHOLE / 2 } else { WHOLE };
+        let border = sampler.border;
+        let mut sum = [0.0f64; 4];
+        let mut add = |weight: u32, value: [f32; 4]| {
+            if weight > 0 {
+                for (sum, value) in sum.iter_mut().zip(value) {
+                    *sum += f64::from(weight) * f64::from(value);
+                }
+            }
+        };
+        add(WHOLE - whole, border);
         for corner in 0..1usize << axes {
             let mut place = first;
-            let mut weight = 1.0;
-            for axis in 0..axes {
-                let next = corner >> axis & 1;
-                place[axis] += next as i64;
-                weight *= [1.0 - weights[axis], weights[axis]][next];
+            for (axis, place) in place.iter_mut().take(axes).enumerate() {
+                *place += (corner >> axis & 1) as i64;
             }
-            if weight == 0.0 {
-                continue;
-            }
-            let value = self.value(&image, place, axes).map(f32::from_bits);
-            for (sum, value) in sum.iter_mut().zip(value) {
-                *sum += weight * value;
+            let weight = corner_weight(whole, &weights[..axes], corner);
+            if weight > 0 {
+                add(
+                    weight,
+                    self.value(&image, place, axes).map(f32::from_bits),
+                );
             }
         }
-        sum.map(f32::to_bits)
+        sum.map(|sum| ((sum / f64::from(WHOLE)) as f32).to_bits())
     }
 
-    /// The first of the two texels that linear filtering weighs along an axis, and the other's weight.
-    fn footprint(&self, image: &Image, axis: usize, coordinate: f32) -> (i64, f32) {
+    /// The first of the two texels that linear filtering weighs along an axis, and the other's weight of [`WHOLE`].
+    fn footprint(&self, image: &Image, axis: usize, coordinate: f32) -> (i64, u32) {
         let sampler = &self.texture.sampler;
         let place = in_texels(sampler, image, axis, coordinate) - 0.5;
-        let weight = ((place - place.floor()) * 256.0).round() / 256.0;
-        if weight >= 1.0 {
-            return (place.floor() as i64 + 1, 0.0);
+        let weight = ((place - place.floor()) * WHOLE as f32 + 0.5).floor() as u32;
+        let (first, weight) = match weight {
+            WHOLE => (place.floor() as i64 + 1, 0),
+            _ => (place.floor() as i64, weight),
+        };
+        let last = [image.width, image.height, image.depth][axis] as i64 - 1;
+        match clamps(sampler, axis) {
+            true if first < 0 => (0, 0),
+            true if first >= last => (last, 0),
+            _ => (first, weight),
         }
-        (place.floor() as i64, weight)
     }
 
     /// A texel, or what is outside of the image in its place, read as the sampler says.
@@ -176,7 +192,13 @@ impl Fetch<'_> {
     fn texel_at(&mut self, image: &Image, place: [usize; 3]) -> [u32; 4] {
         let texel = self.load(image, place);
         match self.texture.sampler.normalised_float {
-            true => image.format.as_floats(texel).map(f32::to_bits),
+            true => {
+                let mut values = image.format.as_floats(texel);
+                if self.texture.sampler.srgb {
+                    values.iter_mut().take(3).for_each(|value| *value = of_srgb(*value));
+                }
+                values.map(f32::to_bits)
+            }
             false => texel,
         }
     }
@@ -188,6 +210,33 @@ impl Fetch<'_> {
         // not, the runtime reports the fault as a kernel's.
         unsafe { image.format.load(address) }
     }
+}
+
+/// One, in the numbers in which weights are kept.
+const WHOLE: u32 = 256;
+
+/// The weight of a corner: of a whole, the second texels along an axis get their part, rounded, and the first ones the
+/// rest.
+fn corner_weight(whole: u32, weights: &[u32], corner: usize) -> u32 {
+    [2, 0, 1]
+        .into_iter()
+        .filter(|axis| *axis < weights.len())
+        .fold(whole, |weight, axis| {
+            let second = (weight * weights[axis] + WHOLE / 2) / WHOLE;
+            match corner >> axis & 1 {
+                1 => second,
+                _ => weight - second,
+            }
+        })
+}
+
+/// The brightness that a number of sRGB stands for, in eight bits as a GPU has it.
+fn of_srgb(value: f32) -> f32 {
+    let exact = match value {
+        low if low <= 0.04045 => low / 12.92,
+        high => ((high + 0.055) / 1.055).powf(2.4),
+    };
+    f32::from_bits((exact.to_bits() + 0x8000) & 0xffff_0000)
 }
 
 /// The coordinates in the image, and the slice or layer of what has only two.
@@ -206,23 +255,27 @@ fn plane(image: &Image, point: Point) -> ([f32; 3], usize) {
 /// The face that a direction meets, and where, between 0 and 1.
 fn on_cube([x, y, z]: [f32; 3]) -> (usize, [f32; 3]) {
     let [ax, ay, az] = [x.abs(), y.abs(), z.abs()];
-    let (face, major, s, t) = if ax >= ay && ax >= az {
-        match x >= 0.0 {
-            true => (0, ax, -z, -y),
-            false => (1, ax, z, -y),
+    // Of axes that are as long, z comes before y, and y before x.
+    let (face, major, s, t) = if az >= ax && az >= ay {
+        match z >= 0.0 {
+            true => (4, az, x, -y),
+            false => (5, az, -x, -y),
         }
-    } else if ay >= az {
+    } else if ay >= ax {
         match y >= 0.0 {
             true => (2, ay, x, z),
             false => (3, ay, x, -z),
         }
     } else {
-        match z >= 0.0 {
-            true => (4, az, x, -y),
-            false => (5, az, -x, -y),
+        match x >= 0.0 {
+            true => (0, ax, -z, -y),
+            false => (1, ax, z, -y),
         }
     };
-    let on_face = |along: f32| (along / major + 1.0) / 2.0;
+    let on_face = |along: f32| match major {
+        0.0 => 0.5,
+        _ => (along / major + 1.0) / 2.0,
+    };
     (face, [on_face(s), on_face(t), 0.0])
 }
 
@@ -230,17 +283,29 @@ fn on_cube([x, y, z]: [f32; 3]) -> (usize, [f32; 3]) {
 fn in_texels(sampler: &Sampler, image: &Image, axis: usize, coordinate: f32) -> f32 {
     /// Further than any image reaches, and far from the ends of integers.
     const FAR: f32 = 1e9;
-    if !sampler.normalised_coordinates {
-        return coordinate.clamp(-FAR, FAR);
-    }
     let extent = [image.width, image.height, image.depth][axis] as f32;
-    let repeated = match sampler.address[axis] {
-        AddressMode::Wrap => coordinate - coordinate.floor(),
-        AddressMode::Mirror if coordinate.floor() % 2.0 == 0.0 => coordinate - coordinate.floor(),
-        AddressMode::Mirror => 1.0 - (coordinate - coordinate.floor()),
-        AddressMode::Clamp | AddressMode::Border => coordinate,
+    let repeats = match sampler.address[axis] {
+        AddressMode::Wrap => Some(1.0),
+        AddressMode::Mirror => Some(2.0),
+        AddressMode::Clamp | AddressMode::Border => None,
     };
-    (repeated * extent).clamp(-FAR, FAR)
+    // What is no number is the beginning, and so is infinity where the image repeats.
+    match repeats.filter(|_| sampler.normalised_coordinates) {
+        _ if coordinate.is_nan() => 0.0,
+        Some(_) if coordinate.is_infinite() => 0.0,
+        Some(turn) => (coordinate - turn * (coordinate / turn).floor()) * extent,
+        None if sampler.normalised_coordinates => (coordinate * extent).clamp(-FAR, FAR),
+        None => coordinate.clamp(-FAR, FAR),
+    }
+}
+
+/// Whether what is outside along an axis is the nearest texel. Modes that repeat are for normalised coordinates.
+fn clamps(sampler: &Sampler, axis: usize) -> bool {
+    match sampler.address[axis] {
+        AddressMode::Clamp => true,
+        AddressMode::Border => false,
+        AddressMode::Wrap | AddressMode::Mirror => !sampler.normalised_coordinates,
+    }
 }
 
 fn nearest(sampler: &Sampler, image: &Image, axis: usize, coordinate: f32) -> i64 {
@@ -254,13 +319,12 @@ fn addressed(sampler: &Sampler, axis: usize, index: i64, extent: usize) -> Optio
         AddressMode::Border => {
             return (0..extent).contains(&index).then_some(index as usize);
         }
-        AddressMode::Wrap if sampler.normalised_coordinates => index.rem_euclid(extent),
-        AddressMode::Mirror if sampler.normalised_coordinates => {
+        _ if clamps(sampler, axis) => index.clamp(0, extent - 1),
+        AddressMode::Mirror => {
             let turn = index.rem_euclid(2 * extent);
             turn.min(2 * extent - 1 - turn)
         }
-        // Modes that repeat are for normalised coordinates; else they clamp.
-        _ => index.clamp(0, extent - 1),
+        AddressMode::Wrap | AddressMode::Clamp => index.rem_euclid(extent),
     };
     Some(index as usize)
 }

@@ -88,11 +88,11 @@ define internal i32 @sirius.asm.bfind.shiftamt.s32(ptr %c, i32 %a) alwaysinline 
   %q = select i1 %z, i32 -1, i32 %n
   ret i32 %q
 }
+; Of 64 bits, all bits of a place and a length count, as what NVIDIA makes of these instructions has it; of 32 bits,
+; the lowest eight.
 define internal i64 @sirius.asm.bfe.u64(ptr %c, i64 %a, i32 %p, i32 %l) alwaysinline {
-  %p8 = and i32 %p, 255
-  %l8 = and i32 %l, 255
-  %pm = call i32 @llvm.umin.i32(i32 %p8, i32 127)
-  %lm = call i32 @llvm.umin.i32(i32 %l8, i32 64)
+  %pm = call i32 @llvm.umin.i32(i32 %p, i32 127)
+  %lm = call i32 @llvm.umin.i32(i32 %l, i32 64)
   %pw = zext i32 %pm to i128
   %lw = zext i32 %lm to i128
   %aw = zext i64 %a to i128
@@ -104,10 +104,8 @@ define internal i64 @sirius.asm.bfe.u64(ptr %c, i64 %a, i32 %p, i32 %l) alwaysin
   ret i64 %r
 }
 define internal i64 @sirius.asm.bfe.s64(ptr %c, i64 %a, i32 %p, i32 %l) alwaysinline {
-  %p8 = and i32 %p, 255
-  %l8 = and i32 %l, 255
-  %pm = call i32 @llvm.umin.i32(i32 %p8, i32 127)
-  %lm = call i32 @llvm.umin.i32(i32 %l8, i32 64)
+  %pm = call i32 @llvm.umin.i32(i32 %p, i32 127)
+  %lm = call i32 @llvm.umin.i32(i32 %l, i32 64)
   %pw = zext i32 %pm to i128
   %lw = zext i32 %lm to i128
   %aw = sext i64 %a to i128
@@ -122,10 +120,8 @@ define internal i64 @sirius.asm.bfe.s64(ptr %c, i64 %a, i32 %p, i32 %l) alwaysin
   ret i64 %r
 }
 define internal i64 @sirius.asm.bfi.b64(ptr %c, i64 %a, i64 %b, i32 %p, i32 %l) alwaysinline {
-  %p8 = and i32 %p, 255
-  %l8 = and i32 %l, 255
-  %pm = call i32 @llvm.umin.i32(i32 %p8, i32 127)
-  %lm = call i32 @llvm.umin.i32(i32 %l8, i32 64)
+  %pm = call i32 @llvm.umin.i32(i32 %p, i32 127)
+  %lm = call i32 @llvm.umin.i32(i32 %l, i32 64)
   %pw = zext i32 %pm to i128
   %lw = zext i32 %lm to i128
   %one = shl i128 1, %lw

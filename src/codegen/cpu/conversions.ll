@@ -375,9 +375,11 @@ define internal double @sirius.llvm.nvvm.lohi.i2d(ptr %c, i32 %l, i32 %h) always
 ; To the nearest number of 10 bits behind the point, halves away from zero; what is no number becomes CUDA's.
 define internal i32 @sirius.asm.cvt.rna.tf32.f32(ptr %c, float %a) alwaysinline {
   %bits = bitcast float %a to i32
-  %up = add i32 %bits, 4096
-  %rounded = and i32 %up, -8192
-  %none = fcmp uno float %a, %a
-  %r = select i1 %none, i32 2147483647, i32 %rounded
-  ret i32 %r
+  %magnitude = and i32 %bits, 2147483647
+  %finite = icmp ult i32 %magnitude, 2139095040
+  ; What is no number loses its lowest bits as infinity does.
+  %half = select i1 %finite, i32 4096, i32 0
+  %up = add i32 %bits, %half
+  %short = and i32 %up, -8192
+  ret i32 %short
 }

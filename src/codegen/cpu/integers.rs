@@ -117,8 +117,17 @@ impl Lowering<'_, '_, '_> {
             )
         };
         let first = of(0, bits)?;
+        // The flag is the carry; after a difference that is whether nothing was borrowed.
+        let subtracts = matches!(arithmetic.operation, Operation::Subtract);
+        let turned = |this: &Self, flag: Value| match subtracts {
+            true => this.inverse(flag),
+            false => flag,
+        };
         let carry = match arithmetic.takes_carry {
-            true => Some((self.builder).cast(Opcode::LLVMZExt, self.carry()?, ty)),
+            true => {
+                let taken = turned(self, self.carry()?);
+                Some((self.builder).cast(Opcode::LLVMZExt, taken, ty))
+            }
             false => None,
         };
         let (value, left) = match arithmetic.operation {
@@ -159,7 +168,7 @@ impl Lowering<'_, '_, '_> {
             }
         };
         if arithmetic.leaves_carry {
-            let left = left?;
+            let left = turned(self, left?);
             self.carry = Some(left);
             if let Some(variable) = self.carry_variable {
                 self.builder.store(left, variable, 1);

@@ -32,7 +32,9 @@ pub(super) fn truth_operation(instruction: &Instruction) -> Option<Truth> {
     let opcode: Vec<&str> = instruction.opcode.iter().map(String::as_str).collect();
     let operands = instruction.operands.len();
     match (opcode.as_slice(), operands) {
-        (["setp", comparison, ty], 3) => comparison_of(comparison, ty),
+        (["setp", comparison, ty] | ["setp", comparison, "ftz", ty @ "f32"], 3) => {
+            comparison_of(comparison, ty)
+        }
         (["and", "pred"], 3) => Some(Truth::Combine(Opcode::LLVMAnd)),
         (["or", "pred"], 3) => Some(Truth::Combine(Opcode::LLVMOr)),
         (["xor", "pred"], 3) => Some(Truth::Combine(Opcode::LLVMXor)),

@@ -157,6 +157,8 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                             && matches!(instruction.operands.len(), 3 | 4)
                 }
                 "mov" | "cvta" => true,
+                // The comparisons that are understood are operations on truth, above.
+                "setp" => false,
                 "mul" | "mad" if instruction.has("wide") => wide_product(instruction).is_some(),
                 "ldmatrix" | "stmatrix" | "movmatrix" => matrices::transfer(instruction).is_some(),
                 "cvt" if integer_conversion(instruction).is_some() => true,

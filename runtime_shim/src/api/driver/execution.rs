@@ -1,5 +1,6 @@
 //! Functions: attributes, occupancy, launches.
 
+use std::cmp::Ordering;
 use std::ffi::{c_char, c_int, c_void};
 
 use super::context::{check_device, initialised, required};
@@ -63,11 +64,8 @@ driver_functions! {
         // SAFETY: the program passes a configuration with as many attributes as it says, or null.
         unsafe {
             let configuration = configuration.as_ref().ok_or(CudaError::INVALID_VALUE)?;
-            let mut blocks = Blocks::INDEPENDENT;
-            for index in 0..configuration.attribute_count as usize {
-                let attribute = &*configuration.attributes.add(index);
-                blocks = launch::accept(attribute, blocks)?;
-            }
+            let attributes = launch::attributes(configuration.attributes, configuration.attribute_count)?;
+            let blocks = launch::accept_all(attributes)?;
             let LaunchConfiguration { grid, block, dynamic_shared_bytes, stream, .. } = *configuration;
             run(blocks, function, (grid, block), dynamic_shared_bytes, stream, arguments, extra)
         }
@@ -392,7 +390,8 @@ pub unsafe fn launch_with_buffer(
 }
 
 /// The addresses of a kernel's arguments, which are passed one by one or in a parameter buffer. Errors:
-/// `cudaErrorInvalidValue` when they are passed in both ways or not at all.
+/// `cudaErrorInvalidValue` when they are passed in both ways or not at all, or the buffer is too small,
+/// and `cudaErrorLaunchOutOfResources` when it is too large.
 ///
 /// # Safety
 /// Each list that is passed is there as the manual asks.
@@ -413,14 +412,18 @@ pub unsafe fn argument_addresses(
     }
     // SAFETY: as the caller promises.
     let (buffer, bytes) = unsafe { buffer(extra) }?;
-    let mut addresses = Vec::new();
-    for (start, size) in parameters(record).ok_or(CudaError::NOT_SUPPORTED)? {
-        if start + size > bytes {
-            return Err(CudaError::INVALID_VALUE);
-        }
-        addresses.push((buffer + start) as *const c_void);
+    let parameters = parameters(record).ok_or(CudaError::NOT_SUPPORTED)?;
+    let needed = parameters.last().map_or(0, |(start, size)| start + size);
+    match bytes.cmp(&needed) {
+        // A GPU's driver takes fewer, and the rest is what it is.
+        Ordering::Less => Err(CudaError::INVALID_VALUE),
+        Ordering::Equal => Ok(parameters
+            .iter()
+            .map(|(start, _)| (buffer + start) as *const c_void)
+            .collect()),
+        // As many as a struct takes that is padded at its end are too many.
+        Ordering::Greater => Err(CudaError::LAUNCH_OUT_OF_RESOURCES),
     }
-    Ok(addresses)
 }
 
 /// Address and size in bytes of a parameter buffer.
@@ -447,6 +450,8 @@ unsafe fn buffer(extra: *const usize) -> CudaResult<(usize, usize)> {
     }
     match bytes {
         Some(0) => Ok((buffer, 0)),
+        // A list of nothing serves functions without parameters.
+        None if buffer == 0 => Ok((0, 0)),
         Some(bytes) if buffer != 0 => Ok((buffer, bytes)),
         _ => Err(CudaError::INVALID_VALUE),
     }

@@ -17,6 +17,9 @@ use crate::error::{CudaError, CudaResult};
 use crate::execution::addresses::address_of;
 use crate::registry::{self, ImageHandle};
 
+/// `CUDA_ERROR_INVALID_PTX`.
+pub const INVALID_PTX: CudaError = CudaError(218);
+
 /// `CUDA_ERROR_INVALID_IMAGE`.
 pub const INVALID_IMAGE: CudaError = CudaError(200);
 /// `CUDA_ERROR_OPERATING_SYSTEM`.
@@ -48,7 +51,7 @@ static MODULES: Mutex<BTreeMap<usize, &'static ImageHandle>> = Mutex::new(BTreeM
 /// Loads what lies at an address: a library, or PTX that ends with a zero. Gives the module's handle.
 ///
 /// # Errors
-/// `CUDA_ERROR_INVALID_IMAGE` for what this device cannot run.
+/// `CUDA_ERROR_INVALID_IMAGE` for what this device cannot run, `CUDA_ERROR_INVALID_PTX` for PTX.
 ///
 /// # Safety
 /// `data` points to a whole file of one of the forms of CUDA's manual.
@@ -64,7 +67,8 @@ pub unsafe fn load(data: *const c_void) -> CudaResult<usize> {
     } else {
         // SAFETY: text ends with a zero; what is neither text nor this device's begins with words that have one.
         let text = unsafe { CStr::from_ptr(start.cast()) }.to_bytes();
-        library_in(text).ok_or(INVALID_IMAGE)?
+        let is_ptx = text.trim_ascii_start().starts_with(b".version");
+        library_in(text).ok_or(if is_ptx { INVALID_PTX } else { INVALID_IMAGE })?
     };
     let image = open(&library)?;
     let handle = std::ptr::from_ref(image) as usize;

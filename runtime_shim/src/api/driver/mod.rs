@@ -118,12 +118,10 @@ fn passed_on(code: u32) -> CudaResult {
 /// Most numbers are the same in `cudaError_t` and `CUresult`.
 fn driver_number(error: CudaError) -> u32 {
     match error {
-        CudaError::INVALID_CONFIGURATION
-        | CudaError::INVALID_PITCH_VALUE
+        CudaError::INVALID_PITCH_VALUE
         | CudaError::INVALID_MEMCPY_DIRECTION
         | CudaError::MISSING_CONFIGURATION => CudaError::INVALID_VALUE.0,
         CudaError::INVALID_SYMBOL => NOT_FOUND.0,
-        CudaError::INVALID_DEVICE_FUNCTION => CudaError::INVALID_RESOURCE_HANDLE.0,
         CudaError(number) => number,
     }
 }

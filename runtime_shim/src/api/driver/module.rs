@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Once;
 
 use super::context::required;
-use super::loaded::{self, INVALID_IMAGE};
+use super::loaded::{self, INVALID_IMAGE, INVALID_PTX};
 use super::{DevicePointer, NOT_FOUND};
 use crate::api::store;
 use crate::error::{CudaError, CudaResult};
@@ -173,7 +173,7 @@ pub(super) unsafe fn from_memory(data: *const c_void, call: &str) -> CudaResult<
     }
     // SAFETY: as the caller promises.
     let module = unsafe { loaded::load(data) }.inspect_err(|error| {
-        if *error == INVALID_IMAGE {
+        if matches!(*error, INVALID_IMAGE | INVALID_PTX) {
             say_once(call);
         }
     })?;

@@ -196,9 +196,12 @@ driver_functions! {
         initialised()?;
         let mut spaces = spaces();
         let memory = Arc::clone(&spaces.handles.get(&handle).ok_or(CudaError::INVALID_VALUE)?.0);
-        // The manual has no other offset yet.
+        // The manual has no other offset yet, and drivers map no part and nothing beyond.
+        if offset != 0 || bytes > memory.bytes {
+            return Err(CudaError::NOT_SUPPORTED);
+        }
         let fits = [pointer, bytes].iter().all(|number| number.is_multiple_of(GRANULARITY));
-        if !fits || bytes == 0 || bytes > memory.bytes || offset != 0 || flags != 0 {
+        if !fits || bytes == 0 || flags != 0 {
             return Err(CudaError::INVALID_VALUE);
         }
         let (_, space) = spaces.around(pointer, bytes)?;
@@ -229,7 +232,9 @@ driver_functions! {
         stream::all_in_order()?;
         let mut spaces = spaces();
         let (start, space) = spaces.around(pointer, bytes)?;
-        if !space.is_all_mapped(pointer, bytes) {
+        // Where nothing is mapped, nothing is left to do.
+        let is_empty = space.within(pointer, bytes).next().is_none();
+        if !is_empty && !space.is_all_mapped(pointer, bytes) {
             return Err(CudaError::INVALID_VALUE);
         }
         let gone: Vec<usize> = space.within(pointer, bytes).map(|(address, _)| *address).collect();

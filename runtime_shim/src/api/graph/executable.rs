@@ -276,10 +276,14 @@ cuda_functions! {
 
     /// Runs a graph.
     fn cudaGraphLaunch = cudaGraphLaunch_ptsz (executable: *mut c_void, stream: *mut c_void) {
-        let steps = get(executable)?.steps;
+        let Executable { steps, flags, .. } = get(executable)?;
         let again = Arc::clone(&steps);
         if !recorded(stream, NodeType::Graph, move |stream| run(&again, stream))? {
             stream::in_order(stream)?;
+            // What it allocated before and nobody freed is in its way, unless it frees that itself.
+            if flags & AUTO_FREE == 0 && holds_memory(&steps) {
+                return Err(CudaError::INVALID_VALUE);
+            }
             capture::while_replaying(|| run(&steps, stream))?;
         }
         Ok(())
@@ -294,7 +298,22 @@ cuda_functions! {
     }
 }
 
+/// `cudaGraphInstantiateFlagAutoFreeOnLaunch`, and all flags of instantiation.
+const AUTO_FREE: u64 = 1;
+const ALL_FLAGS: u64 = 15;
+
+/// Whether memory that steps allocate is in use.
+fn holds_memory(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match &step.work {
+        Work::Allocate(memory) => footprint::is_in_use(memory),
+        _ => holds_memory(&step.inner),
+    })
+}
+
 fn instantiate(graph: *mut c_void, flags: u64) -> CudaResult<usize> {
+    if flags & !ALL_FLAGS != 0 {
+        return Err(CudaError::INVALID_VALUE);
+    }
     with_graphs(|graphs| {
         let executable = Executable::of(graphs, graph as usize, flags)?;
         let handle = fresh_handle();

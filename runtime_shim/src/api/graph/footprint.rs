@@ -1,9 +1,9 @@
 //! What memory graphs use, and what is reserved for them.
 //!
 //! Memory is in use from the run of the node that allocates it to that of one that frees it, or to a call that does.
-//! It is counted as a device would that keeps what was freed for further graphs until it is trimmed; here
-//! each allocation has memory of its own from the making of its node on. Invariant: memory that is in use stays,
-//! even if no graph names it any more.
+//! It is counted as a GPU counts, which takes memory for graphs in pieces of 32 MiB, keeps them for further graphs until
+//! they are trimmed, and calls all that it keeps used. Here each allocation has memory of its own from the making of
+//! its node on. Invariant: memory that is in use stays, even if no graph names it any more.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -16,17 +16,22 @@ use crate::error::{CudaError, CudaResult};
 #[derive(Default)]
 struct Footprint {
     in_use: BTreeMap<usize, Arc<GraphMemory>>,
-    used: u64,
+    /// Bytes in use.
+    live: u64,
+    /// Bytes kept.
+    kept: u64,
     most_used: u64,
-    reserved: u64,
     most_reserved: u64,
 }
 
+/// What a GPU takes for graphs at a time.
+const PIECE: u64 = 32 << 20;
+
 static FOOTPRINT: Mutex<Footprint> = Mutex::new(Footprint {
     in_use: BTreeMap::new(),
-    used: 0,
+    live: 0,
+    kept: 0,
     most_used: 0,
-    reserved: 0,
     most_reserved: 0,
 });
 
@@ -35,18 +40,23 @@ pub(super) fn allocated(memory: &Arc<GraphMemory>) {
     let mut all = footprint();
     let before = all.in_use.insert(memory.address, Arc::clone(memory));
     if before.is_none() {
-        all.used += memory.bytes as u64;
-        all.most_used = all.most_used.max(all.used);
-        all.reserved = all.reserved.max(all.used);
-        all.most_reserved = all.most_reserved.max(all.reserved);
+        all.live += memory.bytes as u64;
+        all.kept = all.kept.max(all.live.next_multiple_of(PIECE));
+        all.most_used = all.most_used.max(all.kept);
+        all.most_reserved = all.most_reserved.max(all.kept);
     }
+}
+
+/// Whether memory of a graph is in use.
+pub(super) fn is_in_use(memory: &GraphMemory) -> bool {
+    footprint().in_use.contains_key(&memory.address)
 }
 
 /// Memory of a graph is freed, by a node that runs or by a call.
 pub fn freed(address: usize) {
     let mut all = footprint();
     let memory = all.in_use.remove(&address);
-    all.used -= memory.as_ref().map_or(0, |memory| memory.bytes as u64);
+    all.live -= memory.as_ref().map_or(0, |memory| memory.bytes as u64);
     // It may be nobody's any more, and then it ends.
     drop(all);
 }
@@ -67,9 +77,8 @@ cuda_functions! {
         only(device)?;
         let all = footprint();
         let number = match attribute {
-            USED => all.used,
+            USED | RESERVED => all.kept,
             MOST_USED => all.most_used,
-            RESERVED => all.reserved,
             MOST_RESERVED => all.most_reserved,
             _ => return Err(CudaError::INVALID_VALUE),
         };
@@ -88,8 +97,8 @@ cuda_functions! {
         let zero = unsafe { value.cast::<u64>().as_ref() } == Some(&0);
         let mut all = footprint();
         match attribute {
-            MOST_USED if zero => all.most_used = all.used,
-            MOST_RESERVED if zero => all.most_reserved = all.reserved,
+            MOST_USED if zero => all.most_used = all.kept,
+            MOST_RESERVED if zero => all.most_reserved = all.kept,
             _ => return Err(CudaError::INVALID_VALUE),
         }
         Ok(())
@@ -100,7 +109,7 @@ cuda_functions! {
         only(device)?;
         stream::all_in_order()?;
         let mut all = footprint();
-        all.reserved = all.used;
+        all.kept = all.live.next_multiple_of(PIECE);
         Ok(())
     }
 }

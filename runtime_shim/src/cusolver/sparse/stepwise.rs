@@ -273,7 +273,7 @@ steps!(f64, f64, Side::Device,
 fn square(rows: c_int, columns: c_int) -> SolverResult {
     match rows == columns {
         true => Ok(()),
-        false => Err(SolverError::NOT_SUPPORTED),
+        false => Err(SolverError::INVALID_VALUE),
     }
 }
 
