@@ -143,7 +143,9 @@ static float expected_row(const std::vector<float> &texels, float x, cudaTexture
   if (!linear) return texel((int)std::floor(place));
   place -= 0.5f;
   float first = std::floor(place), weight = std::round((place - first) * 256) / 256;
-  return (1 - weight) * texel((int)first) + weight * texel((int)first + 1);
+  float between = (1 - weight) * texel((int)first) + weight * texel((int)first + 1);
+  // To a GPU a row is the middle of a plane of one row: with a border, half of what it takes is border.
+  return mode == cudaAddressModeBorder ? between / 2 : between;
 }
 
 // A kernel writes the memory of which the next reads a texture; they must stay unfused.
