@@ -12,7 +12,7 @@ use super::batches::{self, Waiting};
 use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
-use super::region::{Predecessors, blocks_of, exits_of_region, predecessors_in};
+use super::region::{HostFlow, blocks_of, exits_of_region};
 use super::reserve::{PassedPointer, Reservations};
 use super::shared_functions::SharedFunctions;
 use super::tables::let_copies_tell;
@@ -100,7 +100,7 @@ pub fn rewrite_launches(
         });
     }
     let frames = frames(program, &moving)?;
-    let mut predecessors = HashMap::new();
+    let mut flows = HashMap::new();
     let mut flushes: BTreeMap<(usize, usize), Vec<Flush<'_>>> = BTreeMap::new();
     let mut shared = SharedFunctions::default();
     for (moving, frame) in moving.iter().zip(frames) {
@@ -108,11 +108,9 @@ pub fn rewrite_launches(
         let place = launches[&last.launch.id].0;
         let host = last.block.get_parent();
         let host = host.ok_or_else(|| detached(last.launch))?;
-        let before = predecessors
-            .entry(host)
-            .or_insert_with(|| predecessors_in(host));
+        let flow = flows.entry(host).or_insert_with(|| HostFlow::of(host));
         let stages = (program, graph, models);
-        let flush = move_group(stages, moving, frame, launcher, before, &mut shared)?;
+        let flush = move_group(stages, moving, frame, launcher, flow, &mut shared)?;
         flushes
             .entry((place, moving.kernel.group))
             .or_default()
@@ -492,11 +490,11 @@ fn move_group<'ctx>(
     moving: &Moving<'_, 'ctx>,
     frame: PointerValue<'ctx>,
     launcher: &Launcher,
-    predecessors: &Predecessors<'ctx>,
+    flow: &HostFlow<'ctx>,
     shared: &mut SharedFunctions<'ctx>,
 ) -> Result<Vec<Flush<'ctx>>, CodegenError> {
     let (members, layout) = (moving.members.as_slice(), &moving.layout);
-    let mut exits = exits_of_region(members, predecessors)?;
+    let mut exits = exits_of_region(members, flow)?;
     exits.extend(blocks_of(graph, moving.group, members)?);
     let of_group = GroupFunctions {
         program,

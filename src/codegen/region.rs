@@ -10,37 +10,83 @@ use crate::schedule::FusionGroup;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::FunctionValue;
 use petgraph::algo::dominators::simple_fast;
-use petgraph::graphmap::DiGraphMap;
+use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{HashMap, HashSet};
 
-/// The blocks from which each block of a function is entered. Groups add instructions only, so that
-/// it holds for all of them.
-pub(super) type Predecessors<'ctx> = HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>;
-
-pub(super) fn predecessors_in(function: FunctionValue<'_>) -> Predecessors<'_> {
-    let mut predecessors = Predecessors::new();
-    for block in function.get_basic_blocks() {
-        for successor in successors(block) {
-            predecessors.entry(successor).or_default().push(block);
-        }
-    }
-    predecessors
+/// The blocks of a host function, as edges join them. Groups add instructions only, so that it holds for all of them.
+pub(super) struct HostFlow<'ctx> {
+    predecessors: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
+    /// The last block before each that is on every way to it.
+    immediate_dominators: HashMap<BasicBlock<'ctx>, BasicBlock<'ctx>>,
 }
 
-/// Blocks that are entered when the region between the [common dominator](common_dominator) of the members and the last
-/// is left on another way than through the last member.
+impl<'ctx> HostFlow<'ctx> {
+    pub(super) fn of(function: FunctionValue<'ctx>) -> Self {
+        let blocks = function.get_basic_blocks();
+        let numbers: HashMap<_, _> = blocks.iter().copied().zip(0..).collect();
+        let mut graph = DiGraph::<(), ()>::new();
+        blocks.iter().for_each(|_| {
+            graph.add_node(());
+        });
+        let mut predecessors: HashMap<_, Vec<_>> = HashMap::new();
+        for block in &blocks {
+            for next in successors(*block) {
+                let ends = [block, &next].map(|end| NodeIndex::new(numbers[end]));
+                graph.add_edge(ends[0], ends[1], ());
+                predecessors.entry(next).or_default().push(*block);
+            }
+        }
+        let dominators = (!blocks.is_empty()).then(|| simple_fast(&graph, NodeIndex::new(0)));
+        let above = |block: &BasicBlock<'ctx>| {
+            let own = NodeIndex::new(numbers[block]);
+            let above = dominators.as_ref()?.immediate_dominator(own)?;
+            Some((*block, blocks[above.index()]))
+        };
+        Self {
+            predecessors,
+            immediate_dominators: blocks.iter().filter_map(above).collect(),
+        }
+    }
+
+    fn dominates(&self, first: BasicBlock<'ctx>, second: BasicBlock<'ctx>) -> bool {
+        let mut place = Some(second);
+        while let Some(block) = place {
+            if block == first {
+                return true;
+            }
+            place = self.immediate_dominators.get(&block).copied();
+        }
+        false
+    }
+
+    /// The last block that is on every way to each member: where they are in step, that of the first.
+    fn common_dominator(&self, members: &[MemberCall<'_, 'ctx>]) -> Option<BasicBlock<'ctx>> {
+        let mut place = members.first()?.block;
+        for member in members {
+            while !self.dominates(place, member.block) {
+                place = *self.immediate_dominators.get(&place)?;
+            }
+        }
+        Some(place)
+    }
+}
+
+/// Blocks that are entered when the region between the members' common dominator and the last is left on another way than
+/// through the last member.
 pub(super) fn exits_of_region<'ctx>(
     members: &[MemberCall<'_, 'ctx>],
-    predecessors: &Predecessors<'ctx>,
+    flow: &HostFlow<'ctx>,
 ) -> Result<Vec<BasicBlock<'ctx>>, CodegenError> {
     let last = members[members.len() - 1].block;
-    let first = common_dominator(members, predecessors)?;
+    let first = flow.common_dominator(members).ok_or_else(|| {
+        CodegenError::Inconsistent("the launches of a group begin nowhere".into())
+    })?;
     if first == last {
         return Ok(Vec::new());
     }
     // Every way to the last leads through the first, so that a walk backwards stays in the region.
     let above = reach(last, first, |block| {
-        predecessors.get(&block).cloned().unwrap_or_default()
+        flow.predecessors.get(&block).cloned().unwrap_or_default()
     });
     let mut order = Vec::new();
     let mut region = HashSet::new();
@@ -99,49 +145,6 @@ pub(super) fn blocks_of<'ctx>(
         .map(|place| block(*place).ok_or_else(elsewhere))
         .collect()
 }
-
-/// The last block that is on every way to each member: where they are in step, that of the first.
-fn common_dominator<'ctx>(
-    members: &[MemberCall<'_, 'ctx>],
-    predecessors: &Predecessors<'ctx>,
-) -> Result<BasicBlock<'ctx>, CodegenError> {
-    let first = members[0].block;
-    if members.iter().all(|member| member.block == first) {
-        return Ok(first);
-    }
-    let nowhere = || CodegenError::Inconsistent("a group's launches are in no function".into());
-    let function = first.get_parent().ok_or_else(nowhere)?;
-    let entry = function.get_first_basic_block().ok_or_else(nowhere)?;
-    let mut flow = DiGraphMap::<BlockKey, ()>::new();
-    let mut blocks = HashMap::new();
-    let key = |block: &BasicBlock<'ctx>| block.as_mut_ptr() as usize;
-    blocks.insert(key(&entry), entry);
-    flow.add_node(key(&entry));
-    for (block, before) in predecessors {
-        for from in before {
-            blocks.insert(key(block), *block);
-            blocks.insert(key(from), *from);
-            flow.add_edge(key(from), key(block), ());
-        }
-    }
-    let dominators = simple_fast(&flow, key(&entry));
-    let above = |block: &BasicBlock<'ctx>| -> Option<Vec<BlockKey>> {
-        Some(dominators.dominators(key(block))?.collect())
-    };
-    let of_first = above(&first).ok_or_else(nowhere)?;
-    let others: Option<Vec<Vec<BlockKey>>> =
-        members.iter().map(|member| above(&member.block)).collect();
-    let others = others.ok_or_else(nowhere)?;
-    // From the block upwards.
-    let mut common = of_first.into_iter();
-    let nearest = common.find(|block| others.iter().all(|above| above.contains(block)));
-    nearest
-        .and_then(|block| blocks.get(&block).copied())
-        .ok_or_else(nowhere)
-}
-
-/// A block, by where LLVM keeps it.
-type BlockKey = usize;
 
 /// Blocks other than `from` and `stop` that are reached from `from` without passing either.
 fn reach<'ctx>(

@@ -85,7 +85,9 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
         }
     }
     let nodes: Vec<NodeId> = members.iter().map(|member| member.node).collect();
-    if !host.order.share_a_beginning(&nodes) {
+    // The block of the first is on every way to those that are in step with it.
+    let in_step = |pair: &[NodeId]| host.order.in_step(pair[0], pair[1]);
+    if !nodes.windows(2).all(in_step) && !host.order.share_a_beginning(&nodes) {
         let (earlier, later) = (first.launch.id, last.launch.id);
         refusals.push(Refusal::NotOnOnePath { earlier, later });
     }

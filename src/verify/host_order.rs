@@ -108,12 +108,10 @@ impl<'a> HostOrder<'a> {
             let mut nodes = nodes.iter();
             nodes.all(|node| self.dominates(block, self.block(*node)))
         };
-        // The nearest of them: those above it dominate it.
+        // Of blocks above one another the nearest is entered last.
         let all = (0..self.graph.blocks.len()).map(HostBlockId);
-        let common: Vec<HostBlockId> = all.filter(|block| above_all(*block)).collect();
-        let nearest = common
-            .iter()
-            .find(|block| common.iter().all(|other| self.dominates(*other, **block)));
+        let common = all.filter(|block| above_all(*block));
+        let nearest = common.max_by_key(|block| self.visits[block.0].0);
         nearest.is_some_and(|block| {
             !repeating[block.0] && self.graph.blocks[block.0].innermost_loop == innermost
         })

@@ -6,7 +6,9 @@ use nalgebra::{Complex, DMatrix};
 
 use super::factors::is_upper;
 use super::tell;
-use super::{SolverError, SolverResult, WORKSPACE_ELEMENTS, cusolver_functions, given, in_order, store};
+use super::{
+    SolverError, SolverResult, WORKSPACE_ELEMENTS, cusolver_functions, given, in_order, store,
+};
 use crate::cublas::Matrix;
 use crate::dense::{Scalar, eigenvalues, singular_values};
 

@@ -4,7 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use super::descriptors::{Dense, Elements, Indices, Layout, Sparse, dense, index_base};
 use super::descriptors::{set_count, sparse};
-use super::{BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, given, in_order};
+use super::{
+    BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, given, in_order,
+};
 use super::{length, store, written};
 
 cusparse_functions! {

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 
 use super::descriptors::{Elements, Indices, Layout, Sparse, index_base};
-use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, length, store};
+use super::{
+    BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, length, store,
+};
 use crate::handles::Handles;
 
 /// The first row without a pivot, of each factorisation that programs hold on to.

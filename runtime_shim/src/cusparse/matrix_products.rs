@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 use super::descriptors::{Dense, Layout, Sparse, dense, set_count, sparse};
-use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, scalar, store};
+use super::{
+    BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, scalar, store,
+};
 use super::{transposed, turned};
 use crate::handles::Handles;
 

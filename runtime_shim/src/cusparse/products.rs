@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 
 use super::descriptors::{Dense, Sparse, dense, sparse};
-use super::{BUFFER_BYTES, SparseResult, cusparse_functions, given, in_order, scalar, store, transposed};
+use super::{
+    BUFFER_BYTES, SparseResult, cusparse_functions, given, in_order, scalar, store, transposed,
+};
 use super::{SparseError, turned};
 
 cusparse_functions! {

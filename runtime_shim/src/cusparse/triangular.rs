@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 
 use super::descriptors::{Dense, Sparse, dense, sparse};
-use super::{BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, scalar, store};
+use super::{
+    BUFFER_BYTES, SparseError, SparseResult, cusparse_functions, given, in_order, scalar, store,
+};
 use super::{transposed, turned};
 
 cusparse_functions! {

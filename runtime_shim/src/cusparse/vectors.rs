@@ -3,7 +3,9 @@
 use std::ffi::c_void;
 
 use super::descriptors::{Dense, Elements, SparseVector, dense, float_bytes, sparse_vector};
-use super::{BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, given, in_order};
+use super::{
+    BUFFER_BYTES, SparseError, SparseResult, check_range, cusparse_functions, given, in_order,
+};
 use super::{scalar, store, written};
 use crate::sums::pairwise;
 

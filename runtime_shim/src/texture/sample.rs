@@ -148,10 +148,7 @@ impl Fetch<'_> {
             }
             let weight = corner_weight(whole, &weights[..axes], corner);
             if weight > 0 {
-                add(
-                    weight,
-                    self.value(&image, place, axes).map(f32::from_bits),
-                );
+                add(weight, self.value(&image, place, axes).map(f32::from_bits));
             }
         }
         sum.map(|sum| ((sum / f64::from(WHOLE)) as f32).to_bits())
@@ -195,7 +192,10 @@ impl Fetch<'_> {
             true => {
                 let mut values = image.format.as_floats(texel);
                 if self.texture.sampler.srgb {
-                    values.iter_mut().take(3).for_each(|value| *value = of_srgb(*value));
+                    values
+                        .iter_mut()
+                        .take(3)
+                        .for_each(|value| *value = of_srgb(*value));
                 }
                 values.map(f32::to_bits)
             }
