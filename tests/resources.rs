@@ -320,7 +320,7 @@ fn statistics_tell_how_often_each_side_ran() {
         .unwrap();
     assert_eq!(
         String::from_utf8_lossy(&ran.stdout),
-        "invalid configuration argument\n"
+        "invalid argument\n"
     );
     let json: Value = serde_json::from_slice(&std::fs::read(&statistics).unwrap()).unwrap();
     let groups = json["groups"].as_array().unwrap();
