@@ -4,7 +4,8 @@
 //! judges every plan from the models alone.
 //!
 //! [`plan_fusion`] grows groups; who may join one is said in [`group`], what a launch may not move past in
-//! [`obstacle`], the reason that is given for a pair in [`apart`]. [`ScheduleOptions`] is all that the command
+//! [`obstacle`], which launches under conditions of their own join in [`conditional`], the reason that is given for a pair
+//! in [`unfused`]. [`ScheduleOptions`] is all that the command
 //! line says about plans.
 
 mod alignment;

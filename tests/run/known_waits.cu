@@ -2,7 +2,7 @@
 // whether they are done by then.
 //
 // expect: 10 launches -> 7
-// expect-missed: control_flow control_flow control_flow fence control_flow fence
+// expect-missed: copy_between control_flow control_flow fence copy_between fence
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
