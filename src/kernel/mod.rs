@@ -27,7 +27,7 @@
 //! parameter value p ≥ 0, that `e < e'` implies `q + p <= q'`, `e = e'` implies `q = q'` and
 //! `e > e'` implies `q >= q' + p`. This is the block base of the design and delinearisation alike.
 //!
-//! [`read`] reads LLVM's function. [`walk`] makes affine expressions of values, [`guards`] domains of branches,
+//! [`read`] reads LLVM's function. [`walk`] makes affine expressions of values, [`path_conditions`] domains of branches,
 //! [`access`] accesses; what calls, fences and inline PTX do stands in [`features`] and [`assembly`].
 
 mod access;
