@@ -318,10 +318,7 @@ fn statistics_tell_how_often_each_side_ran() {
         .env("SIRIUS_STATS", &statistics)
         .output()
         .unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&ran.stdout),
-        "invalid argument\n"
-    );
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "invalid argument\n");
     let json: Value = serde_json::from_slice(&std::fs::read(&statistics).unwrap()).unwrap();
     let groups = json["groups"].as_array().unwrap();
     assert_eq!(groups.len(), 1, "{json}");
