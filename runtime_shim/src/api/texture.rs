@@ -156,8 +156,8 @@ fn images(resource: &ResourceDescription) -> CudaResult<Vec<Image>> {
             LINEAR => width / format.bytes(),
             _ => width,
         };
-        let misplaced = resource.handle % memory::ALIGNMENT != 0
-            || resource.kind == PITCHED && pitch % PITCH_ALIGNMENT != 0;
+        let misplaced = !resource.handle.is_multiple_of(memory::ALIGNMENT)
+            || resource.kind == PITCHED && !pitch.is_multiple_of(PITCH_ALIGNMENT);
         if resource.handle == 0 || misplaced || width == 0 || height == 0 {
             return Err(CudaError::INVALID_VALUE);
         }
