@@ -188,28 +188,17 @@ impl<'a> Judge<'a> {
             }
         }
         self.one_prints_at_most(members)?;
-        self.issued_before.extend(issued_before);
+        self.issued_before.insert(last.node, issued_before);
         Ok(())
     }
 
     /// The blocks between members at whose beginning what has been met of them is issued.
     pub(super) fn issued_before(&self, members: &[Candidate]) -> BTreeSet<HostBlockId> {
-        let Some((last, moved)) = members
-            .split_last()
-            .filter(|_| !self.issued_before.is_empty())
-        else {
-            return BTreeSet::new();
-        };
-        let block = |member: &Candidate| self.graph.nodes[member.node.0].block;
-        let mut found = BTreeSet::new();
-        for moved in moved {
-            let between = self
-                .order
-                .blocks_between(block(moved), block(last), &BTreeSet::new());
-            found.extend(between.intersection(&self.issued_before).copied());
+        match members {
+            [_, .., last] => self.issued_before.get(&last.node).cloned(),
+            _ => None,
         }
-        found.retain(|place| members.iter().all(|member| block(member) != *place));
-        found
+        .unwrap_or_default()
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) struct Judge<'a> {
     pub(super) among_remapped: HashSet<NodeId>,
     /// Members may stand under conditions of their own: the group runs as one where all of them hold.
     pub(super) conditional: bool,
-    /// Host blocks at whose beginning members of such groups are issued as they are written.
-    pub(super) issued_before: BTreeSet<HostBlockId>,
+    /// Host blocks at whose beginning members of such a group are issued as they are written, by the group's last member.
+    pub(super) issued_before: HashMap<NodeId, BTreeSet<HostBlockId>>,
     /// Some edges are missing.
     cut_short: bool,
 }
@@ -81,7 +81,7 @@ impl<'a> Judge<'a> {
             readers: Readers::new(graph, kernels),
             among_remapped: HashSet::new(),
             conditional: false,
-            issued_before: BTreeSet::new(),
+            issued_before: HashMap::new(),
             cut_short: dependences.cut_short,
         }
     }
