@@ -48,7 +48,13 @@ impl<'ctx> HostFlow<'ctx> {
         }
     }
 
-    fn dominates(&self, first: BasicBlock<'ctx>, second: BasicBlock<'ctx>) -> bool {
+    /// The blocks from which a block is entered.
+    pub(super) fn predecessors(&self, block: BasicBlock<'ctx>) -> &[BasicBlock<'ctx>] {
+        self.predecessors.get(&block).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a block is on every way to another.
+    pub(super) fn dominates(&self, first: BasicBlock<'ctx>, second: BasicBlock<'ctx>) -> bool {
         let mut place = Some(second);
         while let Some(block) = place {
             if block == first {
@@ -85,9 +91,7 @@ pub(super) fn exits_of_region<'ctx>(
         return Ok(Vec::new());
     }
     // Every way to the last leads through the first, so that a walk backwards stays in the region.
-    let above = reach(last, first, |block| {
-        flow.predecessors.get(&block).cloned().unwrap_or_default()
-    });
+    let above = reach(last, first, |block| flow.predecessors(block).to_vec());
     let mut order = Vec::new();
     let mut region = HashSet::new();
     let mut work = successors(first);

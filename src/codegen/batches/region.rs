@@ -1,12 +1,10 @@
 //! Where a region ends, in the blocks of a host function.
 
 use super::super::CodegenError;
-use super::super::region::successors;
+use super::super::region::{HostFlow, successors};
 use crate::program::Program;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
-use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{HashMap, HashSet};
 
 /// The blocks and loops of functions that have regions; calls to the queue change none of them.
@@ -50,7 +48,7 @@ pub(super) fn end_region<'ctx>(
     while let Some(block) = work.pop() {
         // Control comes from before the header's start only in another iteration.
         if leading.insert(block) && Some(block) != header {
-            work.extend(flow.predecessors.get(&block).into_iter().flatten());
+            work.extend(flow.flow.predecessors(block));
         }
     }
     let mut inside: HashSet<BasicBlock<'ctx>> = HashSet::new();
@@ -111,7 +109,7 @@ fn follows<'ctx>(first: InstructionValue<'ctx>, second: InstructionValue<'ctx>) 
 /// The blocks of a function and its natural loops.
 pub(super) struct Flow<'ctx> {
     blocks: Vec<BasicBlock<'ctx>>,
-    predecessors: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>>,
+    flow: HostFlow<'ctx>,
     /// Headers, and the blocks of their loops.
     loops: Vec<(BasicBlock<'ctx>, HashSet<BasicBlock<'ctx>>)>,
 }
@@ -119,49 +117,28 @@ pub(super) struct Flow<'ctx> {
 impl<'ctx> Flow<'ctx> {
     fn of(function: FunctionValue<'ctx>) -> Self {
         let blocks = function.get_basic_blocks();
-        let numbers: HashMap<_, _> = blocks.iter().copied().zip(0..).collect();
-        let mut graph = DiGraph::<(), ()>::new();
-        blocks.iter().for_each(|_| {
-            graph.add_node(());
-        });
-        let mut predecessors: HashMap<BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>> = HashMap::new();
-        for block in &blocks {
-            for next in successors(*block) {
-                graph.add_edge(
-                    NodeIndex::new(numbers[block]),
-                    NodeIndex::new(numbers[&next]),
-                    (),
-                );
-                predecessors.entry(next).or_default().push(*block);
-            }
-        }
+        let flow = HostFlow::of(function);
         let mut loops: Vec<(BasicBlock<'ctx>, HashSet<BasicBlock<'ctx>>)> = Vec::new();
-        if !blocks.is_empty() {
-            let dominators = simple_fast(&graph, NodeIndex::new(0));
-            for header in &blocks {
-                let dominated = |block: &BasicBlock<'ctx>| {
-                    let header = NodeIndex::new(numbers[header]);
-                    dominators
-                        .dominators(NodeIndex::new(numbers[block]))
-                        .is_some_and(|mut above| above.any(|above| above == header))
-                };
-                let ends = predecessors.get(header).into_iter().flatten();
-                let mut work: Vec<_> = ends.filter(|end| dominated(end)).copied().collect();
-                if work.is_empty() {
-                    continue;
-                }
-                let mut body = HashSet::from([*header]);
-                while let Some(block) = work.pop() {
-                    if body.insert(block) {
-                        work.extend(predecessors.get(&block).into_iter().flatten());
-                    }
-                }
-                loops.push((*header, body));
+        for header in &blocks {
+            let ends = flow.predecessors(*header).iter();
+            let mut work: Vec<_> = ends
+                .filter(|end| flow.dominates(*header, **end))
+                .copied()
+                .collect();
+            if work.is_empty() {
+                continue;
             }
+            let mut body = HashSet::from([*header]);
+            while let Some(block) = work.pop() {
+                if body.insert(block) {
+                    work.extend(flow.predecessors(block));
+                }
+            }
+            loops.push((*header, body));
         }
         Self {
             blocks,
-            predecessors,
+            flow,
             loops,
         }
     }
