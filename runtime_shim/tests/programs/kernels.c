@@ -168,15 +168,15 @@ int main(void) {
     CHECK(memcmp(values, constant, 16) == 0);
 
     /* Launches that CUDA refuses. */
-    CHECK(LAUNCH(scale, D1(0), D1(1), 0, &x, &n) == 9);
-    CHECK(cudaGetLastError() == 9 && cudaGetLastError() == 0);
-    CHECK(LAUNCH(scale, D1(1), D1(1025), 0, &x, &n) == 9);
-    CHECK(LAUNCH(scale, ((dim3){1, 65536, 1}), D1(1), 0, &x, &n) == 9);
+    CHECK(LAUNCH(scale, D1(0), D1(1), 0, &x, &n) == 1);
+    CHECK(cudaGetLastError() == 1 && cudaGetLastError() == 0);
+    CHECK(LAUNCH(scale, D1(1), D1(1025), 0, &x, &n) == 1);
+    CHECK(LAUNCH(scale, ((dim3){1, 65536, 1}), D1(1), 0, &x, &n) == 1);
     CHECK(LAUNCH(scale, D1(1), D1(1), 49153, &x, &n) == 1);
     CHECK(cudaFuncSetAttribute((void *)scale, 8, 232449) == 1);
     CHECK(cudaFuncSetAttribute((void *)scale, 8, 232448) == 0);
     CHECK(LAUNCH(scale, D1(1), D1(1), 232448, &x, &n) == 0);
-    CHECK(LAUNCH(main, D1(1), D1(1), 0, &x) == 98);
+    CHECK(LAUNCH(main, D1(1), D1(1), 0, &x) == 400);
     CHECK(cudaMemcpy(x, host, sizeof host + 1, 1) == 1);
     CHECK(cudaMemcpy(host, host, 4, 1) == 1);
     CHECK(cudaFree(x) == 0 && cudaFree(x) == 1 && cudaFree(0) == 0);
