@@ -46,6 +46,9 @@ pub enum Optimisation {
     ArgumentPromotion,
     /// `launch-batches`: launches of loops and long sequences wait until all that can run together is known.
     LaunchBatches,
+    /// `persistent-loops`: launches of a host loop that need only what the same thread or block made follow each other
+    /// inside one kernel.
+    PersistentLoops,
     /// `thread-remapping`: kernels of other blocks and grids take over those of their neighbours.
     ThreadRemapping,
     /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
@@ -59,7 +62,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::StoreToLoadForwarding,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -76,6 +79,7 @@ impl Optimisation {
         Self::PointerRebasing,
         Self::ArgumentPromotion,
         Self::LaunchBatches,
+        Self::PersistentLoops,
         Self::ThreadRemapping,
         Self::PermutedBlocks,
         Self::BufferRenaming,
@@ -101,6 +105,7 @@ impl Optimisation {
             Self::PointerRebasing => "pointer-rebasing",
             Self::ArgumentPromotion => "argument-promotion",
             Self::LaunchBatches => "launch-batches",
+            Self::PersistentLoops => "persistent-loops",
             Self::ThreadRemapping => "thread-remapping",
             Self::PermutedBlocks => "permuted-blocks",
             Self::BufferRenaming => "buffer-renaming",
@@ -144,6 +149,9 @@ impl Optimisation {
             Self::ArgumentPromotion => "of structs only the fields that are read are passed",
             Self::LaunchBatches => {
                 "launches of loops wait until all that can run together is known"
+            }
+            Self::PersistentLoops => {
+                "iterations of a host loop that meet in no other block are one launch"
             }
             Self::ThreadRemapping => {
                 "kernels of other blocks and grids take over their neighbours' threads"

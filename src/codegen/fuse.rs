@@ -37,6 +37,7 @@ mod memory;
 mod heterogeneous;
 mod names;
 mod passes;
+mod persistent;
 mod shared_memory_reuse;
 mod preparation;
 mod promises;
@@ -78,6 +79,7 @@ use launch_bounds::Demand;
 use memory::KernelFacts;
 use partitions::{PartitionFunction, PartitionPosition};
 use passes::FusedFunction;
+use persistent::Persistent;
 use preparation::new_module;
 use scopes::AliasScopes;
 use segment::Segment;
@@ -209,6 +211,14 @@ pub(super) fn build_kernels<'ctx>(
                         .into_iter()
                         .map(|(statement, _)| statement),
                 ),
+                persistent: statements_at(&order.sites, statements, sites)
+                    .into_iter()
+                    .find_map(|(statement, site)| {
+                        Some(Persistent::of(
+                            statement.persistent()?,
+                            &kernel.parameters(site),
+                        ))
+                    }),
             });
             continue;
         }
@@ -225,11 +235,11 @@ pub(super) fn build_kernels<'ctx>(
             single: true,
             never_batched: true,
             regions: BTreeMap::new(),
+            persistent: None,
         }));
     }
     groups.sort_by_key(|kernel| kernel.group);
-    let mixes = optimisations.contains(&Optimisation::HeterogeneousBatches);
-    let batches = batch::build_batches(&module, bodies, mixes)?;
+    let batches = batch::build_batches(&module, bodies, optimisations)?;
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;

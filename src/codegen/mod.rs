@@ -217,6 +217,20 @@ pub struct BatchKernel {
     pub capacity: u32,
     /// The kernel in which it may stand beside launches of other code.
     pub heterogeneous: Option<HeterogeneousKernel>,
+    /// The kernel runs launches one after the other in the same blocks. Its parameter begins with their number, then come a
+    /// record and the rows of what varies.
+    pub persistent: Option<PersistentRows>,
+}
+
+/// Where the kernel of a persistent loop finds what varies from launch to launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PersistentRows {
+    /// Where in a row each argument is that varies; `None` for one that the record has.
+    pub offsets_bytes: Vec<Option<u32>>,
+    /// From one row to the next; 0 where nothing varies.
+    pub row_bytes: u32,
+    /// Where the first row begins.
+    pub first_offset_bytes: u32,
 }
 
 /// A kernel for what meets in a batch and is not of one code and grid, and which of its codes a

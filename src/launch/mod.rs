@@ -30,6 +30,7 @@ mod recurrences;
 mod values;
 mod versions;
 
+pub(crate) use calls::{Action, Waiting, runtime_call};
 pub use capture::StreamCapture;
 pub use handles::fold_launches_by_handles;
 pub use iterations::{Course, Iterations, LoopDomain, Place};

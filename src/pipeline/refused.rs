@@ -11,7 +11,7 @@ use crate::kernel::KernelModel;
 use crate::launch::LaunchGraph;
 use crate::schedule::{
     FusionGroup, FusionPlan, Missed, ScheduleOptions, find_dead_buffers, left_unfused,
-    plan_batches, plan_fusion, without_unbacked,
+    plan_batches, plan_fusion, plan_persistent_loops, without_unbacked,
 };
 use crate::verify::{Refusal, VerifiedPlan, verify};
 
@@ -90,10 +90,15 @@ pub(super) fn plan_of(
     options: &ScheduleOptions,
     in_batches: bool,
 ) -> Option<VerifiedPlan> {
-    let batched_regions = match in_batches {
-        true => plan_batches(graph, models, dependences, &groups, options.expands_buffers).0,
-        false => Vec::new(),
-    };
+    let mut batched_regions = Vec::new();
+    if in_batches && options.launch_batches {
+        batched_regions =
+            plan_batches(graph, models, dependences, &groups, options.expands_buffers).0;
+    }
+    if in_batches {
+        let known = (groups.as_slice(), &mut batched_regions);
+        plan_persistent_loops(graph, models, dependences, known, options, usize::MAX);
+    }
     let mut plan = FusionPlan {
         groups,
         batched_regions,

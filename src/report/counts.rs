@@ -20,6 +20,9 @@ pub struct ReportCounts {
     pub sets_in_fusions: usize,
     /// Copies that are part of fused launches.
     pub copies_in_fusions: usize,
+    /// Host loops whose iterations run inside a kernel; of loops in loops the outermost counts.
+    #[serde(default)]
+    pub loops_in_kernels: usize,
 }
 
 impl ReportCounts {
@@ -38,7 +41,15 @@ impl ReportCounts {
             let kinds = members.filter_map(|member| launches.get(&member.launch));
             kinds.copied().collect()
         });
-        Self::of(launches.values().copied(), groups)
+        let regions = plan.batched_regions.iter();
+        let persistent = regions.filter(|region| {
+            let mut statements = region.statements.iter();
+            statements.any(|statement| statement.persistent.is_some())
+        });
+        Self {
+            loops_in_kernels: persistent.count(),
+            ..Self::of(launches.values().copied(), groups)
+        }
     }
 
     fn of(
@@ -62,11 +73,12 @@ impl ReportCounts {
 
     /// Whether anything becomes part of a launch that it was not.
     pub fn something_fuses(&self) -> bool {
-        self.launches_after < self.launches || self.sets_in_fusions + self.copies_in_fusions > 0
+        self.launches_after < self.launches
+            || self.sets_in_fusions + self.copies_in_fusions + self.loops_in_kernels > 0
     }
 }
 
-/// `9 launches -> 3, with 2 sets and 1 copy in them`.
+/// `9 launches -> 3, with 2 sets and 1 copy in them, 1 host loop inside its kernel`.
 impl fmt::Display for ReportCounts {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -82,10 +94,15 @@ impl fmt::Display for ReportCounts {
         let sets = several(self.sets_in_fusions, "set", "sets");
         let copies = several(self.copies_in_fusions, "copy", "copies");
         let with: Vec<String> = sets.into_iter().chain(copies).collect();
-        match with.is_empty() {
-            true => Ok(()),
-            false => write!(formatter, ", with {} in them", with.join(" and ")),
+        if !with.is_empty() {
+            write!(formatter, ", with {} in them", with.join(" and "))?;
         }
+        let loops = several(
+            self.loops_in_kernels,
+            "host loop inside its kernel",
+            "host loops inside their kernels",
+        );
+        loops.map_or(Ok(()), |loops| write!(formatter, ", {loops}"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The report as one self-contained page: a summary, then launches, fusions, pairs that stay unfused and dependences, each
 //! row with an anchor that the others link to. A box filters all rows; without scripts everything is there all the same.
 
+use super::persistent;
 use super::text::{details, name_at, place, qualities, resources};
 use super::{Extent, Report, ReportFusion, ReportNode, ReportNodeKind, batches, kind_name};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -19,6 +20,7 @@ pub fn render_html(report: &Report) -> String {
     launches(&mut page, report, &links);
     fusions(&mut page, report);
     regions(&mut page, report);
+    persistent_loops(&mut page, report);
     reservations(&mut page, report);
     unfused(&mut page, report, &links);
     dependences(&mut page, report);
@@ -137,6 +139,7 @@ fn summarise(page: &mut String, report: &Report) {
         ("launches", "launches", counts.launches),
         ("fusions", "fusions", report.fusions.len()),
         ("batches", "batched regions", report.batched_regions.len()),
+        ("loops", "host loops", report.persistent_loops.len()),
         ("memory", "memory", report.reservations.len()),
         ("unfused", "pairs that are not fused", report.missed.len()),
         ("dependences", "dependences", report.edges.len()),
@@ -311,6 +314,18 @@ fn regions(page: &mut String, report: &Report) {
         .collect();
     let headings = ["launches", "what waits and why"];
     section(page, ("batches", "Launch batches"), &headings, &rows, false);
+}
+
+fn persistent_loops(page: &mut String, report: &Report) {
+    let all = report.persistent_loops.iter().enumerate();
+    let rows: Vec<_> = all
+        .map(|(index, each)| {
+            let line = escape(&persistent::line(report, each));
+            (format!("l{index}"), vec![line])
+        })
+        .collect();
+    let title = ("loops", "Host loops inside kernels");
+    section(page, title, &["loop"], &rows, false);
 }
 
 fn reservations(page: &mut String, report: &Report) {

@@ -18,6 +18,7 @@ mod fold;
 mod former;
 mod html;
 mod maps;
+mod persistent;
 mod reservations;
 mod text;
 mod batches;
@@ -29,6 +30,7 @@ pub use counts::ReportCounts;
 pub use dot::render_dot;
 pub use html::render_html;
 pub use maps::ReportMap;
+pub use persistent::ReportPersistentLoop;
 pub use reservations::ReportReservation;
 pub use text::render_text;
 
@@ -69,6 +71,9 @@ pub struct Report {
     /// Parts whose launches are issued in batches.
     #[serde(default)]
     pub batched_regions: Vec<ReportBatchedRegion>,
+    /// Host loops that run inside kernels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub persistent_loops: Vec<ReportPersistentLoop>,
     /// Allocations that take no memory while only fused kernels run; known once code was generated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<ReportReservation>,
@@ -394,6 +399,7 @@ pub fn build_report(
             .map(|group| fusion(graph, kernels, &names, group))
             .collect(),
         batched_regions: Vec::new(),
+        persistent_loops: persistent::persistent_loops(graph, plan),
         reservations: Vec::new(),
         missed: missed.collect(),
         kernels: effects::launched_kernels(graph, kernels),

@@ -1,6 +1,7 @@
 //! The report for people at a terminal.
 
 use super::fold::{again, fold};
+use super::persistent;
 use super::{
     Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, batches, kind_name, scope_name,
 };
@@ -43,6 +44,12 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
     for region in &report.batched_regions {
         let lines = batches::lines(report, region);
         let _ = writeln!(text, "\n{}", lines.join("\n  "));
+    }
+    if !report.persistent_loops.is_empty() {
+        text.push('\n');
+    }
+    for each in &report.persistent_loops {
+        let _ = writeln!(text, "{}", persistent::line(report, each));
     }
     if !report.reservations.is_empty() {
         text.push('\n');

@@ -117,7 +117,11 @@ pub fn batch_orders(
         expands_buffers: false,
         ..*options
     };
-    for region in &plan.batched_regions {
+    let in_batches = plan.batched_regions.iter().filter(|region| {
+        let mut statements = region.statements.iter();
+        statements.all(|statement| statement.persistent.is_none())
+    });
+    for region in in_batches {
         let mut replaced: BTreeMap<NodeId, Vec<WholeWrite>> = BTreeMap::new();
         for statement in &region.statements {
             for (launch, argument) in statement.replaced_arguments() {

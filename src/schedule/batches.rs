@@ -17,7 +17,7 @@ use crate::dependence::{
     launch_ranges,
 };
 use crate::kernel::KernelModel;
-use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::launch::{Awaited, HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
 use crate::program::KernelId;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -196,6 +196,7 @@ fn candidate(
             guards,
             replaced,
             must_replace: false,
+            persistent: None,
         },
     })
 }
@@ -220,7 +221,7 @@ fn collect<'a>(
             None => return,
         },
     };
-    if is_quiet(graph, scope, &members) {
+    if may_wait(graph, scope, &members) {
         regions.push((outside, members));
         return;
     }
@@ -234,7 +235,7 @@ fn collect<'a>(
         }
     }
     for (index, members) in inside {
-        if is_quiet(graph, scope, &members) {
+        if may_wait(graph, scope, &members) {
             regions.push((outside, members));
         } else {
             collect(graph, Some(index), members, regions);
@@ -242,7 +243,7 @@ fn collect<'a>(
     }
     for (block, members) in straight {
         for run in runs(graph, block, &members) {
-            if run.len() > 1 && is_quiet(graph, scope, &run) {
+            if run.len() > 1 && may_wait(graph, scope, &run) {
                 regions.push((outside, run));
             }
         }
@@ -262,7 +263,7 @@ fn runs<'a>(
             runs.last_mut()
                 .into_iter()
                 .for_each(|run| run.push(*member));
-        } else if !may_be_passed(graph, *node) {
+        } else if !may_be_passed(graph, *node, true) {
             runs.push(Vec::new());
         }
     }
@@ -270,9 +271,20 @@ fn runs<'a>(
 }
 
 /// Whether nothing that could be observed happens between two of the members.
-fn is_quiet(graph: &LaunchGraph, scope: Option<usize>, members: &[&Candidate]) -> bool {
+fn may_wait(graph: &LaunchGraph, scope: Option<usize>, members: &[&Candidate]) -> bool {
+    let own = members.iter().map(|member| member.node).collect();
+    is_quiet(graph, scope, &own, true)
+}
+
+/// Whether nothing that could be observed happens between two of some launches, in one iteration of `scope` or one call of
+/// the function. A wait of the host is nothing where somebody makes up for it later.
+pub(super) fn is_quiet(
+    graph: &LaunchGraph,
+    scope: Option<usize>,
+    own: &BTreeSet<NodeId>,
+    keeps_synchronisations: bool,
+) -> bool {
     let header = scope.map(|index| graph.loops[index].header);
-    let own: BTreeSet<NodeId> = members.iter().map(|member| member.node).collect();
     let blocks: BTreeSet<HostBlockId> = own.iter().map(|node| graph.nodes[node.0].block).collect();
     let after = reach(&blocks, |block| {
         let next = &graph.blocks[block.0].successors;
@@ -317,7 +329,7 @@ fn is_quiet(graph: &LaunchGraph, scope: Option<usize>, members: &[&Candidate]) -
             .get(start..end)
             .unwrap_or_default()
             .iter()
-            .all(|node| may_be_passed(graph, *node))
+            .all(|node| may_be_passed(graph, *node, keeps_synchronisations))
     })
 }
 
@@ -337,11 +349,12 @@ fn reach(
 }
 
 /// Launches issue what waits before themselves, and error checks have no effect on kernels.
-fn may_be_passed(graph: &LaunchGraph, node: NodeId) -> bool {
+fn may_be_passed(graph: &LaunchGraph, node: NodeId, keeps_synchronisations: bool) -> bool {
     match &graph.nodes[node.0].kind {
         // A set or a copy issues nothing.
         NodeKind::Launch(launch) => !launch.special && graph.operation_of(launch.id).is_none(),
         NodeKind::ErrorCheck => true,
+        NodeKind::Synchronise(Awaited::Device | Awaited::Stream(_)) => !keeps_synchronisations,
         _ => false,
     }
 }

@@ -41,6 +41,15 @@ pub(super) fn between_iterations<'a>(
         let (Some(first), Some(last)) = (inside.first(), inside.last()) else {
             continue;
         };
+        let is_in_kernel = regions.iter().any(|region| {
+            let mut statements = region.statements.iter();
+            statements.any(|statement| statement.persistent.is_some())
+                && holds(graph, region, inside)
+                && region.outside_loops < depth(index)
+        });
+        if is_in_kernel {
+            continue;
+        }
         let runs_once = graph.loops[index].trip.is_some_and(|trip| trip <= 1);
         if runs_once || !told.insert((*last, *first)) {
             continue;
@@ -149,8 +158,9 @@ fn why<'a>(
                 _ => "each block",
             };
             told(format!(
-                "{sink} needs `{}` as {source} left it in the iteration before, {whose} only what it left itself; \
-                 iterations of a host loop that depend on each other do not become one launch",
+                "{sink} needs `{}` as {source} left it in the iteration before, {whose} only what it left itself; such \
+                 a loop runs inside the kernel where it holds one launch, or launches that fuse, with the same pointers, \
+                 grid and block each time, and the host does nothing else in it",
                 edge.buffer
             ))
         }

@@ -14,6 +14,7 @@ use super::group::{Judge, launches};
 use super::groups::{Groups, Refusal, stand_beside};
 use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
+use super::persistent::plan_persistent_loops;
 use super::sharing::{Sharers, loaded};
 use super::unfused::why_unfused;
 use super::units::Units;
@@ -135,6 +136,21 @@ fn plan_by(
             .collect();
         let single = judge.single_launches(&plan, &candidates, most.saturating_sub(made));
         plan.groups.extend(single);
+    }
+    if options.persistent_loops {
+        let most = options.max_fusions.unwrap_or(usize::MAX);
+        let left =
+            |plan: &FusionPlan| most.saturating_sub(plan.groups.len() + plan.batched_regions.len());
+        let candidates: Vec<Candidate> = nodes
+            .iter()
+            .filter_map(|node| candidates[node].as_ref().ok().copied())
+            .collect();
+        // A group of one and its region.
+        let single = judge.persistent_launches(&plan, whole, &candidates, left(&plan) / 2);
+        plan.groups.extend(single);
+        let most = left(&plan);
+        let known = (plan.groups.as_slice(), &mut plan.batched_regions);
+        plan_persistent_loops(graph, kernels, whole, known, options, most);
     }
     if options.reserves_memory && options.fusion != Fusion::Off {
         plan.dead_buffers = find_dead_buffers(graph, kernels, &plan);

@@ -26,6 +26,7 @@ mod iterations;
 mod liveness;
 mod local;
 mod obstacle;
+mod persistent;
 mod layout;
 pub mod occupancy;
 mod rearranged;
@@ -51,6 +52,7 @@ pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_unbacked;
 pub use layout::{Alignment, Layout};
 pub use local::plan_fusion;
+pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
 
 use crate::affine::Axis;
@@ -347,6 +349,24 @@ pub struct BatchedStatement {
     /// The group is only right where what it replaces is not where its earlier segments find it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub must_replace: bool,
+    /// Its launches follow each other inside one kernel. It is the only statement of its region then, a group, and
+    /// needs no `touches`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub persistent: Option<PersistentLoop>,
+}
+
+/// How a kernel runs the launches that iterations of a host loop make, one after the other: each of its threads runs its
+/// own thread of every launch.
+///
+/// The queue takes a launch into such a kernel only if its grid, block, dynamic shared memory, stream and all arguments
+/// but the varying ones have the same bytes as those of the launch before.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersistentLoop {
+    /// A block-wide barrier stands between two launches.
+    pub barrier: bool,
+    /// Arguments, none of them a pointer, that each launch has a value of its own of: by launch of a member, its position.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub varying: Vec<(LaunchId, usize)>,
 }
 
 impl BatchedStatement {
@@ -452,6 +472,8 @@ pub struct ScheduleOptions {
     pub keep_synchronisations: bool,
     /// Launches may be issued in batches.
     pub launch_batches: bool,
+    /// Launches of host loops may follow each other inside one kernel.
+    pub persistent_loops: bool,
     /// Members may be remapped over the threads of others.
     pub remaps_threads: bool,
     /// Pointers into one allocation become one, for which a launch may be a group of its own.
@@ -478,6 +500,10 @@ impl From<&SiriusOptions> for ScheduleOptions {
             keep_synchronisations: options.keep_synchronisations,
             launch_batches: options.fusion == Fusion::All
                 && options.optimisations.contains(&Optimisation::LaunchBatches),
+            persistent_loops: options.fusion == Fusion::All
+                && options
+                    .optimisations
+                    .contains(&Optimisation::PersistentLoops),
             remaps_threads: options
                 .optimisations
                 .contains(&Optimisation::ThreadRemapping),

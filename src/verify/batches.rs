@@ -14,7 +14,7 @@ use super::polynomial::normal_form;
 use super::{Refusal, Site, Sites, capture, expansion};
 use crate::dependence::Guard;
 use crate::kernel::{AccessKind, KernelModel, Target};
-use crate::launch::{HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
+use crate::launch::{Awaited, HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
 use crate::schedule::{BatchedRegion, BatchedStatement, FusionPlan};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -143,6 +143,10 @@ fn untold(
         for access in &member.model.accesses {
             *targets.entry(&access.target).or_default() |= access.kind != AccessKind::Read;
         }
+        // It is the only one that waits, and in order.
+        if statement.persistent.is_some() {
+            continue;
+        }
         for (target, writes) in targets {
             if matches!(target, Target::Shared(_) | Target::UnknownShared) {
                 continue;
@@ -260,6 +264,8 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &BatchedRegion) -> Vec
             }
             NodeKind::Launch(launch) if !launch.special => continue,
             NodeKind::ErrorCheck => continue,
+            // The queue makes up for it once it has issued what waits.
+            NodeKind::Synchronise(Awaited::Device | Awaited::Stream(_)) => continue,
             NodeKind::Launch(_) => "a launch of a special kind",
             NodeKind::Copy { .. } => "a copy",
             NodeKind::Set { .. } => "a set",

@@ -74,7 +74,8 @@
 //! could tell (`batches`); there each is issued after every earlier one that touches a common byte, one
 //! of the two writing it, which code generation sees to when the program runs. What a launch touches
 //! it tells by ranges of the plan, so these must hold all that its model may touch. A range that a launch
-//! replaces may be given other memory there (`expansion`).
+//! replaces may be given other memory there (`expansion`). Or they follow each other in one kernel (`persistent`): then
+//! any two of them are judged as one group. A wait of the host between them is made up for when they are issued.
 //!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise. Static
 //! shared memory is each member's own, or another's after a barrier or in another block partition,
@@ -108,6 +109,7 @@ mod operations;
 mod shared_memory_reuse;
 
 mod fixed;
+mod persistent;
 mod place;
 mod polynomial;
 mod rearranged;
@@ -189,6 +191,9 @@ pub fn verify(
         refusals.extend(tables::refusals(graph, kernels));
     }
     refusals.extend(batches::refusals(graph, kernels, &sites, &plan));
+    if refusals.is_empty() {
+        refusals.extend(persistent::refusals(graph, kernels, &sites, &plan));
+    }
     refusals.extend(dead_buffers::refusals(graph, kernels, &sites, &plan));
     match refusals.is_empty() {
         true => Ok(VerifiedPlan { plan }),

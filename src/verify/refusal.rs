@@ -163,6 +163,8 @@ pub enum Refusal {
     ParameterSpace { first: LaunchId, bytes: u64 },
     #[error("launch {} cannot wait for a batch: {what}", launch.0)]
     NotBatched { launch: LaunchId, what: String },
+    #[error("launches of {} cannot follow each other in one kernel: {what}", launch.0)]
+    NotPersistent { launch: LaunchId, what: String },
     #[error("{what} (node {}) stands between launches that wait for their batches", node.0)]
     PassedByBatches { node: NodeId, what: String },
     #[error("launch {} waits for its batch and may touch more than the plan says ({what})", launch.0)]

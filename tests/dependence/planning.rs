@@ -20,6 +20,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     max_fusions: None,
     keep_synchronisations: false,
     launch_batches: false,
+    persistent_loops: false,
     remaps_threads: true,
     one_base: false,
     permutes_blocks: true,

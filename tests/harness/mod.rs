@@ -284,6 +284,8 @@ pub fn precision_table() -> String {
 struct Expectations {
     /// Launch sites before and after.
     launches: Option<(u64, u64)>,
+    /// Host loops that run inside kernels.
+    loops: Option<u64>,
     /// Reasons of consecutive pairs that stay unfused; `None` when the file does not say.
     missed: Option<Vec<String>>,
     /// Launches that the fused program executes, by run; empty when the file does not say.
@@ -305,6 +307,7 @@ impl Expectations {
     fn read(text: &str) -> Result<Self, Failed> {
         let mut expectations = Self {
             launches: None,
+            loops: None,
             missed: None,
             arguments: Vec::new(),
             options: Vec::new(),
@@ -317,10 +320,15 @@ impl Expectations {
             if let Some(rest) = line.strip_prefix("// expect:") {
                 let numbers: Vec<u64> = rest
                     .split_whitespace()
-                    .filter_map(|word| word.parse().ok())
+                    .filter_map(|word| word.trim_end_matches(',').parse().ok())
                     .collect();
-                let [before, after] = numbers[..] else {
-                    return Err(format!("cannot read {line:?}").into());
+                let (before, after) = match numbers[..] {
+                    [before, after] => (before, after),
+                    [before, after, loops] => {
+                        expectations.loops = Some(loops);
+                        (before, after)
+                    }
+                    _ => return Err(format!("cannot read {line:?}").into()),
                 };
                 expectations.launches = Some((before, after));
             } else if let Some(rest) = line.strip_prefix("// expect-missed:") {
@@ -407,11 +415,15 @@ impl Expectations {
             )
             .into());
         }
+        let loops = count("loops_in_kernels");
+        if self.loops.is_some_and(|expected| expected != loops) {
+            return Err(format!("{loops} host loops run inside kernels: {report:#}").into());
+        }
         let line = format!("sirius: {before} launches -> {after}");
-        let taken_in = count("sets_in_fusions") + count("copies_in_fusions");
+        let taken_in = count("sets_in_fusions") + count("copies_in_fusions") + loops;
         let says = |message: &str| {
             let rest = message.strip_prefix(&line);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", with "))
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
         };
         if (before != after || taken_in > 0) != messages.lines().any(says) {
             return Err(format!(

@@ -22,6 +22,7 @@ fn waiting(chain: &Chain) -> FusionPlan {
         guards: vec![valid(*launch)],
         replaced: Vec::new(),
         must_replace: false,
+        persistent: None,
     };
     FusionPlan {
         batched_regions: vec![BatchedRegion {

@@ -86,6 +86,7 @@ fn refuses_when_its_group_waits_for_a_batch() {
             guards: Vec::new(),
             replaced: Vec::new(),
             must_replace: false,
+            persistent: None,
         }],
         outside_loops: 0,
     });

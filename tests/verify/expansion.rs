@@ -55,6 +55,7 @@ impl Overwrite {
             guards: vec![valid(one), valid(two)],
             replaced: vec![3],
             must_replace: true,
+            persistent: None,
         };
         FusionPlan {
             batched_regions: vec![BatchedRegion {

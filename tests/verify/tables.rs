@@ -305,6 +305,7 @@ fn batches_are_told_of_what_loaded_pointers_lead_to() {
                 guards: vec![valid(launch)],
                 replaced: Vec::new(),
                 must_replace: false,
+                persistent: None,
             }],
             outside_loops: 0,
         }],

@@ -57,6 +57,7 @@ pub fn link_queue(
         false => "",
     };
     for (name, function) in [
+        ("WAIT", "cudaStreamSynchronize"),
         ("COPY", "cudaMemcpyAsync"),
         ("ALLOCATE", "cudaMallocAsync"),
         ("FREE", "cudaFreeAsync"),
@@ -73,7 +74,7 @@ pub fn link_queue(
         name: "sirius_batchs",
         source: QUEUE,
         macros,
-        functions: &[DRAIN, SUBMIT],
+        functions: &[DRAIN, SUBMIT, SUBMIT_PERSISTENT, OWE_WAIT],
     };
     queue.link_into(program, (build, toolchain), folder)
 }
@@ -81,8 +82,12 @@ pub fn link_queue(
 const QUEUE: &str = include_str!("queue.c");
 const DRAIN: &str = "sirius_batch_drain";
 const SUBMIT: &str = "sirius_batch_submit";
+const SUBMIT_PERSISTENT: &str = "sirius_persistent_submit";
+const OWE_WAIT: &str = "sirius_batch_owe_wait";
 /// What it returns when it could not do what a launch cannot be without.
 const NOT_LAUNCHED: i32 = -1;
+/// In place of an offset in a row, of an argument that does not vary.
+const NOT_VARYING: u32 = u32::MAX;
 
 /// Issues what waits, in programs where something may.
 pub(super) fn issue_waiting<'ctx>(
@@ -178,6 +183,21 @@ impl<'a> Waiting<'a> {
         builder.build_conditional_branch(may_wait, wait, direct)?;
 
         builder.position_at_end(wait);
+        if self.statement.persistent.is_some() {
+            let arguments = address_array(program, builder, slots)?;
+            let mut passed: Vec<BasicMetadataValueEnum<'_>> =
+                vec![self.descriptor(program, single)?.into()];
+            let configuration = configuration.iter();
+            passed.extend(configuration.map(|value| BasicMetadataValueEnum::from(*value)));
+            passed.extend([BasicMetadataValueEnum::from(arguments), site.into()]);
+            let submit = host
+                .get_function(SUBMIT_PERSISTENT)
+                .ok_or_else(|| CodegenError::Inconsistent("no queue".into()))?;
+            let status = builder.build_call(submit, &passed, "status")?;
+            builder.build_return(Some(&status.try_as_basic_value().unwrap_basic()))?;
+            builder.position_at_end(direct);
+            return Ok(());
+        }
         let count = u32::try_from(touches.len()).map_err(|_| broken())?;
         let array = builder.build_alloca(long.array_type(5 * count.max(1)), "ranges")?;
         for (index, ([low, high], touch)) in (0_u64..).zip(ends.iter().zip(touches)) {
@@ -300,7 +320,7 @@ impl<'a> Waiting<'a> {
             true => single,
             false => single.get_type().const_null(),
         };
-        let batch = match self.kernel.is_built() {
+        let key = match self.kernel.is_built() {
             true => host
                 .get_global(&batch_key(self.kernel))
                 .ok_or_else(|| CodegenError::Inconsistent("a batch's kernel has no key".into()))?
@@ -311,6 +331,33 @@ impl<'a> Waiting<'a> {
         };
         let arguments = u32::try_from(self.site.parameters.len())
             .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
+        let none = single.get_type().const_null();
+        let (batch, persistent) = match &self.kernel.persistent {
+            None => (key, none),
+            Some(rows) => {
+                let varying = rows.offsets_bytes.iter();
+                let varying: Vec<u32> = varying
+                    .map(|offset| offset.unwrap_or(NOT_VARYING))
+                    .collect();
+                let value = context.const_struct(
+                    &[
+                        key.into(),
+                        number(self.kernel.capacity).into(),
+                        number(rows.row_bytes).into(),
+                        number(rows.first_offset_bytes).into(),
+                        number(0).into(),
+                        table(&varying).into(),
+                    ],
+                    false,
+                );
+                let name = format!("sirius.persistent.{}", self.kernel.name);
+                let global = host.add_global(value.get_type(), None, &name);
+                global.set_linkage(Linkage::Internal);
+                global.set_constant(true);
+                global.set_initializer(&value);
+                (none, global.as_pointer_value())
+            }
+        };
         let (heterogeneous, code) = match &self.kernel.heterogeneous {
             Some(heterogeneous) => (
                 heterogeneous_descriptor(program, heterogeneous)?,
@@ -331,6 +378,7 @@ impl<'a> Waiting<'a> {
                 number(0).into(),
                 heterogeneous.into(),
                 number(code).into(),
+                persistent.into(),
             ],
             false,
         );
@@ -384,10 +432,14 @@ pub(super) fn rewrite_regions(
     waiting: &[Waiting<'_>],
 ) -> Result<(), CodegenError> {
     let calls = launch_calls(program);
-    let drain = program
-        .host
-        .get_function(DRAIN)
-        .ok_or_else(|| CodegenError::Inconsistent("no queue".into()))?;
+    let queue = |name: &str| {
+        let function = program.host.get_function(name);
+        function.ok_or_else(|| CodegenError::Inconsistent("no queue".into()))
+    };
+    let queue = region::Queue {
+        drain: queue(DRAIN)?,
+        owe_wait: queue(OWE_WAIT)?,
+    };
     let mut flows = region::Flows::new();
     for (index, region) in plan.batched_regions.iter().enumerate() {
         let of_region = waiting.iter().filter(|each| each.region == index);
@@ -395,7 +447,7 @@ pub(super) fn rewrite_regions(
             .map(|each| calls.get(&each.launch()).copied())
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| CodegenError::Inconsistent("a statement without a call".into()))?;
-        region::end_region(program, &mut flows, &places, region.outside_loops, drain)?;
+        region::end_region(program, &mut flows, &places, region.outside_loops, queue)?;
     }
     let launches: HashMap<LaunchId, &Launch> = graph
         .nodes

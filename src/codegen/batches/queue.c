@@ -21,6 +21,8 @@ struct dim3 { unsigned x, y, z; };
 int SIRIUS_LAUNCH(const void *, struct dim3, struct dim3, void **, size_t, void *);
 int cudaFuncGetAttributes(void *, const void *);
 int cudaGetLastError(void);
+int cudaDeviceSynchronize(void);
+int SIRIUS_WAIT(void *);
 int SIRIUS_COPY(void *, const void *, size_t, int, void *);
 #ifdef SIRIUS_ANNOUNCE
 void SIRIUS_ANNOUNCE(unsigned);
@@ -40,6 +42,17 @@ struct sirius_heterogeneous {
     int threads;         /* most threads a block, 0: not asked yet */
 };
 
+/* A kernel that runs launches one after the other in the same blocks. Its parameter: their number, at
+ * `records_offset` the record of the first, at `first_row` a row for each with what varies. */
+struct sirius_persistent {
+    const void *kernel;
+    unsigned capacity;   /* launches that it takes */
+    unsigned row_bytes;  /* 0: nothing varies */
+    unsigned first_row;
+    unsigned unused;
+    const unsigned *offsets; /* of each argument in a row; UINT32_MAX: it does not vary */
+};
+
 /* The code of a statement; made by the compiler. */
 struct sirius_batch_kernel {
     const void *single;     /* the kernel for one record; null: a batch of one */
@@ -52,6 +65,7 @@ struct sirius_batch_kernel {
     int batch_threads;       /* most threads a block of the batch kernel, 0: not asked yet */
     struct sirius_heterogeneous *heterogeneous; /* in which it may stand beside other code; may be null */
     unsigned code;           /* its number there */
+    const struct sirius_persistent *persistent; /* its launches follow each other in this; else null */
 };
 
 /* Bytes that a launch may touch. */
@@ -107,6 +121,22 @@ enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 13, ARGUME
        BATCH_BYTES = 4096 };
 
 static _Thread_local struct queue queue;
+
+/* Launches that follow each other in one kernel. They wait alone: the queue is empty meanwhile. */
+struct sequence {
+    const struct sirius_batch_kernel *kernel;
+    struct dim3 grid, block;
+    size_t shared;
+    void *stream;
+    unsigned count, site;
+    _Alignas(16) char parameter[BATCH_BYTES];
+};
+
+static _Thread_local struct sequence sequence;
+
+/* Waits of the host since something waits here: they have come back at once, and are made up for when it is
+ * issued. Those for one stream are for that of the launches. */
+static _Thread_local struct { int device, stream; } owed;
 
 /* Makes room for one more element of an array; 0 when there is no memory. */
 static int grow(void **array, size_t element, size_t needed, size_t *room) {
@@ -332,8 +362,41 @@ static int settle(void) {
     return status;
 }
 
-/* Issues all that waits; the status of the first launch that failed. */
-int sirius_batch_drain(void) {
+static int same_configuration(struct dim3 grid, struct dim3 block, size_t shared, void *stream) {
+    return !memcmp(&grid, &sequence.grid, sizeof grid) && !memcmp(&block, &sequence.block, sizeof block) &&
+           shared == sequence.shared && stream == sequence.stream;
+}
+
+/* Issues the launches that follow each other. */
+static int issue_sequence(void) {
+    const struct sirius_batch_kernel *kernel = sequence.kernel;
+    const struct sirius_persistent *persistent = kernel->persistent;
+    unsigned count = sequence.count;
+    sequence.count = 0;
+    announce(sequence.site);
+    if (count == 1 && kernel->single && kernel->arguments <= ARGUMENTS) {
+        void *pointers[ARGUMENTS];
+        for (unsigned i = 0; i < kernel->arguments; ++i)
+            pointers[i] = sequence.parameter + (persistent->offsets[i] == UINT32_MAX
+                                                    ? kernel->records_offset + kernel->offsets[i]
+                                                    : persistent->first_row + persistent->offsets[i]);
+        return SIRIUS_LAUNCH(kernel->single, sequence.grid, sequence.block, pointers, sequence.shared, sequence.stream);
+    }
+    memcpy(sequence.parameter, &count, sizeof count);
+    void *pointers[1] = {sequence.parameter};
+    return SIRIUS_LAUNCH(persistent->kernel, sequence.grid, sequence.block, pointers, sequence.shared, sequence.stream);
+}
+
+/* Does the waits of the host that are owed, when nothing waits any more. */
+static int wait_owed(void *stream) {
+    int status = 0;
+    if (owed.device) status = cudaDeviceSynchronize();
+    else if (owed.stream) status = SIRIUS_WAIT(stream);
+    owed.device = owed.stream = 0;
+    return status;
+}
+
+static int issue_records(void) {
     unsigned count = queue.count;
     int status = 0;
     if (!count) return settle();
@@ -362,6 +425,62 @@ int sirius_batch_drain(void) {
     queue.batches = 0;
     queue.bytes = 0;
     queue.spans = 0;
+    return status;
+}
+
+/* Issues all that waits; the status of the first launch that failed. */
+int sirius_batch_drain(void) {
+    void *stream = sequence.count ? sequence.stream : queue.stream;
+    int status = sequence.count ? issue_sequence() : 0;
+    int records = issue_records();
+    int waits = wait_owed(stream);
+    return status ? status : records ? records : waits;
+}
+
+/* The host is about to wait for the device, or for a stream of it. Launches that wait here are no part of what it
+ * waits for, unless it does so once more behind them. */
+void sirius_batch_owe_wait(int of_stream, void *stream) {
+    if (!sequence.count && !queue.count) return;
+    if (!of_stream) owed.device = 1;
+    else if (stream == (sequence.count ? sequence.stream : queue.stream)) owed.stream = 1;
+    else sirius_batch_drain();
+}
+
+/* Puts off one launch whose configuration is valid and which may follow another one of its statement in one kernel, if
+ * both agree in all that does not vary. */
+int sirius_persistent_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, unsigned grid_z, uint64_t block_xy,
+                             unsigned block_z, uint64_t shared, void *stream, void **arguments, unsigned site) {
+    const struct sirius_persistent *persistent = kernel->persistent;
+    struct dim3 grid = {(unsigned)grid_xy, (unsigned)(grid_xy >> 32), grid_z};
+    struct dim3 block = {(unsigned)block_xy, (unsigned)(block_xy >> 32), block_z};
+    int status = 0;
+    if (queue.count) status = sirius_batch_drain();
+    int follows = sequence.count && sequence.kernel == kernel && sequence.count < persistent->capacity &&
+                  same_configuration(grid, block, shared, stream);
+    for (unsigned i = 0; follows && i < kernel->arguments; ++i)
+        if (persistent->offsets[i] == UINT32_MAX)
+            follows = !memcmp(sequence.parameter + kernel->records_offset + kernel->offsets[i], arguments[i],
+                              kernel->sizes[i]);
+    if (!follows) {
+        if (sequence.count) {
+            int one = sirius_batch_drain();
+            status = status ? status : one;
+        }
+        memset(sequence.parameter, 0, sizeof sequence.parameter);
+        sequence.kernel = kernel;
+        sequence.grid = grid;
+        sequence.block = block;
+        sequence.shared = shared;
+        sequence.stream = stream;
+        sequence.site = site;
+        for (unsigned i = 0; i < kernel->arguments; ++i)
+            if (persistent->offsets[i] == UINT32_MAX)
+                memcpy(sequence.parameter + kernel->records_offset + kernel->offsets[i], arguments[i], kernel->sizes[i]);
+    }
+    char *row = sequence.parameter + persistent->first_row + (size_t)sequence.count * persistent->row_bytes;
+    for (unsigned i = 0; i < kernel->arguments; ++i)
+        if (persistent->offsets[i] != UINT32_MAX) memcpy(row + persistent->offsets[i], arguments[i], kernel->sizes[i]);
+    ++sequence.count;
     return status;
 }
 
@@ -662,6 +781,7 @@ int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, un
     int64_t distances[ARGUMENTS];
     unsigned blocks[MOST_RANGES];
     int moved = 0;
+    if (sequence.count) sirius_batch_drain();
     if (queue.count && queue.stream != stream) sirius_batch_drain();
     if (queue.count >= MOST_RECORDS || queue.spans >= MOST_SPANS) sirius_batch_drain();
     int fits = kernel->arguments <= ARGUMENTS && range_count <= MOST_RANGES && (must || !*patience);

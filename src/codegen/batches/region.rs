@@ -2,13 +2,26 @@
 
 use super::super::CodegenError;
 use super::super::region::{HostFlow, successors};
+use crate::launch::{Action, Waiting, runtime_call};
 use crate::program::Program;
+use inkwell::AddressSpace;
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::{FunctionValue, InstructionOpcode, InstructionValue};
+use inkwell::values::{
+    CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue, PointerValue,
+};
 use std::collections::{HashMap, HashSet};
 
 /// The blocks and loops of functions that have regions; calls to the queue change none of them.
 pub(super) type Flows<'ctx> = HashMap<FunctionValue<'ctx>, Flow<'ctx>>;
+
+/// Functions of the queue.
+#[derive(Clone, Copy)]
+pub(super) struct Queue<'ctx> {
+    /// Issues what waits, and then does the waits of the host that are owed.
+    pub(super) drain: FunctionValue<'ctx>,
+    /// The host waits while something may wait in the queue: for one stream, or for all of the device.
+    pub(super) owe_wait: FunctionValue<'ctx>,
+}
 
 /// Calls `drain` wherever control comes to where none of the statements can be met any more, in one
 /// iteration of the `outside_loops`-th loop around them.
@@ -17,7 +30,7 @@ pub(super) fn end_region<'ctx>(
     flows: &mut Flows<'ctx>,
     statements: &[InstructionValue<'ctx>],
     outside_loops: usize,
-    drain: FunctionValue<'ctx>,
+    Queue { drain, owe_wait }: Queue<'ctx>,
 ) -> Result<(), CodegenError> {
     let broken = || CodegenError::Inconsistent("a region outside of a function".into());
     let mut last: HashMap<BasicBlock<'ctx>, InstructionValue<'ctx>> = HashMap::new();
@@ -63,6 +76,21 @@ pub(super) fn end_region<'ctx>(
         }
     }
     let builder = program.context.create_builder();
+    for block in &inside {
+        for instruction in block.get_instructions() {
+            let Some(stream) = wait_of(instruction) else {
+                continue;
+            };
+            let of_stream = program
+                .context
+                .i32_type()
+                .const_int(u64::from(stream.is_some()), false);
+            let pointer = program.context.ptr_type(AddressSpace::default());
+            let stream = stream.unwrap_or(pointer.const_null());
+            builder.position_before(&instruction);
+            builder.build_call(owe_wait, &[of_stream.into(), stream.into()], "")?;
+        }
+    }
     let mut left: HashSet<BasicBlock<'ctx>> = HashSet::new();
     for block in &flow.blocks {
         if !inside.contains(block) {
@@ -92,6 +120,27 @@ pub(super) fn end_region<'ctx>(
         builder.build_call(drain, &[], "")?;
     }
     Ok(())
+}
+
+/// Whether an instruction is a call that waits for the device, and for which stream if for one alone.
+fn wait_of<'ctx>(instruction: InstructionValue<'ctx>) -> Option<Option<PointerValue<'ctx>>> {
+    let call = CallSiteValue::try_from(instruction).ok()?;
+    let called = call.get_called_fn_value()?;
+    let called = runtime_call(called.get_name().to_str().ok()?)?;
+    let Action::Synchronise(awaited) = called.action else {
+        return None;
+    };
+    let Waiting::Stream(argument) = awaited else {
+        return Some(None);
+    };
+    let argument = u32::try_from(argument).ok()?;
+    let stream = instruction.get_operand(argument)?.value()?;
+    // All of the device is more than a stream of which nothing is known.
+    Some(
+        stream
+            .is_pointer_value()
+            .then(|| stream.into_pointer_value()),
+    )
 }
 
 /// Whether an instruction comes after another of its block.

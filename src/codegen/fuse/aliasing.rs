@@ -13,7 +13,7 @@ use crate::launch::{
     Pointer as Led, Root,
 };
 use crate::program::Program;
-use crate::schedule::FusionGroup;
+use crate::schedule::{FusionGroup, PersistentLoop};
 
 /// What is known of the pointers that a group uses.
 pub(super) struct PointerFacts<'a> {
@@ -28,6 +28,8 @@ pub(super) struct PointerFacts<'a> {
     synchronises: bool,
     /// Some member reaches memory through a pointer that is not a parameter.
     unknown: bool,
+    /// What guards compare is what all launches touch that the kernel runs.
+    guards_hold: bool,
 }
 
 /// A pointer in memory that members load, and that nobody changes meanwhile.
@@ -198,7 +200,15 @@ impl<'a> PointerFacts<'a> {
             spans: spans(graph, models, members),
             synchronises,
             unknown,
+            guards_hold: true,
         }
+    }
+
+    /// Launches of the group follow each other in the kernel, so that claims have to hold for what one of them touches
+    /// and another.
+    pub(super) fn hold_across_launches(&mut self, persistent: &PersistentLoop) {
+        self.synchronises |= persistent.barrier;
+        self.guards_hold &= persistent.varying.is_empty();
     }
 
     /// Whether what the parameter points to is reached through no other pointer of the group: all
@@ -257,7 +267,8 @@ impl<'a> PointerFacts<'a> {
                 _ => false,
             })
         };
-        !left.uses.is_empty()
+        self.guards_hold
+            && !left.uses.is_empty()
             && !right.uses.is_empty()
             && left
                 .uses

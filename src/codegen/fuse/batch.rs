@@ -11,11 +11,13 @@ use super::super::ir::{
 };
 use super::super::{BatchKernel, BatchedSite, CodegenError};
 use super::heterogeneous::{self, Code, Slice};
+use super::persistent::Persistent;
 use super::{Built, function_of, launch_bounds};
+use crate::cli::Optimisation;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
-use crate::schedule::{FusionGroup, FusionPlan, Member, ThreadMap, Variant};
+use crate::schedule::{FusionGroup, FusionPlan, Member, PersistentLoop, ThreadMap, Variant};
 use inkwell::module::Module;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A statement of the plan whose code is built for batches.
 pub(super) struct Statement {
@@ -26,6 +28,7 @@ pub(super) struct Statement {
     region: usize,
     /// A loop of the region is around it.
     repeats: bool,
+    persistent: Option<PersistentLoop>,
 }
 
 enum What {
@@ -79,7 +82,13 @@ impl Statement {
             site,
             region,
             repeats,
+            persistent: None,
         }
+    }
+
+    /// Its launches follow each other in one kernel.
+    pub(super) fn persistent(&self) -> Option<&PersistentLoop> {
+        self.persistent.as_ref()
     }
 
     /// The number of the region in which it waits.
@@ -120,9 +129,10 @@ pub(super) fn statements(
         .enumerate()
         .flat_map(|(number, region)| {
             let statements = region.statements.iter();
-            statements.map(move |statement| (number, region.outside_loops, statement.launch))
+            statements.map(move |statement| (number, region.outside_loops, statement))
         });
-    for (region, outside_loops, launch) in waiting {
+    for (region, outside_loops, statement) in waiting {
+        let launch = statement.launch;
         let repeats = loops(&launch) > outside_loops;
         if let Some(index) = groups.get(&launch) {
             statements.push(Statement {
@@ -131,6 +141,7 @@ pub(super) fn statements(
                 site: *index,
                 region,
                 repeats,
+                persistent: statement.persistent.clone(),
             });
             continue;
         }
@@ -162,6 +173,7 @@ pub(super) fn statements(
             site: plan.groups.len() + singles,
             region,
             repeats,
+            persistent: None,
         });
         singles += 1;
     }
@@ -178,6 +190,8 @@ pub(super) struct Body<'a> {
     pub(super) never_batched: bool,
     /// The regions in which several launches of it may wait, and how many statements of each are its own.
     pub(super) regions: BTreeMap<usize, usize>,
+    /// Its launches follow each other.
+    pub(super) persistent: Option<Persistent>,
 }
 
 /// See [`Body::regions`], of a kernel's statements.
@@ -196,11 +210,11 @@ pub(super) fn meeting<'a>(own: impl Iterator<Item = &'a Statement>) -> BTreeMap<
 }
 
 /// Turns the kernels that were built for statements into functions, each called by a kernel of
-/// several launches, and where `mixes` is set by one of several codes. Those that cannot be are left out.
+/// several launches, and where that is wanted by one of several codes. Those that cannot be are left out.
 pub(super) fn build_batches(
     module: &Module,
     bodies: Vec<Body<'_>>,
-    mixes: bool,
+    optimisations: &BTreeSet<Optimisation>,
 ) -> Result<Vec<BatchKernel>, CodegenError> {
     let mut batches = Vec::new();
     let mut built = Vec::new();
@@ -216,6 +230,14 @@ pub(super) fn build_batches(
                 ..layout
             });
             batches.extend(layout.map(|layout| layout.batch(name, found.statements, true)));
+            continue;
+        }
+        if let Some(persistent) = &found.persistent {
+            let built = persistent.build(module, (kernel, body), optimisations)?;
+            batches.extend(built.map(|(name, layout, rows)| BatchKernel {
+                persistent: Some(rows),
+                ..layout.batch(name, found.statements, found.single)
+            }));
             continue;
         }
         let (statements, single) = (found.statements, found.single);
@@ -253,7 +275,7 @@ pub(super) fn build_batches(
     if built.is_empty() {
         return Ok(batches);
     }
-    let chosen = match mixes {
+    let chosen = match optimisations.contains(&Optimisation::HeterogeneousBatches) {
         true => heterogeneous::choose(&codes),
         false => Vec::new(),
     };
@@ -315,16 +337,16 @@ const GRID_EXTENT_Z: &str = "llvm.nvvm.read.ptx.sreg.nctaid.z";
 
 /// The parameter space that every device has.
 pub(super) const PARAMETER_BYTES: u32 = 4096;
-const RECORDS_OFFSET_BYTES: u32 = 16;
+pub(super) const RECORDS_OFFSET_BYTES: u32 = 16;
 pub(super) const RECORD_ALIGNMENT_BYTES: u32 = 16;
 
 /// Arguments in a record.
 pub(super) struct Layout {
-    offsets: Vec<u32>,
-    sizes: Vec<u32>,
-    in_memory: Vec<Option<Type>>,
-    record: u32,
-    capacity: u32,
+    pub(super) offsets: Vec<u32>,
+    pub(super) sizes: Vec<u32>,
+    pub(super) in_memory: Vec<Option<Type>>,
+    pub(super) record: u32,
+    pub(super) capacity: u32,
 }
 
 impl Layout {
@@ -339,11 +361,12 @@ impl Layout {
             records_offset_bytes: RECORDS_OFFSET_BYTES,
             capacity: self.capacity,
             heterogeneous: None,
+            persistent: None,
         }
     }
 
     /// `None` for an argument with more alignment than a record has.
-    fn of(module: &Module, body: Value) -> Option<Self> {
+    pub(super) fn of(module: &Module, body: Value) -> Option<Self> {
         let mut layout = Self {
             offsets: Vec::new(),
             sizes: Vec::new(),

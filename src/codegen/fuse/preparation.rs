@@ -83,6 +83,12 @@ impl<'ctx> Preparation<'ctx> {
                 false => (group, optimisations),
             });
         let single = statements.iter().filter_map(Statement::single_launch);
+        let persistent = |group: &FusionGroup| {
+            let last = group.members.last().map(|member| member.launch);
+            let mut waiting = waiting();
+            let statement = waiting.find(|statement| Some(statement.launch) == last);
+            statement.and_then(|statement| statement.persistent.as_ref())
+        };
         for (group, optimisations) in groups.chain(single.map(|group| (group, &of_all_sites))) {
             let optimisations = &(optimisations - &group.variant.without);
             let members = group
@@ -114,6 +120,7 @@ impl<'ctx> Preparation<'ctx> {
                 bodies: &bodies,
                 optimisations,
                 moved: &moved,
+                persistent: persistent(group),
             };
             sites.push(Some(reader.read()));
         }

@@ -22,7 +22,7 @@ use crate::codegen::ir::Type;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::program::{KernelId, Program};
-use crate::schedule::{BlockThreads, FusionGroup, ThreadMap, Variant};
+use crate::schedule::{BlockThreads, FusionGroup, PersistentLoop, ThreadMap, Variant};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -204,6 +204,8 @@ pub(super) struct SiteReader<'a, 'ctx> {
     pub(super) optimisations: &'a BTreeSet<Optimisation>,
     /// Arguments that the queue may lead elsewhere: each is a parameter of its own.
     pub(super) moved: &'a BTreeSet<(LaunchId, usize)>,
+    /// Launches of the group follow each other in one kernel.
+    pub(super) persistent: Option<&'a PersistentLoop>,
 }
 
 impl SiteReader<'_, '_> {
@@ -222,7 +224,7 @@ impl SiteReader<'_, '_> {
             .collect();
         let tables = self.tables(&places);
         let members = self.members;
-        let facts = PointerFacts::of(
+        let mut facts = PointerFacts::of(
             self.program,
             (graph, self.models),
             group,
@@ -230,6 +232,9 @@ impl SiteReader<'_, '_> {
             &sources,
             &tables,
         );
+        if let Some(persistent) = self.persistent {
+            facts.hold_across_launches(persistent);
+        }
         let all = 0..parameters.len();
         let pointers = 0..parameters.len() + tables.len();
         let disjoint = |one, other| self.is_fused() && facts.disjoint(one, other);
@@ -514,9 +519,10 @@ impl SiteReader<'_, '_> {
         kept.map(|((launch, _), _)| *launch).collect()
     }
 
-    /// A single launch is built for all launches of its kernel: nothing of one site is in it.
+    /// A single launch is built for all launches of its kernel, so that nothing of one site is in it, unless those of a
+    /// loop follow each other in one kernel.
     fn is_fused(&self) -> bool {
-        self.members.len() > 1
+        self.members.len() > 1 || self.persistent.is_some()
     }
 
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
@@ -582,6 +588,8 @@ pub(super) struct Wanted {
     /// Those of groups, then those of statements that wait.
     pub(super) orders: Vec<Order>,
     of_groups: usize,
+    /// The numbers of those that run the launches of a loop one after the other, of one statement each.
+    persistent: BTreeSet<usize>,
     /// Kernels of groups by their numbers, and statements of theirs by their sites, which wait but are never
     /// launched several at once: the kernel of the group is all that they need.
     pub(super) never_batched: Vec<(usize, Vec<usize>)>,
@@ -593,7 +601,10 @@ impl Wanted {
         let site = |position: usize| Some((position, sites[position].as_ref()?));
         let mut made = orders(&(0..groups).filter_map(site).collect::<Vec<_>>(), false);
         let of_groups = made.len();
-        let waiting = statements.iter().map(Statement::site);
+        let (persistent, waiting): (Vec<&Statement>, Vec<&Statement>) = statements
+            .iter()
+            .partition(|statement| statement.persistent().is_some());
+        let waiting = waiting.into_iter().map(Statement::site);
         let mut never_batched = Vec::new();
         for order in orders(&waiting.filter_map(site).collect::<Vec<_>>(), true) {
             match single(&made[..of_groups], &order) {
@@ -603,7 +614,15 @@ impl Wanted {
                 _ => made.push(order),
             }
         }
+        let first = made.len();
+        for statement in persistent {
+            made.extend(site(statement.site()).map(|(position, site)| Order {
+                specialisation: site.specialisation.clone(),
+                sites: vec![position],
+            }));
+        }
         Self {
+            persistent: (first..made.len()).collect(),
             orders: made,
             of_groups,
             never_batched,
@@ -622,8 +641,9 @@ impl Wanted {
     /// Whether the sites of a kernel for batches have one kernel for themselves that takes the same.
     pub(super) fn is_single(&self, number: usize) -> bool {
         let order = &self.orders[number];
-        let one_member = order.specialisation.shape.members.len() == 1;
-        one_member || single(&self.orders[..self.of_groups], order).is_some()
+        let is_as_written =
+            order.specialisation.shape.members.len() == 1 && !self.persistent.contains(&number);
+        is_as_written || single(&self.orders[..self.of_groups], order).is_some()
     }
 }
 

@@ -1,0 +1,352 @@
+//! Host loops that move into the kernel: the launches of a group, made iteration by iteration, follow each other in one
+//! launch, as in persistent kernels (Zhang et al., PERKS, ICS 2023), but without a barrier across the grid.
+//!
+//! Invariant: what an iteration of such a loop needs of an earlier one the same thread made, or with a barrier between them
+//! the same block. Loops whose iterations hand nothing on are left alone: programs repeat a launch to time it.
+
+use super::batches::is_quiet;
+use super::group::{Judge, orders};
+use super::host_order::HostOrder;
+use super::obstacle::Candidate;
+use super::{
+    BatchedRegion, BatchedStatement, FusionGroup, FusionPlan, PersistentLoop, ScheduleOptions,
+    ThreadMap,
+};
+use crate::dependence::{DependenceGraph, DependenceKind, Edge, Guard, Scope};
+use crate::expression::{Condition, Expression};
+use crate::kernel::{KernelModel, Target};
+use crate::launch::{
+    Argument, BEHIND_POINTER, Launch, LaunchGraph, LaunchId, NodeId, NodeKind, Pointer, Root,
+    ValueId,
+};
+use petgraph::graph::NodeIndex;
+use std::collections::BTreeSet;
+
+/// Adds the regions of groups whose launches follow each other in one kernel, at most so many more. A group that waits
+/// for a batch with others is left alone; by itself it could only wait for itself.
+pub fn plan_persistent_loops(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    dependences: &DependenceGraph,
+    (groups, batched): (&[FusionGroup], &mut Vec<BatchedRegion>),
+    options: &ScheduleOptions,
+    most: usize,
+) {
+    if !options.persistent_loops || dependences.cut_short {
+        return;
+    }
+    let program = Program {
+        graph,
+        kernels,
+        dependences,
+        order: &HostOrder::new(graph),
+        keeps_synchronisations: options.keep_synchronisations,
+    };
+    let taken = waiting_with_others(batched);
+    let free = groups.iter().filter(|group| {
+        let mut members = group.members.iter();
+        members.all(|member| !taken.contains(&member.launch))
+    });
+    let regions = free.filter_map(|group| program.region(group)).take(most);
+    for region in regions {
+        let own = region.statements[0].launch;
+        batched.retain(|other| other.statements.iter().all(|each| each.launch != own));
+        batched.push(region);
+    }
+}
+
+/// What waits for batches beside other statements.
+fn waiting_with_others(batched: &[BatchedRegion]) -> BTreeSet<LaunchId> {
+    let several = batched.iter().filter(|region| region.statements.len() > 1);
+    several
+        .flat_map(|region| region.statements.iter().map(|statement| statement.launch))
+        .collect()
+}
+
+impl Judge<'_> {
+    /// Groups of one launch each for those of `candidates` that the plan leaves alone and whose host loop may move into
+    /// the kernel, at most so many.
+    pub(super) fn persistent_launches(
+        &self,
+        plan: &FusionPlan,
+        dependences: &DependenceGraph,
+        candidates: &[Candidate<'_>],
+        most: usize,
+    ) -> Vec<FusionGroup> {
+        let program = Program {
+            graph: self.graph,
+            kernels: self.kernels,
+            dependences,
+            order: &self.order,
+            keeps_synchronisations: self.options.keep_synchronisations,
+        };
+        let members = plan.groups.iter().flat_map(|group| &group.members);
+        let taken: BTreeSet<LaunchId> = members
+            .map(|member| member.launch)
+            .chain(waiting_with_others(&plan.batched_regions))
+            .collect();
+        let repeats = |candidate: &&Candidate<'_>| {
+            let block = self.graph.nodes[candidate.node.0].block;
+            self.graph.blocks[block.0].innermost_loop.is_some()
+        };
+        let single = candidates.iter().filter(repeats).filter(|candidate| {
+            self.graph.operation_of(candidate.launch.id).is_none()
+                && !taken.contains(&candidate.launch.id)
+                && self.conditions_hold(&[**candidate]).is_ok()
+        });
+        let groups = single.map(|candidate| FusionGroup {
+            // Everything is stored that the launch stores.
+            unread_afterwards: Vec::new(),
+            ..self.finish(&[*candidate], |_| 0)
+        });
+        let persistent = groups.filter(|group| program.region(group).is_some());
+        persistent.take(most).collect()
+    }
+}
+
+struct Program<'a> {
+    graph: &'a LaunchGraph,
+    kernels: &'a [KernelModel],
+    dependences: &'a DependenceGraph,
+    order: &'a HostOrder<'a>,
+    keeps_synchronisations: bool,
+}
+
+/// A member of a group.
+struct Site<'a> {
+    node: NodeId,
+    launch: &'a Launch,
+    model: &'a KernelModel,
+}
+
+impl<'a> Program<'a> {
+    /// The region in which the launches of a group follow each other, where they may.
+    fn region(&self, group: &FusionGroup) -> Option<BatchedRegion> {
+        let stays = |map: &ThreadMap| map.keeps_indices();
+        let in_order = group.segments_in_order().len() == group.members.len();
+        let is_plain = in_order
+            && group.members.iter().all(|member| stays(&member.map))
+            && group.issued_before.is_empty()
+            && group.awaited_copies.is_empty();
+        if !is_plain {
+            return None;
+        }
+        let sites: Option<Vec<Site>> = group
+            .members
+            .iter()
+            .map(|member| self.site(member.launch))
+            .collect();
+        let sites = sites.filter(|sites| sites.iter().all(|site| self.may_repeat(site)))?;
+        let mut pairs = sites.windows(2);
+        if !pairs.all(|pair| self.order.in_step(pair[0].node, pair[1].node)) {
+            return None;
+        }
+        let last = sites.last()?;
+        let around = self.graph.loops_around(self.graph.nodes[last.node.0].block);
+        let outside_loops = self.outside_loops(&sites, &around)?;
+        let inside: BTreeSet<usize> = around[outside_loops..].iter().copied().collect();
+        let varying = self.varying(&sites, &inside)?;
+        let (needs_barrier, guards) = self.carried(&sites, &inside)?;
+        let shares = |site: &Site| {
+            let model = site.model;
+            model.static_shared_bytes > 0 || model.dynamic_shared || model.warp_operations
+        };
+        Some(BatchedRegion {
+            outside_loops,
+            statements: vec![BatchedStatement {
+                launch: last.launch.id,
+                touches: Vec::new(),
+                guards,
+                replaced: Vec::new(),
+                must_replace: false,
+                persistent: Some(PersistentLoop {
+                    barrier: needs_barrier || sites.iter().any(shares),
+                    varying,
+                }),
+            }],
+        })
+    }
+
+    fn site(&self, id: LaunchId) -> Option<Site<'a>> {
+        let node = self.graph.nodes.iter().find_map(|node| match &node.kind {
+            NodeKind::Launch(launch) if launch.id == id => Some((node.id, launch)),
+            _ => None,
+        });
+        let (node, launch) = node?;
+        Some(Site {
+            node,
+            launch,
+            model: self.kernels.get(launch.kernel?.0)?,
+        })
+    }
+
+    /// Nothing of what a launch is rests on the end of the one before.
+    fn may_repeat(&self, site: &Site<'_>) -> bool {
+        let pieces = || site.launch.arguments.iter().flat_map(|each| &each.pieces);
+        !site.launch.special
+            && self.graph.operation_of(site.launch.id).is_none()
+            && !site.model.prints
+            && !site.model.asynchronous_copies
+            // What stands in memory is not compared from launch to launch.
+            && pieces().all(|piece| piece.offset_bytes < BEHIND_POINTER)
+    }
+
+    /// The fewest loops around the members that have to stay outside, so that nothing but them is launched inside and the
+    /// host does nothing there that could tell.
+    fn outside_loops(&self, sites: &[Site<'_>], around: &[usize]) -> Option<usize> {
+        let graph = self.graph;
+        let own: Vec<NodeId> = sites.iter().map(|site| site.node).collect();
+        let last = *own.last()?;
+        let may_be_inside = |outside: &usize| {
+            let others = graph.nodes.iter().any(|node| {
+                matches!(node.kind, NodeKind::Launch(_))
+                    && !own.contains(&node.id)
+                    && graph.loops_around(node.block).contains(&around[*outside])
+            });
+            let scope = outside.checked_sub(1).map(|at| around[at]);
+            !others
+                && is_quiet(
+                    graph,
+                    scope,
+                    &BTreeSet::from([last]),
+                    self.keeps_synchronisations,
+                )
+        };
+        let mut inside = (0..around.len()).rev().take_while(may_be_inside);
+        let innermost = inside.next()?;
+        Some(inside.last().unwrap_or(innermost))
+    }
+
+    /// The arguments that may differ from launch to launch; `None` where a pointer may.
+    fn varying(
+        &self,
+        sites: &[Site<'_>],
+        inside: &BTreeSet<usize>,
+    ) -> Option<Vec<(LaunchId, usize)>> {
+        let mut varying = Vec::new();
+        for site in sites {
+            for (index, argument) in site.launch.arguments.iter().enumerate() {
+                if !self.may_vary(argument, inside) {
+                    continue;
+                }
+                let is_target = |target: &Target| matches!(target, Target::Argument { argument, .. } if *argument == index);
+                let mut accesses = site.model.accesses.iter();
+                let leads = accesses.any(|access| is_target(&access.target))
+                    || argument.pieces.iter().any(|piece| piece.pointer.is_some());
+                if leads {
+                    return None;
+                }
+                varying.push((site.launch.id, index));
+            }
+            let shape = site.launch.grid.iter().chain(&site.launch.block);
+            let mut shape = shape.chain([&site.launch.shared_bytes]);
+            if shape.any(|value| self.varies(*value, inside)) {
+                return None;
+            }
+        }
+        Some(varying)
+    }
+
+    fn may_vary(&self, argument: &Argument, inside: &BTreeSet<usize>) -> bool {
+        let of_pointer = |pointer: &Pointer| {
+            let root = match pointer.root {
+                Root::Value(value) => self.varies(value, inside),
+                Root::Buffer(_) => false,
+            };
+            let offset = pointer.offset_bytes.as_ref();
+            root || offset.is_some_and(|offset| self.any_varies(offset, inside))
+        };
+        let mut pieces = argument.pieces.iter();
+        argument
+            .identity
+            .is_some_and(|value| self.varies(value, inside))
+            || pieces.any(|piece| {
+                self.varies(piece.value, inside) || piece.pointer.as_ref().is_some_and(of_pointer)
+            })
+    }
+
+    fn varies(&self, value: ValueId, inside: &BTreeSet<usize>) -> bool {
+        let varies_in = self.graph.values[value.0].varies_in;
+        varies_in.is_some_and(|index| inside.contains(&index))
+    }
+
+    fn any_varies(&self, expression: &Expression<ValueId>, inside: &BTreeSet<usize>) -> bool {
+        let steady = &mut |value: &ValueId| {
+            (!self.varies(*value, inside)).then_some(Expression::Leaf(*value))
+        };
+        expression.substitute(steady).is_none()
+    }
+
+    /// Whether an iteration needs a barrier after the one before, and what has to be tested for that to be enough. `None`
+    /// where it is not, or where the iterations hand nothing on.
+    fn carried(&self, sites: &[Site<'_>], inside: &BTreeSet<usize>) -> Option<(bool, Vec<Guard>)> {
+        let mut barrier = false;
+        let mut hands_on = false;
+        let mut guards = BTreeSet::new();
+        let graph = &self.dependences.graph;
+        let pairs = sites
+            .iter()
+            .flat_map(|source| sites.iter().map(move |sink| (source.node, sink.node)));
+        for (source, sink) in pairs {
+            let (source, sink) = (NodeIndex::new(source.0), NodeIndex::new(sink.0));
+            let edges = graph.edges_connecting(source, sink);
+            for edge in edges.map(|edge| edge.weight()).filter(|edge| edge.carried) {
+                if !is_carried_inside(edge, inside) || !orders(edge) {
+                    continue;
+                }
+                if edge.scope == Scope::Global && edge.absent_if.is_empty() {
+                    return None;
+                }
+                barrier |= edge.scope == Scope::Block;
+                hands_on |= edge.kind == DependenceKind::Flow && edge.absent_if.is_empty();
+                guards.extend(edge.conditions.iter().cloned());
+                if !edge.allows_equal_pointers() {
+                    guards.extend(edge.absent_if.iter().cloned());
+                }
+            }
+        }
+        let decided = |guard: &Guard| match guard {
+            Guard::Holds { condition, .. } => condition.decided() == Some(true),
+            _ => false,
+        };
+        guards.retain(|guard| !decided(guard));
+        let steady = guards.iter().all(|guard| self.is_steady(guard, inside));
+        (hands_on && steady).then(|| (barrier, guards.into_iter().collect()))
+    }
+
+    /// Whether what a guard says of one launch it says of all of them.
+    fn is_steady(&self, guard: &Guard, inside: &BTreeSet<usize>) -> bool {
+        match guard {
+            Guard::Holds { condition, .. } => !self.condition_varies(condition, inside),
+            Guard::RangesDisjoint { left, right } | Guard::SameOrDisjoint { left, right } => {
+                [left, right].into_iter().all(|range| {
+                    let mut bounds = [&range.low_bytes, &range.high_bytes].into_iter();
+                    bounds.all(|bound| !self.any_varies(bound, inside))
+                })
+            }
+            Guard::ConfigurationValid { .. }
+            | Guard::NotCapturing { .. }
+            | Guard::SameStream { .. } => true,
+        }
+    }
+
+    fn condition_varies(&self, condition: &Condition<ValueId>, inside: &BTreeSet<usize>) -> bool {
+        let steady = &mut |value: &ValueId| {
+            (!self.varies(*value, inside)).then_some(Expression::Leaf(*value))
+        };
+        condition.substitute(steady).is_none()
+    }
+}
+
+/// Whether the ends of an edge may be in different iterations of one of some loops, all others being the same.
+fn is_carried_inside(edge: &Edge, inside: &BTreeSet<usize>) -> bool {
+    // Across calls of the function, or in whichever loops.
+    if edge.distances.is_empty() {
+        return true;
+    }
+    edge.distances.iter().all(|distance| {
+        let may_be_same = distance.least.is_none_or(|least| least <= 0)
+            && distance.most.is_none_or(|most| most >= 0);
+        inside.contains(&distance.host_loop) || may_be_same
+    })
+}

@@ -1,0 +1,367 @@
+//! Launches of a host loop that follow each other in one kernel.
+//!
+//! Each thread of that kernel runs its own thread of one launch after the other, and the queue sees to it that two of them
+//! agree in all but the varying arguments. So any two, the earlier and the later, are as members of one group that come
+//! one after the other: such a group is judged here, with a copy of each member of which the varying arguments have
+//! values that nothing is known of. Since the two are any two, no more of them have to be looked at.
+//!
+//! What a copy shares with its original beyond that of a group, static shared memory and the storage of asynchronous
+//! copies, needs a barrier in between or is refused.
+
+use super::conflict::Answers;
+use super::{Refusal, Site, Sites, device};
+use crate::dependence::{Guard, PointerRange};
+use crate::expression::{Condition, Expression};
+use crate::kernel::{KernelModel, Target};
+use crate::launch::{
+    Argument, BEHIND_POINTER, HostValue, Launch, LaunchGraph, LaunchId, Node, NodeId, NodeKind,
+    ValueId,
+};
+use crate::schedule::{BatchedRegion, FusionGroup, FusionPlan, PersistentLoop};
+use std::collections::BTreeMap;
+
+/// What speaks against the persistent loops of a plan.
+pub(super) fn refusals(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    sites: &Sites<'_>,
+    plan: &FusionPlan,
+) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    for region in &plan.batched_regions {
+        let persistent = region
+            .statements
+            .iter()
+            .find(|each| each.persistent.is_some());
+        if let Some(statement) = persistent {
+            refusals.extend(refusal(
+                graph,
+                kernels,
+                sites,
+                (plan, region),
+                statement.launch,
+            ));
+        }
+    }
+    refusals
+}
+
+fn refusal(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    sites: &Sites<'_>,
+    (plan, region): (&FusionPlan, &BatchedRegion),
+    launch: LaunchId,
+) -> Vec<Refusal> {
+    let refuse = |what: &str| {
+        let what = what.to_owned();
+        vec![Refusal::NotPersistent { launch, what }]
+    };
+    let [statement] = region.statements.as_slice() else {
+        return refuse("it is not the only statement of its region");
+    };
+    let Some(persistent) = &statement.persistent else {
+        return Vec::new();
+    };
+    if !statement.replaced.is_empty() || statement.must_replace {
+        return refuse("what it replaces gets other memory");
+    }
+    let mut groups = plan.groups.iter();
+    let Some(group) = groups.find(|group| {
+        let last = group.members.last();
+        last.is_some_and(|last| last.launch == launch)
+    }) else {
+        return refuse("it is no group");
+    };
+    let segments = group.segments_in_order();
+    let in_order = segments
+        .iter()
+        .flatten()
+        .copied()
+        .eq(0..group.members.len());
+    if !in_order || segments.iter().any(|segment| segment.len() != 1) {
+        return refuse("its segments are not its members in order");
+    }
+    if !group
+        .members
+        .iter()
+        .all(|member| member.map.keeps_indices())
+    {
+        return refuse("threads of a member are not where they are in its launch");
+    }
+    let mut members = Vec::new();
+    for member in &group.members {
+        let Some([(node, own)]) = sites.get(&member.launch).map(Vec::as_slice) else {
+            return refuse("a member is unknown");
+        };
+        let model = own.kernel.and_then(|kernel| kernels.get(kernel.0));
+        let Some(model) = model else {
+            return refuse("the kernel of a member is unknown");
+        };
+        members.push(Site {
+            node: *node,
+            launch: own,
+            model,
+        });
+    }
+    for member in &members {
+        if let Some(what) = kept_state(graph, member, persistent) {
+            return refuse(what);
+        }
+    }
+    if let Some(what) = varying_pointer(&members, persistent) {
+        return refuse(what);
+    }
+    let twice = Twice::of(graph, group, &statement.guards, &members, persistent);
+    twice.refusals(kernels)
+}
+
+/// What a launch leaves behind that the next one would find, and must not.
+fn kept_state(
+    graph: &LaunchGraph,
+    member: &Site<'_>,
+    persistent: &PersistentLoop,
+) -> Option<&'static str> {
+    let pieces = || member.launch.arguments.iter().flat_map(|each| &each.pieces);
+    if graph.operation_of(member.launch.id).is_some() {
+        return Some("a set or a copy is part of it");
+    }
+    if member.model.prints {
+        return Some("it prints");
+    }
+    if member.model.asynchronous_copies {
+        return Some("its asynchronous copies are waited for by the end of a launch");
+    }
+    if pieces().any(|piece| piece.offset_bytes >= BEHIND_POINTER) {
+        return Some("pointers in memory may differ from launch to launch");
+    }
+    if member.model.static_shared_bytes > 0 && !persistent.barrier {
+        return Some("a launch uses the shared memory of the one before without a barrier");
+    }
+    None
+}
+
+/// The queue compares pointers; only numbers may vary.
+fn varying_pointer(members: &[Site<'_>], persistent: &PersistentLoop) -> Option<&'static str> {
+    for (launch, varying) in &persistent.varying {
+        let mut own = members.iter();
+        let Some(member) = own.find(|member| member.launch.id == *launch) else {
+            return Some("an argument of a launch that is not a member varies");
+        };
+        let Some(argument) = member.launch.arguments.get(*varying) else {
+            return Some("an argument varies that does not exist");
+        };
+        let leads = |target: &Target| matches!(target, Target::Argument { argument, .. } if argument == varying);
+        let mut accesses = member.model.accesses.iter();
+        if argument.pieces.iter().any(|piece| piece.pointer.is_some())
+            || accesses.any(|access| leads(&access.target))
+        {
+            return Some("a pointer varies");
+        }
+    }
+    None
+}
+
+/// A group and a copy of it.
+struct Twice {
+    graph: LaunchGraph,
+    group: FusionGroup,
+    /// The launches of the members, then those of their copies.
+    launches: Vec<(NodeId, Launch)>,
+}
+
+impl Twice {
+    fn of(
+        graph: &LaunchGraph,
+        group: &FusionGroup,
+        tested: &[Guard],
+        members: &[Site<'_>],
+        persistent: &PersistentLoop,
+    ) -> Self {
+        let mut graph = graph.clone();
+        let mut group = group.clone();
+        group.guards.extend(tested.iter().cloned());
+        let mut launches: Vec<(NodeId, Launch)> = members
+            .iter()
+            .map(|member| (member.node, member.launch.clone()))
+            .collect();
+        let ids = graph.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some(launch.id.0),
+            _ => None,
+        });
+        let first = ids.max().map_or(0, |last| last + 1);
+        let copies: BTreeMap<LaunchId, LaunchId> = members
+            .iter()
+            .zip(first..)
+            .map(|(member, id)| (member.launch.id, LaunchId(id)))
+            .collect();
+        // Values that a varying argument mentions are others in the copy; those of other arguments are the same, since
+        // these have the same bytes.
+        let mut others: BTreeMap<ValueId, ValueId> = BTreeMap::new();
+        for member in members {
+            for (index, argument) in member.launch.arguments.iter().enumerate() {
+                if persistent.varying.contains(&(member.launch.id, index)) {
+                    for value in values_of(argument) {
+                        let next = ValueId(graph.values.len());
+                        let own = *others.entry(value).or_insert(next);
+                        if own == next {
+                            graph.values.push(HostValue {
+                                constant: None,
+                                ..graph.values[value.0].clone()
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        for member in members {
+            let mut launch = member.launch.clone();
+            launch.id = copies[&launch.id];
+            for (index, argument) in launch.arguments.iter_mut().enumerate() {
+                if persistent.varying.contains(&(member.launch.id, index)) {
+                    *argument = renamed(argument, &others);
+                }
+            }
+            let node = NodeId(graph.nodes.len());
+            graph.nodes.push(Node {
+                id: node,
+                kind: NodeKind::Launch(launch.clone()),
+                ..graph.nodes[member.node.0].clone()
+            });
+            launches.push((node, launch));
+        }
+        let rename = Rename {
+            launches: &copies,
+            values: &others,
+        };
+        let guards: Vec<Guard> = group
+            .guards
+            .iter()
+            .map(|guard| rename.guard(guard))
+            .collect();
+        for guard in guards {
+            if !group.guards.contains(&guard) {
+                group.guards.push(guard);
+            }
+        }
+        group.segments = Vec::new();
+        let again: Vec<_> = group
+            .members
+            .iter()
+            .enumerate()
+            .map(|(position, member)| {
+                let mut copy = member.clone();
+                copy.launch = copies[&member.launch];
+                if position == 0 {
+                    copy.barrier_before = persistent.barrier;
+                }
+                copy
+            })
+            .collect();
+        group.members.extend(again);
+        Self {
+            graph,
+            group,
+            launches,
+        }
+    }
+
+    fn refusals(&self, kernels: &[KernelModel]) -> Vec<Refusal> {
+        let sites = self.launches.iter().filter_map(|(node, launch)| {
+            Some(Site {
+                node: *node,
+                launch,
+                model: kernels.get(launch.kernel?.0)?,
+            })
+        });
+        let sites: Vec<Site<'_>> = sites.collect();
+        let (moved, mut known) = (Default::default(), Answers::default());
+        device::refusals(&self.graph, &self.group, &sites, &moved, &mut known)
+    }
+}
+
+/// All values that an argument mentions.
+fn values_of(argument: &Argument) -> Vec<ValueId> {
+    let mut values: Vec<ValueId> = argument.identity.into_iter().collect();
+    values.extend(argument.pieces.iter().map(|piece| piece.value));
+    values
+}
+
+fn renamed(argument: &Argument, others: &BTreeMap<ValueId, ValueId>) -> Argument {
+    let other = |value: ValueId| others.get(&value).copied().unwrap_or(value);
+    let mut argument = argument.clone();
+    argument.identity = argument.identity.map(other);
+    for piece in &mut argument.pieces {
+        piece.value = other(piece.value);
+    }
+    argument
+}
+
+/// What a guard says of the copies.
+struct Rename<'a> {
+    launches: &'a BTreeMap<LaunchId, LaunchId>,
+    values: &'a BTreeMap<ValueId, ValueId>,
+}
+
+impl Rename<'_> {
+    fn guard(&self, guard: &Guard) -> Guard {
+        match guard {
+            Guard::Holds { class, condition } => Guard::Holds {
+                class: class.clone(),
+                condition: self.condition(condition),
+            },
+            Guard::RangesDisjoint { left, right } => Guard::RangesDisjoint {
+                left: self.range(left),
+                right: self.range(right),
+            },
+            Guard::SameOrDisjoint { left, right } => Guard::SameOrDisjoint {
+                left: self.range(left),
+                right: self.range(right),
+            },
+            Guard::ConfigurationValid { launch } => Guard::ConfigurationValid {
+                launch: self.launch(*launch),
+            },
+            Guard::NotCapturing { launch } => Guard::NotCapturing {
+                launch: self.launch(*launch),
+            },
+            Guard::SameStream { first, second } => Guard::SameStream {
+                first: self.launch(*first),
+                second: self.launch(*second),
+            },
+        }
+    }
+
+    fn launch(&self, launch: LaunchId) -> LaunchId {
+        self.launches.get(&launch).copied().unwrap_or(launch)
+    }
+
+    fn expression(&self, expression: &Expression<ValueId>) -> Expression<ValueId> {
+        let other = |value: &ValueId| self.values.get(value).copied().unwrap_or(*value);
+        let renamed = expression.substitute(&mut |value| Some(Expression::Leaf(other(value))));
+        renamed.unwrap_or_else(|| expression.clone())
+    }
+
+    fn condition(&self, condition: &Condition<ValueId>) -> Condition<ValueId> {
+        let all =
+            |parts: &[Condition<ValueId>]| parts.iter().map(|part| self.condition(part)).collect();
+        match condition {
+            Condition::Equal(left, right) => {
+                Condition::Equal(self.expression(left), self.expression(right))
+            }
+            Condition::LessEqual(left, right) => {
+                Condition::LessEqual(self.expression(left), self.expression(right))
+            }
+            Condition::All(parts) => Condition::All(all(parts)),
+            Condition::Any(parts) => Condition::Any(all(parts)),
+        }
+    }
+
+    fn range(&self, range: &PointerRange) -> PointerRange {
+        PointerRange {
+            launch: self.launch(range.launch),
+            operand: range.operand,
+            low_bytes: self.expression(&range.low_bytes),
+            high_bytes: self.expression(&range.high_bytes),
+        }
+    }
+}
