@@ -1,5 +1,6 @@
 //! Random programs of independent branches that wait: what fused kernels do interleaved is compared with
-//! what the branches do one after the other. And random programs of launches under conditions.
+//! what the branches do one after the other. And random programs of launches under conditions, and
+//! in host loops.
 //!
 //! A seed gives a program of several cases. A case has two to four branches of one to three launches,
 //! all of one shape; the branches read one input and write results of their own, and their launches
@@ -8,6 +9,8 @@
 
 #[path = "branches/conditions.rs"]
 mod conditions;
+#[path = "branches/loops.rs"]
+mod loops;
 #[path = "harness/counts.rs"]
 mod counts;
 mod harness;
@@ -35,11 +38,16 @@ fn main() -> ExitCode {
         Trial::test("sums", check_sums),
         Trial::test("sums in memory", check_sums_in_memory),
     ];
-    match seeds::trials("conditions", 0..2, conditions::program) {
-        Ok(trials) => others.extend(trials),
-        Err(sentence) => {
-            eprintln!("{sentence}");
-            return ExitCode::FAILURE;
+    for trials in [
+        seeds::trials("conditions", 0..2, conditions::program),
+        seeds::trials("loops", 0..3, loops::program),
+    ] {
+        match trials {
+            Ok(trials) => others.extend(trials),
+            Err(sentence) => {
+                eprintln!("{sentence}");
+                return ExitCode::FAILURE;
+            }
         }
     }
     seeds::run("branches", 0..2, program, others)

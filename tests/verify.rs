@@ -716,6 +716,8 @@ mod runs;
 mod segments;
 #[path = "verify/partitions.rs"]
 mod partitions;
+#[path = "verify/persistent.rs"]
+mod persistent;
 #[path = "verify/planes.rs"]
 mod planes;
 #[path = "verify/tables.rs"]

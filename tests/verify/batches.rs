@@ -134,7 +134,7 @@ fn refuses_to_wait_across_what_the_host_could_tell_by() {
         NodeKind::Opaque { what },
         NodeKind::HostAccess,
         NodeKind::StreamOperation,
-        NodeKind::Synchronise(Awaited::Device),
+        NodeKind::Synchronise(Awaited::Event),
         NodeKind::Free { pointer: None },
     ] {
         let between = |scene: &mut Scene, _: [BufferId; 3]| {

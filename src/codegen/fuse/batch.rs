@@ -11,7 +11,7 @@ use super::super::ir::{
 };
 use super::super::{BatchKernel, BatchedSite, CodegenError};
 use super::heterogeneous::{self, Code, Slice};
-use super::persistent::Persistent;
+use super::persistent::{self, Persistent};
 use super::{Built, function_of, launch_bounds};
 use crate::cli::Optimisation;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
@@ -219,6 +219,7 @@ pub(super) fn build_batches(
     let mut batches = Vec::new();
     let mut built = Vec::new();
     let mut codes = Vec::new();
+    let mut loops = Vec::new();
     for found in bodies {
         let kernel = found.kernel;
         let body = function_of(module, kernel)?;
@@ -233,10 +234,13 @@ pub(super) fn build_batches(
             continue;
         }
         if let Some(persistent) = &found.persistent {
-            let built = persistent.build(module, (kernel, body), optimisations)?;
-            batches.extend(built.map(|(name, layout, rows)| BatchKernel {
-                persistent: Some(rows),
-                ..layout.batch(name, found.statements, found.single)
+            let built = persistent.build(module, (kernel, body), optimisations);
+            loops.extend(built.map(|(function, layout, rows)| {
+                let batch = BatchKernel {
+                    persistent: Some(rows),
+                    ..layout.batch(function.name(), found.statements, found.single)
+                };
+                (function, batch)
             }));
             continue;
         }
@@ -272,7 +276,7 @@ pub(super) fn build_batches(
             layout,
         });
     }
-    if built.is_empty() {
+    if built.is_empty() && loops.is_empty() {
         return Ok(batches);
     }
     let chosen = match optimisations.contains(&Optimisation::HeterogeneousBatches) {
@@ -290,6 +294,14 @@ pub(super) fn build_batches(
         "always-inline,globaldce",
         &device_target_machine("sm_80")?,
     )?;
+    for (function, batch) in loops {
+        if calls_code(function) {
+            function.delete_function();
+            continue;
+        }
+        persistent::hoist(function)?;
+        batches.push(batch);
+    }
     let mut heterogeneous = heterogeneous::build_heterogeneous(module, slices, &chosen)?;
     for (number, found) in built.into_iter().enumerate() {
         let Batch {

@@ -5,14 +5,12 @@
 //! body says of memory that two of its pointers do not share it says of one launch; only what holds for all of
 //! them is left.
 
-use super::batch::{
-    Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, RECORDS_OFFSET_BYTES, calls_code,
-};
+use super::batch::{Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, RECORDS_OFFSET_BYTES};
 use super::built::Built;
 use super::scopes::AliasScopes;
 use super::{BLOCK_BARRIER, launch_bounds};
 use crate::cli::Optimisation;
-use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
+use crate::codegen::device::KERNEL_CALL_CONVENTION;
 use crate::codegen::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
     Value,
@@ -43,17 +41,14 @@ impl Persistent {
         }
     }
 
-    /// The kernel's name, its record and its rows. `None` where there is no room for two rows, or the body is no single
-    /// function.
+    /// The kernel, which still calls the body, its record and its rows. `None` where there is no room for two rows.
     pub(super) fn build(
         &self,
         module: &Module,
         (kernel, body): (&Built, Value),
         optimisations: &BTreeSet<Optimisation>,
-    ) -> Result<Option<(String, Layout, PersistentRows)>, CodegenError> {
-        let Some(mut layout) = Layout::of(module, body) else {
-            return Ok(None);
-        };
+    ) -> Option<(Value, Layout, PersistentRows)> {
+        let mut layout = Layout::of(module, body)?;
         let rows = self.rows(module, body, &layout);
         let left = PARAMETER_BYTES.saturating_sub(rows.first_offset_bytes);
         layout.capacity = match rows.row_bytes {
@@ -62,7 +57,7 @@ impl Persistent {
             bytes => left / bytes,
         };
         if layout.capacity < 2 {
-            return Ok(None);
+            return None;
         }
         forget_one_launch(body);
         if optimisations.contains(&Optimisation::AliasScopes) {
@@ -78,17 +73,7 @@ impl Persistent {
         let name = kernel.name.replacen("sirius_fused_", "sirius_loop_", 1);
         let function = self.write(module, &name, body, (&layout, &rows));
         launch_bounds::hand_over(body, function);
-        let machine = device_target_machine("sm_80")?;
-        run_passes(module, "always-inline,globaldce", &machine)?;
-        if calls_code(function) {
-            function.delete_function();
-            return Ok(None);
-        }
-        // What does not change from launch to launch is worked out once, and what a thread hands to itself stays in registers.
-        function
-            .run_passes(HOISTING, None)
-            .map_err(CodegenError::Llvm)?;
-        Ok(Some((name, layout, rows)))
+        Some((function, layout, rows))
     }
 
     fn rows(&self, module: &Module, body: Value, layout: &Layout) -> PersistentRows {
@@ -217,6 +202,14 @@ impl Persistent {
         builder.return_void();
         function
     }
+}
+
+/// Works out once what does not change from launch to launch, and keeps in registers what a thread hands to itself. The
+/// body has been inlined.
+pub(super) fn hoist(function: Value) -> Result<(), CodegenError> {
+    function
+        .run_passes(HOISTING, None)
+        .map_err(CodegenError::Llvm)
 }
 
 /// A kernel of whose launches no argument varies runs so many of them at most: the device has something to do while the

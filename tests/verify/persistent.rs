@@ -1,0 +1,373 @@
+//! Host loops that run inside kernels: wrong plans.
+
+use super::*;
+use sirius_rs::schedule::{BatchedRegion, BatchedStatement, PersistentLoop, ThreadMap};
+
+/// `for (…) a = f(a)`, or `for (…) { b = f(a); a = g(b); }`, in a loop that is a block.
+struct Steps {
+    scene: Scene,
+    buffers: [BufferId; 2],
+    size: ValueId,
+    shape: Shape,
+    launches: Vec<LaunchId>,
+}
+
+fn steps(kernels: &[fn(&mut Scene) -> KernelId]) -> Steps {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b"].map(|name| scene.buffer(name));
+    let size = scene.unknown();
+    let shape = scene.known_shape();
+    let [a, b] = buffers.map(Pass::To);
+    let n = Pass::Integer(size);
+    let kernels: Vec<KernelId> = kernels.iter().map(|kernel| kernel(&mut scene)).collect();
+    let launches = match kernels[..] {
+        [one] => vec![scene.launch(one, shape, &[a.clone(), a, n])],
+        [one, two] => vec![
+            scene.launch(one, shape, &[a.clone(), b.clone(), n.clone()]),
+            scene.launch(two, shape, &[b, a, n]),
+        ],
+        _ => Vec::new(),
+    };
+    let body = scene.block;
+    scene.edge(body, body);
+    scene.make_loop(body);
+    Steps {
+        scene,
+        buffers,
+        size,
+        shape,
+        launches,
+    }
+}
+
+impl Steps {
+    fn plan(&self, barrier: bool) -> FusionPlan {
+        let members: Vec<_> = self
+            .launches
+            .iter()
+            .map(|launch| (*launch, barrier))
+            .collect();
+        let mut groups = plan(&members, self.launches.iter().copied().map(valid).collect());
+        groups.groups[0].members[0].barrier_before = false;
+        FusionPlan {
+            batched_regions: vec![BatchedRegion {
+                statements: vec![BatchedStatement {
+                    launch: *self.launches.last().unwrap(),
+                    touches: Vec::new(),
+                    guards: Vec::new(),
+                    replaced: Vec::new(),
+                    must_replace: false,
+                    persistent: Some(PersistentLoop {
+                        barrier,
+                        varying: Vec::new(),
+                    }),
+                }],
+                outside_loops: 0,
+            }],
+            ..groups
+        }
+    }
+}
+
+fn persistent(plan: &mut FusionPlan) -> &mut PersistentLoop {
+    let statement = &mut plan.batched_regions[0].statements[0];
+    statement.persistent.as_mut().unwrap()
+}
+
+fn stencil(scene: &mut Scene) -> KernelId {
+    scene.stencil("stencil")
+}
+
+fn block_sum(scene: &mut Scene) -> KernelId {
+    scene.block_sum("sum")
+}
+
+fn spread(scene: &mut Scene) -> KernelId {
+    scene.spread("spread")
+}
+
+#[test]
+fn passes_steps_of_a_thread() {
+    for kernels in [&[scale as fn(&mut Scene) -> _][..], &[scale, shift]] {
+        let steps = steps(kernels);
+        assert_passes(&steps.scene, &steps.plan(false));
+        assert_passes(&steps.scene, &steps.plan(true));
+    }
+}
+
+#[test]
+fn refuses_a_neighbours_value() {
+    // In one iteration, too, nobody knows which comes first; what matters is that of the next.
+    let steps = steps(&[stencil]);
+    for barrier in [false, true] {
+        assert_refused!(
+            steps.scene,
+            steps.plan(barrier),
+            Refusal::CrossesBlocks { .. }
+        );
+    }
+}
+
+#[test]
+fn refuses_steps_of_a_block_without_a_barrier() {
+    let mut steps = steps(&[block_sum, spread]);
+    steps.scene.kernels[0].static_shared_bytes = 0;
+    assert_passes(&steps.scene, &steps.plan(true));
+    let mut plan = steps.plan(true);
+    persistent(&mut plan).barrier = false;
+    assert_refused!(steps.scene, plan, Refusal::MissingBarrier { .. });
+}
+
+#[test]
+fn refuses_shared_memory_without_a_barrier() {
+    let mut steps = steps(&[scale]);
+    steps.scene.kernels[0].static_shared_bytes = 64;
+    assert_refused!(
+        steps.scene,
+        steps.plan(false),
+        Refusal::NotPersistent { .. }
+    );
+    assert_passes(&steps.scene, &steps.plan(true));
+    let mut dynamic = self::steps(&[scale]);
+    dynamic.scene.kernels[0].dynamic_shared = true;
+    assert_refused!(
+        dynamic.scene,
+        dynamic.plan(false),
+        Refusal::SharedMemoryReused { .. }
+    );
+    assert_passes(&dynamic.scene, &dynamic.plan(true));
+}
+
+#[test]
+fn refuses_warp_operations_that_start_apart() {
+    let mut steps = steps(&[scale]);
+    steps.scene.kernels[0].warp_operations = true;
+    let apart = refusals(&steps.scene, &steps.plan(false));
+    let diverged = |refusal: &Refusal| matches!(refusal, Refusal::WarpOperationsDiverged { .. });
+    assert!(apart.iter().all(diverged), "{apart:#?}");
+    assert!(!apart.is_empty());
+    assert_passes(&steps.scene, &steps.plan(true));
+}
+
+#[test]
+fn refuses_barriers_that_some_threads_do_not_reach() {
+    let mut steps = steps(&[scale]);
+    steps.scene.kernels[0].barriers.push(Barrier {
+        uniform: false,
+        uniform_while_unwritten: Vec::new(),
+        loops: Vec::new(),
+        place: 0,
+        location: Location::default(),
+    });
+    assert_refused!(
+        steps.scene,
+        steps.plan(true),
+        Refusal::DivergentBarrier { .. }
+    );
+}
+
+#[test]
+fn refuses_what_a_launch_leaves_behind() {
+    let mut steps = steps(&[scale]);
+    steps.scene.kernels[0].asynchronous_copies = true;
+    assert_refused!(steps.scene, steps.plan(true), Refusal::NotPersistent { .. });
+    let mut printing = self::steps(&[scale]);
+    printing.scene.kernels[0].prints = true;
+    let found = refusals(&printing.scene, &printing.plan(true));
+    assert!(!found.is_empty());
+}
+
+#[test]
+fn refuses_pointers_that_vary() {
+    let steps = steps(&[scale]);
+    for argument in [0, 1] {
+        let mut plan = steps.plan(false);
+        persistent(&mut plan)
+            .varying
+            .push((steps.launches[0], argument));
+        assert_refused!(steps.scene, plan, Refusal::NotPersistent { .. });
+    }
+    // Nor what does not exist.
+    for other in [(steps.launches[0], 7), (LaunchId(99), 0)] {
+        let mut plan = steps.plan(false);
+        persistent(&mut plan).varying.push(other);
+        assert_refused!(steps.scene, plan, Refusal::NotPersistent { .. });
+    }
+}
+
+#[test]
+fn numbers_may_vary_that_move_no_thread() {
+    let steps = steps(&[scale]);
+    let mut plan = steps.plan(false);
+    persistent(&mut plan).varying.push((steps.launches[0], 2));
+    assert_passes(&steps.scene, &plan);
+}
+
+#[test]
+fn refuses_subscripts_that_vary() {
+    // `a[i + n]`: the next step of another thread may be at the same place.
+    let mut steps = steps(&[scale]);
+    let kernel = &mut steps.scene.kernels[0];
+    let moved = Affine::variable(Variable::Parameter(kernel.parameters.len()));
+    kernel
+        .parameters
+        .push(Expression::Leaf(KernelSymbol::Argument {
+            argument: 2,
+            offset_bytes: 0,
+            bits: 32,
+            signed: true,
+        }));
+    for access in &mut kernel.accesses {
+        let subscript = access.subscript.as_ref().unwrap();
+        access.subscript = subscript.add(&moved.scale(4).unwrap());
+    }
+    assert_passes(&steps.scene, &steps.plan(false));
+    let mut plan = steps.plan(false);
+    persistent(&mut plan).varying.push((steps.launches[0], 2));
+    assert_refused!(steps.scene, plan, Refusal::CrossesBlocks { .. });
+}
+
+#[test]
+fn refuses_guards_that_are_left_out() {
+    let steps = steps(&[scale]);
+    let mut plan = steps.plan(false);
+    plan.groups[0].guards.clear();
+    // The shape is known; a precondition is not.
+    let mut unknown = self::steps(&[scale]);
+    unknown.shape = unknown.scene.unknown_shape();
+    let shape = unknown.shape;
+    let launch = unknown.scene.launch_mut(unknown.launches[0]);
+    launch.grid[0] = shape.grid;
+    launch.block[0] = shape.block;
+    let mut plan = unknown.plan(false);
+    plan.groups[0].guards.clear();
+    let found = refusals(&unknown.scene, &plan);
+    let unchecked = |refusal: &Refusal| matches!(refusal, Refusal::ConfigurationUnchecked { .. });
+    assert!(found.iter().any(unchecked), "{found:#?}");
+}
+
+#[test]
+fn refuses_pointers_that_may_be_equal() {
+    let mut scene = Scene::new();
+    let [from, to, size] = [(); 3].map(|()| scene.unknown());
+    let shape = scene.known_shape();
+    let kernel = scene.pointwise("scale");
+    let arguments = [
+        Pass::Anything(from),
+        Pass::Anything(to),
+        Pass::Integer(size),
+    ];
+    let launch = scene.launch(kernel, shape, &arguments);
+    let body = scene.block;
+    scene.edge(body, body);
+    scene.make_loop(body);
+    let steps = Steps {
+        buffers: ["a", "b"].map(|name| scene.buffer(name)),
+        scene,
+        size,
+        shape,
+        launches: vec![launch],
+    };
+    assert_refused!(steps.scene, steps.plan(false), Refusal::MayAlias { .. });
+    let mut plan = steps.plan(false);
+    plan.groups[0].guards.push(Guard::RangesDisjoint {
+        left: range(launch, 0, steps.size),
+        right: range(launch, 1, steps.size),
+    });
+    assert_passes(&steps.scene, &plan);
+    // Of another number of elements each time the test of one launch says nothing of another one.
+    persistent(&mut plan).varying.push((launch, 2));
+    assert_refused!(steps.scene, plan, Refusal::MayAlias { .. });
+}
+
+#[test]
+fn refuses_another_statement_in_the_region() {
+    let mut steps = steps(&[scale]);
+    let n = Pass::Integer(steps.size);
+    let [a, b] = steps.buffers.map(Pass::To);
+    let kernel = KernelId(0);
+    let other = steps.scene.launch(kernel, steps.shape, &[a, b, n]);
+    let mut plan = steps.plan(false);
+    let mut second = plan.batched_regions[0].statements[0].clone();
+    second.launch = other;
+    second.persistent = None;
+    plan.batched_regions[0].statements.push(second);
+    let found = refusals(&steps.scene, &plan);
+    let several = |refusal: &Refusal| {
+        matches!(
+            refusal,
+            Refusal::NotPersistent { .. } | Refusal::BatchedTouchesMore { .. }
+        )
+    };
+    assert!(!found.is_empty() && found.iter().all(several), "{found:#?}");
+}
+
+#[test]
+fn refuses_a_launch_that_is_no_group() {
+    let steps = steps(&[scale]);
+    let plan = FusionPlan {
+        groups: Vec::new(),
+        ..steps.plan(false)
+    };
+    assert_refused!(
+        steps.scene,
+        plan,
+        Refusal::NotPersistent { .. } | Refusal::ConfigurationUnchecked { .. }
+    );
+}
+
+#[test]
+fn refuses_members_that_run_interleaved_or_elsewhere() {
+    let steps = steps(&[scale, shift]);
+    let mut plan = steps.plan(false);
+    plan.groups[0].segments = vec![vec![1], vec![0]];
+    assert!(!refusals(&steps.scene, &plan).is_empty());
+    let mut single = self::steps(&[scale]).plan(false);
+    single.groups[0].members[0].map = ThreadMap::Blocks {
+        first: Expression::Constant(0),
+        count: Expression::Constant(40),
+        threads: sirius_rs::schedule::BlockThreads::Same,
+    };
+    let scene = self::steps(&[scale]).scene;
+    let found = refusals(&scene, &single);
+    assert!(!found.is_empty());
+}
+
+#[test]
+fn refuses_memory_of_versions() {
+    let steps = steps(&[scale]);
+    let mut plan = steps.plan(false);
+    plan.batched_regions[0].statements[0].must_replace = true;
+    let found = refusals(&steps.scene, &plan);
+    assert!(!found.is_empty());
+}
+
+#[test]
+fn refuses_what_the_host_does_in_the_loop() {
+    for fence in [
+        NodeKind::Opaque {
+            what: String::from("puts"),
+        },
+        NodeKind::HostAccess,
+        NodeKind::StreamOperation,
+        NodeKind::Synchronise(Awaited::Event),
+        NodeKind::Free { pointer: None },
+    ] {
+        let mut steps = steps(&[scale]);
+        steps.scene.node(fence);
+        assert_refused!(
+            steps.scene,
+            steps.plan(false),
+            Refusal::PassedByBatches { .. }
+        );
+        // Where an iteration is all of the region, each launch ends with it.
+        let mut plan = steps.plan(false);
+        plan.batched_regions[0].outside_loops = 1;
+        assert_passes(&steps.scene, &plan);
+    }
+    // The queue makes up for these.
+    let mut steps = steps(&[scale]);
+    steps.scene.node(NodeKind::Synchronise(Awaited::Device));
+    steps.scene.node(NodeKind::ErrorCheck);
+    assert_passes(&steps.scene, &steps.plan(false));
+}
