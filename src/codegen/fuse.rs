@@ -201,6 +201,17 @@ pub(super) fn build_kernels<'ctx>(
             continue;
         }
         if part == Part::Batches {
+            let own = statements_at(&order.sites, statements, sites).into_iter();
+            let mut in_loops = own.filter_map(|(statement, site)| {
+                Some((statement.persistent()?, kernel.parameters(site)))
+            });
+            let persistent = match in_loops.next() {
+                None => None,
+                Some((plan, parameters)) => match Persistent::of(plan, &parameters) {
+                    None => continue,
+                    some => some,
+                },
+            };
             bodies.push(batch::Body {
                 kernel,
                 statements: of_batches(kernel, &order.sites),
@@ -211,14 +222,7 @@ pub(super) fn build_kernels<'ctx>(
                         .into_iter()
                         .map(|(statement, _)| statement),
                 ),
-                persistent: statements_at(&order.sites, statements, sites)
-                    .into_iter()
-                    .find_map(|(statement, site)| {
-                        Some(Persistent::of(
-                            statement.persistent()?,
-                            &kernel.parameters(site),
-                        ))
-                    }),
+                persistent,
             });
             continue;
         }

@@ -231,6 +231,9 @@ pub struct PersistentRows {
     pub row_bytes: u32,
     /// Where the first row begins.
     pub first_offset_bytes: u32,
+    /// By launch, up to where pointers that change places are back where they were: by argument, which one of the record
+    /// it has.
+    pub sources: Vec<Vec<usize>>,
 }
 
 /// A kernel for what meets in a batch and is not of one code and grid, and which of its codes a

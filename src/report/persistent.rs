@@ -36,7 +36,9 @@ fn told(
     region: &BatchedRegion,
 ) -> Option<ReportPersistentLoop> {
     let statement = region.statements.first()?;
-    let PersistentLoop { barrier, varying } = statement.persistent.as_ref()?;
+    let PersistentLoop {
+        barrier, varying, ..
+    } = statement.persistent.as_ref()?;
     let mut groups = plan.groups.iter();
     let group = groups.find(|group| {
         let last = group.members.last();

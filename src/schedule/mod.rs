@@ -367,7 +367,33 @@ pub struct PersistentLoop {
     /// Arguments, none of them a pointer, that each launch has a value of its own of: by launch of a member, its position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varying: Vec<(LaunchId, usize)>,
+    /// Pointers that change places from launch to launch: the first argument has in a launch what the second had in the
+    /// launch before. The queue takes a launch only if that is so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turning: Vec<[(LaunchId, usize); 2]>,
 }
+
+impl PersistentLoop {
+    /// Where an argument of the `number`-th launch after some launch is found among the arguments of that one.
+    pub fn source(&self, argument: (LaunchId, usize), number: usize) -> (LaunchId, usize) {
+        (0..number).fold(argument, |argument, _| {
+            let mut turning = self.turning.iter();
+            let found = turning.find(|[own, _]| *own == argument);
+            found.map_or(argument, |[_, source]| *source)
+        })
+    }
+
+    /// After so many launches all pointers are back where they were; `None` where that is more than [`MOST_TURNS`].
+    pub fn period(&self) -> Option<usize> {
+        (1..=MOST_TURNS).find(|number| {
+            let mut turning = self.turning.iter();
+            turning.all(|[own, _]| self.source(*own, *number) == *own)
+        })
+    }
+}
+
+/// The most launches after which the pointers of a persistent loop are back where they were: its kernel has code for each.
+pub const MOST_TURNS: usize = 3;
 
 impl BatchedStatement {
     /// The launches and arguments behind which the replaced ranges are.

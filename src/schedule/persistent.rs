@@ -9,15 +9,15 @@ use super::group::{Judge, orders};
 use super::host_order::HostOrder;
 use super::obstacle::Candidate;
 use super::{
-    BatchedRegion, BatchedStatement, FusionGroup, FusionPlan, PersistentLoop, ScheduleOptions,
-    ThreadMap,
+    BatchedRegion, BatchedStatement, FusionGroup, FusionPlan, MOST_TURNS, PersistentLoop,
+    ScheduleOptions, ThreadMap,
 };
 use crate::dependence::{DependenceGraph, DependenceKind, Edge, Guard, Scope};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
-    Argument, BEHIND_POINTER, Launch, LaunchGraph, LaunchId, NodeId, NodeKind, Pointer, Root,
-    ValueId,
+    Argument, BEHIND_POINTER, Course, Launch, LaunchGraph, LaunchId, NodeId, NodeKind, Pointer,
+    Root, ValueId,
 };
 use petgraph::graph::NodeIndex;
 use std::collections::BTreeSet;
@@ -112,6 +112,9 @@ struct Program<'a> {
     keeps_synchronisations: bool,
 }
 
+/// An argument of a launch.
+type Place = (LaunchId, usize);
+
 /// A member of a group.
 struct Site<'a> {
     node: NodeId,
@@ -123,9 +126,7 @@ impl<'a> Program<'a> {
     /// The region in which the launches of a group follow each other, where they may.
     fn region(&self, group: &FusionGroup) -> Option<BatchedRegion> {
         let stays = |map: &ThreadMap| map.keeps_indices();
-        let in_order = group.segments_in_order().len() == group.members.len();
-        let is_plain = in_order
-            && group.members.iter().all(|member| stays(&member.map))
+        let is_plain = group.members.iter().all(|member| stays(&member.map))
             && group.issued_before.is_empty()
             && group.awaited_copies.is_empty();
         if !is_plain {
@@ -145,7 +146,8 @@ impl<'a> Program<'a> {
         let around = self.graph.loops_around(self.graph.nodes[last.node.0].block);
         let outside_loops = self.outside_loops(&sites, &around)?;
         let inside: BTreeSet<usize> = around[outside_loops..].iter().copied().collect();
-        let varying = self.varying(&sites, &inside)?;
+        let innermost = *around.last()?;
+        let (varying, turning) = self.varying(&sites, &inside, innermost)?;
         let (needs_barrier, guards) = self.carried(&sites, &inside)?;
         let shares = |site: &Site| {
             let model = site.model;
@@ -162,6 +164,7 @@ impl<'a> Program<'a> {
                 persistent: Some(PersistentLoop {
                     barrier: needs_barrier || sites.iter().any(shares),
                     varying,
+                    turning,
                 }),
             }],
         })
@@ -217,13 +220,16 @@ impl<'a> Program<'a> {
         Some(inside.last().unwrap_or(innermost))
     }
 
-    /// The arguments that may differ from launch to launch; `None` where a pointer may.
+    /// The numbers among the arguments that may differ from launch to launch, and pointers that change places; `None` where
+    /// a pointer may be any.
     fn varying(
         &self,
         sites: &[Site<'_>],
         inside: &BTreeSet<usize>,
-    ) -> Option<Vec<(LaunchId, usize)>> {
+        innermost: usize,
+    ) -> Option<(Vec<Place>, Vec<[Place; 2]>)> {
         let mut varying = Vec::new();
+        let mut turns: Vec<(Place, &Course)> = Vec::new();
         for site in sites {
             for (index, argument) in site.launch.arguments.iter().enumerate() {
                 if !self.may_vary(argument, inside) {
@@ -233,10 +239,11 @@ impl<'a> Program<'a> {
                 let mut accesses = site.model.accesses.iter();
                 let leads = accesses.any(|access| is_target(&access.target))
                     || argument.pieces.iter().any(|piece| piece.pointer.is_some());
-                if leads {
-                    return None;
+                let place = (site.launch.id, index);
+                match leads {
+                    true => turns.push((place, self.turns(argument, innermost)?)),
+                    false => varying.push(place),
                 }
-                varying.push((site.launch.id, index));
             }
             let shape = site.launch.grid.iter().chain(&site.launch.block);
             let mut shape = shape.chain([&site.launch.shared_bytes]);
@@ -244,7 +251,36 @@ impl<'a> Program<'a> {
                 return None;
             }
         }
-        Some(varying)
+        // What each has next is what another one has now.
+        let next = |course: &Course, place: usize| {
+            let places = &course.places;
+            places[(place + 1) % places.len()].clone()
+        };
+        let turning = turns.iter().map(|(own, course)| {
+            let mut others = turns.iter();
+            let (source, _) = others.find(|(_, other)| {
+                let count = course.places.len();
+                other.places.len() == count
+                    && (0..count).all(|at| other.places[at] == next(course, at))
+            })?;
+            Some([*own, *source])
+        });
+        let turning: Vec<_> = turning.collect::<Option<_>>()?;
+        Some((varying, turning))
+    }
+
+    /// How a pointer changes places, once in each iteration of the innermost loop.
+    fn turns(&self, argument: &Argument, innermost: usize) -> Option<&'a Course> {
+        let [piece] = argument.pieces.as_slice() else {
+            return None;
+        };
+        let course = self.graph.iterations.courses.get(&piece.value)?;
+        let in_turn = course.turns_in == Some(innermost) && course.places.len() <= MOST_TURNS;
+        let of_one = |place: &crate::launch::Place| {
+            let buffer = place.root.buffer();
+            buffer.is_some_and(|buffer| self.graph.buffers[buffer.0].unique)
+        };
+        (piece.offset_bytes == 0 && in_turn && course.places.iter().all(of_one)).then_some(course)
     }
 
     fn may_vary(&self, argument: &Argument, inside: &BTreeSet<usize>) -> bool {

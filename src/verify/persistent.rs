@@ -1,9 +1,10 @@
 //! Launches of a host loop that follow each other in one kernel.
 //!
 //! Each thread of that kernel runs its own thread of one launch after the other, and the queue sees to it that two of them
-//! agree in all but the varying arguments. So any two, the earlier and the later, are as members of one group that come
-//! one after the other: such a group is judged here, with a copy of each member of which the varying arguments have
-//! values that nothing is known of. Since the two are any two, no more of them have to be looked at.
+//! agree in all but the varying arguments, and in pointers that change places. So any two, the earlier and the later, are
+//! as members of one group that come one after the other: such a group is judged here, with copies of each member of which
+//! the varying arguments have values that nothing is known of. Since the two are any two, no more of them have to be looked
+//! at; where pointers change places, two for each place that they have.
 //!
 //! What a copy shares with its original beyond that of a group, static shared memory and the storage of asynchronous
 //! copies, needs a barrier in between or is refused.
@@ -15,7 +16,7 @@ use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
     Argument, BEHIND_POINTER, HostValue, Launch, LaunchGraph, LaunchId, Node, NodeId, NodeKind,
-    ValueId,
+    Place, Pointer, Root, ValueId,
 };
 use crate::schedule::{BatchedRegion, FusionGroup, FusionPlan, PersistentLoop};
 use std::collections::BTreeMap;
@@ -73,15 +74,6 @@ fn refusal(
     }) else {
         return refuse("it is no group");
     };
-    let segments = group.segments_in_order();
-    let in_order = segments
-        .iter()
-        .flatten()
-        .copied()
-        .eq(0..group.members.len());
-    if !in_order || segments.iter().any(|segment| segment.len() != 1) {
-        return refuse("its segments are not its members in order");
-    }
     if !group
         .members
         .iter()
@@ -112,8 +104,83 @@ fn refusal(
     if let Some(what) = varying_pointer(&members, persistent) {
         return refuse(what);
     }
-    let twice = Twice::of(graph, group, &statement.guards, &members, persistent);
-    twice.refusals(kernels)
+    let Some(period) = persistent.period() else {
+        return refuse("its pointers do not come back to where they were");
+    };
+    let around = graph.loops_around(graph.nodes[members[0].node.0].block);
+    let turns = match turns(
+        graph,
+        &members,
+        persistent,
+        (period, around.last().copied()),
+    ) {
+        Ok(turns) => turns,
+        Err(what) => return refuse(what),
+    };
+    let group = &FusionGroup {
+        guards: group
+            .guards
+            .iter()
+            .chain(&statement.guards)
+            .cloned()
+            .collect(),
+        ..group.clone()
+    };
+    // Whichever launch is the first.
+    let firsts = (0..period).flat_map(|first| {
+        let sequence = Sequence::of(graph, group, &members, persistent, (&turns, first));
+        sequence.refusals(kernels)
+    });
+    let mut refusals: Vec<Refusal> = Vec::new();
+    for refusal in firsts {
+        if !refusals.contains(&refusal) {
+            refusals.push(refusal);
+        }
+    }
+    refusals
+}
+
+/// Where the pointers that change places lead, launch by launch.
+type Turns<'a> = BTreeMap<(LaunchId, usize), &'a [Place]>;
+
+/// Looks up the pointers that change places: they do so in step, once in each iteration of one loop.
+fn turns<'a>(
+    graph: &'a LaunchGraph,
+    members: &[Site<'_>],
+    persistent: &PersistentLoop,
+    (period, innermost): (usize, Option<usize>),
+) -> Result<Turns<'a>, &'static str> {
+    let mut turns = Turns::new();
+    for [own, source] in &persistent.turning {
+        if !persistent.turning.iter().any(|[other, _]| other == source) {
+            return Err("a pointer takes the place of one that keeps its own");
+        }
+        let mut all = members.iter();
+        let member = all.find(|member| member.launch.id == own.0);
+        let argument = member.and_then(|member| member.launch.arguments.get(own.1));
+        let Some([piece]) = argument.map(|argument| argument.pieces.as_slice()) else {
+            return Err("what changes places is no pointer");
+        };
+        let course = graph.iterations.courses.get(&piece.value);
+        let known = course.filter(|course| {
+            let is_one = |place: &Place| match place.root {
+                Root::Buffer(buffer) => graph.buffers[buffer.0].unique,
+                Root::Value(_) => false,
+            };
+            piece.offset_bytes == 0
+                && course.turns_in.is_some()
+                && course.turns_in == innermost
+                && course.places.len() == period
+                && course.places.iter().all(is_one)
+        });
+        let Some(course) = known else {
+            return Err("it is not known where a pointer leads that changes places");
+        };
+        if persistent.varying.contains(own) || turns.insert(*own, &course.places).is_some() {
+            return Err("a pointer changes places twice");
+        }
+    }
+    Ok(turns)
 }
 
 /// What a launch leaves behind that the next one would find, and must not.
@@ -162,64 +229,101 @@ fn varying_pointer(members: &[Site<'_>], persistent: &PersistentLoop) -> Option<
     None
 }
 
-/// A group and a copy of it.
-struct Twice {
+/// Launches of a group, one after the other, as one group.
+struct Sequence {
     graph: LaunchGraph,
     group: FusionGroup,
-    /// The launches of the members, then those of their copies.
     launches: Vec<(NodeId, Launch)>,
 }
 
-impl Twice {
+impl Sequence {
+    /// As many launches as there are pairs of: each place in the order of turns twice. `first` is the place of the
+    /// first one.
     fn of(
         graph: &LaunchGraph,
         group: &FusionGroup,
-        tested: &[Guard],
         members: &[Site<'_>],
         persistent: &PersistentLoop,
+        (turns, first): (&Turns<'_>, usize),
     ) -> Self {
-        let mut graph = graph.clone();
-        let mut group = group.clone();
-        group.guards.extend(tested.iter().cloned());
-        let mut launches: Vec<(NodeId, Launch)> = members
-            .iter()
-            .map(|member| (member.node, member.launch.clone()))
-            .collect();
+        let mut sequence = Self {
+            graph: graph.clone(),
+            group: FusionGroup {
+                members: Vec::new(),
+                segments: Vec::new(),
+                guards: Vec::new(),
+                ..group.clone()
+            },
+            launches: Vec::new(),
+        };
+        let period = turns.values().next().map_or(1, |places| places.len());
+        for number in 0..2 * period {
+            sequence.add(group, members, persistent, (turns, first, number));
+        }
+        sequence
+    }
+
+    /// One more launch of the group.
+    fn add(
+        &mut self,
+        group: &FusionGroup,
+        members: &[Site<'_>],
+        persistent: &PersistentLoop,
+        (turns, first, number): (&Turns<'_>, usize, usize),
+    ) {
+        let graph = &mut self.graph;
         let ids = graph.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Launch(launch) => Some(launch.id.0),
             _ => None,
         });
-        let first = ids.max().map_or(0, |last| last + 1);
+        let next = ids.max().map_or(0, |last| last + 1);
         let copies: BTreeMap<LaunchId, LaunchId> = members
             .iter()
-            .zip(first..)
+            .zip(next..)
             .map(|(member, id)| (member.launch.id, LaunchId(id)))
             .collect();
-        // Values that a varying argument mentions are others in the copy; those of other arguments are the same, since
+        // Values that a varying argument mentions are others in each launch; those of other arguments are the same, since
         // these have the same bytes.
         let mut others: BTreeMap<ValueId, ValueId> = BTreeMap::new();
+        let argument_of = |(launch, index): (LaunchId, usize)| {
+            let mut members = members.iter();
+            let member = members.find(|member| member.launch.id == launch);
+            member.and_then(|member| member.launch.arguments.get(index))
+        };
+        let mut launches = Vec::new();
         for member in members {
-            for (index, argument) in member.launch.arguments.iter().enumerate() {
-                if persistent.varying.contains(&(member.launch.id, index)) {
+            let mut launch = member.launch.clone();
+            launch.id = copies[&launch.id];
+            for (index, argument) in launch.arguments.iter_mut().enumerate() {
+                let own = (member.launch.id, index);
+                if persistent.varying.contains(&own) {
                     for value in values_of(argument) {
-                        let next = ValueId(graph.values.len());
-                        let own = *others.entry(value).or_insert(next);
-                        if own == next {
+                        let fresh = ValueId(graph.values.len());
+                        if *others.entry(value).or_insert(fresh) == fresh {
                             graph.values.push(HostValue {
                                 constant: None,
                                 ..graph.values[value.0].clone()
                             });
                         }
                     }
-                }
-            }
-        }
-        for member in members {
-            let mut launch = member.launch.clone();
-            launch.id = copies[&launch.id];
-            for (index, argument) in launch.arguments.iter_mut().enumerate() {
-                if persistent.varying.contains(&(member.launch.id, index)) {
                     *argument = renamed(argument, &others);
+                } else if let Some(places) = turns.get(&own) {
+                    let source = persistent.source(own, number);
+                    if let Some(found) = argument_of(source) {
+                        for (value, now) in values_of(argument).into_iter().zip(values_of(found)) {
+                            others.insert(value, now);
+                        }
+                        *argument = found.clone();
+                    }
+                    let place = &places[(first + number) % places.len()];
+                    for piece in &mut argument.pieces {
+                        piece.pointer = Some(Pointer {
+                            root: place.root.clone(),
+                            offset_bytes: Some(place.offset_bytes.clone()),
+                            may_point_to: place.root.buffer().map(|buffer| vec![buffer]),
+                            device_only: piece.pointer.as_ref().is_some_and(|led| led.device_only),
+                        });
+                    }
                 }
             }
             let node = NodeId(graph.nodes.len());
@@ -230,40 +334,34 @@ impl Twice {
             });
             launches.push((node, launch));
         }
+        self.launches.extend(launches);
         let rename = Rename {
             launches: &copies,
             values: &others,
         };
-        let guards: Vec<Guard> = group
-            .guards
-            .iter()
-            .map(|guard| rename.guard(guard))
-            .collect();
-        for guard in guards {
-            if !group.guards.contains(&guard) {
-                group.guards.push(guard);
+        for guard in group.guards.iter().map(|guard| rename.guard(guard)) {
+            if !self.group.guards.contains(&guard) {
+                self.group.guards.push(guard);
             }
         }
-        group.segments = Vec::new();
-        let again: Vec<_> = group
-            .members
-            .iter()
-            .enumerate()
-            .map(|(position, member)| {
-                let mut copy = member.clone();
-                copy.launch = copies[&member.launch];
-                if position == 0 {
-                    copy.barrier_before = persistent.barrier;
-                }
-                copy
-            })
-            .collect();
-        group.members.extend(again);
-        Self {
-            graph,
-            group,
-            launches,
+        let before = self.group.members.len();
+        let segments = group.segments_in_order();
+        for (position, member) in group.members.iter().enumerate() {
+            let mut copy = member.clone();
+            copy.launch = copies[&member.launch];
+            if segments
+                .first()
+                .is_some_and(|first| first.contains(&position))
+            {
+                copy.barrier_before = number > 0 && persistent.barrier;
+            }
+            self.group.members.push(copy);
         }
+        let segments = segments.into_iter().map(|segment| {
+            let members = segment.into_iter();
+            members.map(|member| before + member).collect()
+        });
+        self.group.segments.extend(segments);
     }
 
     fn refusals(&self, kernels: &[KernelModel]) -> Vec<Refusal> {

@@ -112,8 +112,25 @@ impl Host {
             1 => format!("for (int {t} = 0; {t} < 3 * {count}; {t} += 3) {{"),
             _ => format!("for (int {t} = 0; {t} < {count}; ++{t}) {{"),
         };
+        // Two pointers that change places behind each iteration, mostly.
+        let swaps = depth == 0 && self.chance(0.3);
+        if swaps {
+            let (one, other) = (
+                self.random.random_range(0..2),
+                self.random.random_range(2..4),
+            );
+            self.line(depth, &format!("p = b[{one}], q = b[{other}];"));
+        }
         self.line(depth, &head);
-        if depth == 0 && self.chance(0.2) {
+        if swaps {
+            for _ in 0..self.pick(&[1, 1, 2]) {
+                self.launch_between(depth + 1, t);
+            }
+            if self.chance(0.2) {
+                self.other(depth + 1, t);
+            }
+            self.line(depth + 1, "std::swap(p, q);");
+        } else if depth == 0 && self.chance(0.2) {
             self.one_loop(1);
             if self.chance(0.4) {
                 self.other(depth + 1, t);
@@ -148,6 +165,22 @@ impl Host {
             _ => format!("std::swap(b[{buffer}], b[{}]);", (buffer + 1) % 4),
         };
         self.line(depth, &line);
+    }
+
+    /// From one of two pointers to the other, or in place.
+    fn launch_between(&mut self, depth: usize, t: &str) {
+        let (kernel, own_only) = self.kernel();
+        let (to, from) = match self.random.random_range(0..6) {
+            0 if own_only => ("p", "p"),
+            1 => ("p", "q"),
+            2 => ("q", "b[0] + THREADS * BLOCKS"),
+            _ => ("q", "p"),
+        };
+        let step = self.pick(&["3", "3", "2", t]);
+        self.line(
+            depth,
+            &format!("{kernel}<<<BLOCKS, THREADS>>>({to}, {from}, c, N, {step}, rate);"),
+        );
     }
 
     fn launch(&mut self, depth: usize, t: &str) {

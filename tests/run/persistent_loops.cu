@@ -2,8 +2,8 @@
 // inside one kernel. Beside each stands a twin whose iterations have to stay launches of their own. An argument is the
 // number of the loop.
 //
-// expect: 21 launches -> 20, 11 host loops inside their kernels
-// executes: 1 2 1 1 2 40 1 1 1 1 40 40 20 1 20 1 40 9
+// expect: 21 launches -> 20, 12 host loops inside their kernels
+// executes: 1 2 1 1 2 40 1 1 1 1 40 40 1 1 20 1 40 9
 // arguments: 0
 // arguments: 1
 // arguments: 2

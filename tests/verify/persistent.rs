@@ -1,6 +1,7 @@
 //! Host loops that run inside kernels: wrong plans.
 
 use super::*;
+use sirius_rs::launch::{Course, Place, Root};
 use sirius_rs::schedule::{BatchedRegion, BatchedStatement, PersistentLoop, ThreadMap};
 
 /// `for (…) a = f(a)`, or `for (…) { b = f(a); a = g(b); }`, in a loop that is a block.
@@ -60,6 +61,7 @@ impl Steps {
                     persistent: Some(PersistentLoop {
                         barrier,
                         varying: Vec::new(),
+                        turning: Vec::new(),
                     }),
                 }],
                 outside_loops: 0,
@@ -370,4 +372,133 @@ fn refuses_what_the_host_does_in_the_loop() {
     steps.scene.node(NodeKind::Synchronise(Awaited::Device));
     steps.scene.node(NodeKind::ErrorCheck);
     assert_passes(&steps.scene, &steps.plan(false));
+}
+
+/// `for (…) { b = f(a); swap(a, b); }`, and its plan.
+fn turning(kernel: fn(&mut Scene) -> KernelId) -> (Steps, FusionPlan) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b"].map(|name| scene.buffer(name));
+    let [from, to, size] = [(); 3].map(|()| scene.unknown());
+    let shape = scene.known_shape();
+    let kernel = kernel(&mut scene);
+    let arguments = [
+        Pass::Anything(from),
+        Pass::Anything(to),
+        Pass::Integer(size),
+    ];
+    let launch = scene.launch(kernel, shape, &arguments);
+    let body = scene.block;
+    scene.edge(body, body);
+    scene.make_loop(body);
+    scene.graph.blocks[body.0].innermost_loop = Some(0);
+    let steps = Steps {
+        scene,
+        buffers,
+        size,
+        shape,
+        launches: vec![launch],
+    };
+    let mut steps = steps;
+    for (value, order) in [(from, [0, 1]), (to, [1, 0])] {
+        steps.scene.graph.values[value.0].varies_in = Some(0);
+        steps.scene.graph.iterations.courses.insert(
+            value,
+            Course {
+                turns_in: Some(0),
+                places: order
+                    .map(|which| Place {
+                        root: Root::Buffer(buffers[which]),
+                        offset_bytes: Expression::Constant(0),
+                    })
+                    .to_vec(),
+            },
+        );
+    }
+    let mut plan = steps.plan(false);
+    persistent(&mut plan).turning = vec![[(launch, 0), (launch, 1)], [(launch, 1), (launch, 0)]];
+    (steps, plan)
+}
+
+#[test]
+fn passes_pointers_that_change_places() {
+    let (steps, plan) = turning(scale);
+    assert_passes(&steps.scene, &plan);
+    // What neighbours made stays what neighbours made.
+    let (steps, plan) = turning(stencil);
+    assert_refused!(steps.scene, plan, Refusal::CrossesBlocks { .. });
+}
+
+#[test]
+fn refuses_pointers_that_change_places_otherwise() {
+    // In one place only; with one that stays; three that never come back in time; twice.
+    let (steps, plan) = turning(scale);
+    let launch = steps.launches[0];
+    let wrong: [&dyn Fn(&mut PersistentLoop); 4] = [
+        &|persistent| persistent.turning[1] = [(launch, 1), (launch, 1)],
+        &|persistent| persistent.turning[0] = [(launch, 0), (launch, 2)],
+        &|persistent| persistent.varying.push((launch, 0)),
+        &|persistent| persistent.turning.truncate(1),
+    ];
+    for spoil in wrong {
+        let mut plan = plan.clone();
+        spoil(persistent(&mut plan));
+        let found = refusals(&steps.scene, &plan);
+        assert!(!found.is_empty());
+    }
+}
+
+#[test]
+fn refuses_places_that_are_not_known() {
+    let value = |steps: &Steps| match &steps.scene.graph.nodes[0].kind {
+        NodeKind::Launch(launch) => launch.arguments[0].pieces[0].value,
+        _ => panic!("the launch is the first node"),
+    };
+    let wrong: [&dyn Fn(&mut Scene, ValueId); 5] = [
+        &|scene, value| {
+            scene.graph.iterations.courses.remove(&value);
+        },
+        &|scene, value| {
+            scene
+                .graph
+                .iterations
+                .courses
+                .get_mut(&value)
+                .unwrap()
+                .turns_in = Some(1);
+        },
+        &|scene, value| {
+            let course = scene.graph.iterations.courses.get_mut(&value).unwrap();
+            let again = course.places[0].clone();
+            course.places.push(again);
+        },
+        &|scene, value| {
+            let course = scene.graph.iterations.courses.get_mut(&value).unwrap();
+            course.places[0].root = Root::Value(value);
+        },
+        &|scene, _| scene.graph.buffers[1].unique = false,
+    ];
+    for spoil in wrong {
+        let (mut steps, plan) = turning(scale);
+        let value = value(&steps);
+        spoil(&mut steps.scene, value);
+        assert_refused!(steps.scene, plan, Refusal::NotPersistent { .. });
+    }
+}
+
+#[test]
+fn refuses_places_that_meet() {
+    // Both in one allocation, a few bytes apart.
+    let (mut steps, plan) = turning(scale);
+    let a = steps.buffers[0];
+    for course in steps.scene.graph.iterations.courses.values_mut() {
+        for (place, shift) in course.places.iter_mut().zip([0, 4]) {
+            place.offset_bytes = Expression::Constant(match place.root {
+                Root::Buffer(buffer) if buffer == a => 0,
+                _ => 4 + shift,
+            });
+            place.root = Root::Buffer(a);
+        }
+    }
+    let found = refusals(&steps.scene, &plan);
+    assert!(!found.is_empty());
 }

@@ -339,14 +339,20 @@ impl<'a> Waiting<'a> {
                 let varying: Vec<u32> = varying
                     .map(|offset| offset.unwrap_or(NOT_VARYING))
                     .collect();
+                let sources = rows.sources.iter().flatten();
+                let sources: Vec<u32> = sources
+                    .map(|source| u32::try_from(*source).unwrap_or(u32::MAX))
+                    .collect();
+                let period = u32::try_from(rows.sources.len()).unwrap_or(1);
                 let value = context.const_struct(
                     &[
                         key.into(),
                         number(self.kernel.capacity).into(),
                         number(rows.row_bytes).into(),
                         number(rows.first_offset_bytes).into(),
-                        number(0).into(),
+                        number(period).into(),
                         table(&varying).into(),
+                        table(&sources).into(),
                     ],
                     false,
                 );

@@ -49,8 +49,9 @@ struct sirius_persistent {
     unsigned capacity;   /* launches that it takes */
     unsigned row_bytes;  /* 0: nothing varies */
     unsigned first_row;
-    unsigned unused;
+    unsigned period;         /* after so many launches pointers are back where they were */
     const unsigned *offsets; /* of each argument in a row; UINT32_MAX: it does not vary */
+    const unsigned *sources; /* by launch of a period, by argument: which one of the record it has */
 };
 
 /* The code of a statement; made by the compiler. */
@@ -457,9 +458,10 @@ int sirius_persistent_submit(struct sirius_batch_kernel *kernel, uint64_t grid_x
     if (queue.count) status = sirius_batch_drain();
     int follows = sequence.count && sequence.kernel == kernel && sequence.count < persistent->capacity &&
                   same_configuration(grid, block, shared, stream);
+    const unsigned *sources = persistent->sources + sequence.count % persistent->period * kernel->arguments;
     for (unsigned i = 0; follows && i < kernel->arguments; ++i)
         if (persistent->offsets[i] == UINT32_MAX)
-            follows = !memcmp(sequence.parameter + kernel->records_offset + kernel->offsets[i], arguments[i],
+            follows = !memcmp(sequence.parameter + kernel->records_offset + kernel->offsets[sources[i]], arguments[i],
                               kernel->sizes[i]);
     if (!follows) {
         if (sequence.count) {

@@ -10,7 +10,7 @@ use crate::dependence::{Guard, PointerRange, launch_conditions, launch_ranges};
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{
     ArgumentPiece, BEHIND_POINTER, BufferId, Launch, LaunchGraph, LaunchId, NodeKind, Operand,
-    Pointer as Led, Root,
+    Place, Pointer as Led, Root, ValueId,
 };
 use crate::program::Program;
 use crate::schedule::{FusionGroup, PersistentLoop};
@@ -46,6 +46,8 @@ pub(super) struct Table {
 struct Pointer {
     /// Index of the fused kernel's parameter; those of tables come behind all parameters.
     parameter: usize,
+    /// What the host knows it as.
+    value: Option<ValueId>,
     /// The allocations that it can lead into, when the host knows them.
     leads_to: Option<Vec<BufferId>>,
     /// Launch arguments that are known to have this value.
@@ -125,6 +127,7 @@ impl<'a> PointerFacts<'a> {
                     };
                     pointers.push(Pointer {
                         parameter: index,
+                        value: None,
                         leads_to,
                         uses: Vec::new(),
                     });
@@ -253,7 +256,27 @@ impl<'a> PointerFacts<'a> {
                 let known = |buffer: &BufferId| buffer.0 < self.graph.buffers.len();
                 left.iter().chain(right).all(known) && !left.iter().any(|one| right.contains(one))
             });
-        elsewhere || self.guarded(left, right) || in_other_bytes(&self.spans, left, right)
+        elsewhere
+            || self.take_turns(left, right)
+            || self.guarded(left, right)
+            || in_other_bytes(&self.spans, left, right)
+    }
+
+    /// Whether two pointers change places in step, so that in no iteration both lead into one allocation.
+    fn take_turns(&self, left: &Pointer, right: &Pointer) -> bool {
+        let courses = &self.graph.iterations.courses;
+        let course = |pointer: &Pointer| courses.get(&pointer.value?);
+        let (Some(left), Some(right)) = (course(left), course(right)) else {
+            return false;
+        };
+        let in_step = left.turns_in.is_some()
+            && left.turns_in == right.turns_in
+            && left.places.len() == right.places.len();
+        let apart = |(left, right): (&Place, &Place)| {
+            let buffers = left.root.buffer().zip(right.root.buffer());
+            buffers.is_some_and(|(left, right)| left != right)
+        };
+        in_step && left.places.iter().zip(&right.places).all(apart)
     }
 
     /// Whether the plan compares the touched ranges for every pair of launches that use the two
@@ -411,6 +434,7 @@ fn pointer_of(
     }
     Pointer {
         parameter,
+        value,
         leads_to: piece.and_then(|piece| allocations(piece.pointer.as_ref()?)),
         uses,
     }
@@ -447,6 +471,7 @@ fn pointers_in(parameter: usize, launch: &Launch, begin: Use, bytes: u32) -> Vec
         .chain([None])
         .map(|leads_to| Pointer {
             parameter,
+            value: None,
             leads_to,
             uses: Vec::new(),
         })
@@ -485,6 +510,7 @@ mod tests {
             span(through(2, 1), 1, 0, 64),
         ];
         let pointer = |uses: &[(u32, usize)]| Pointer {
+            value: None,
             parameter: 0,
             leads_to: None,
             uses: uses

@@ -220,6 +220,24 @@ pub(super) fn build_batches(
     let mut built = Vec::new();
     let mut codes = Vec::new();
     let mut loops = Vec::new();
+    // Bodies that pointers take turns in are inlined at once, before others may be.
+    let (in_loops, bodies): (Vec<Body<'_>>, Vec<Body<'_>>) = bodies
+        .into_iter()
+        .partition(|found| found.persistent.is_some());
+    for found in in_loops {
+        let body = function_of(module, found.kernel)?;
+        let Some(persistent) = found.persistent else {
+            continue;
+        };
+        let built = persistent.build(module, (found.kernel, body), optimisations)?;
+        loops.extend(built.map(|(function, layout, rows)| {
+            let batch = BatchKernel {
+                persistent: Some(rows),
+                ..layout.batch(function.name(), found.statements, found.single)
+            };
+            (function, batch)
+        }));
+    }
     for found in bodies {
         let kernel = found.kernel;
         let body = function_of(module, kernel)?;
@@ -231,17 +249,6 @@ pub(super) fn build_batches(
                 ..layout
             });
             batches.extend(layout.map(|layout| layout.batch(name, found.statements, true)));
-            continue;
-        }
-        if let Some(persistent) = &found.persistent {
-            let built = persistent.build(module, (kernel, body), optimisations);
-            loops.extend(built.map(|(function, layout, rows)| {
-                let batch = BatchKernel {
-                    persistent: Some(rows),
-                    ..layout.batch(function.name(), found.statements, found.single)
-                };
-                (function, batch)
-            }));
             continue;
         }
         let (statements, single) = (found.statements, found.single);

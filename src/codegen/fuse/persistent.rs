@@ -10,14 +10,13 @@ use super::built::Built;
 use super::scopes::AliasScopes;
 use super::{BLOCK_BARRIER, launch_bounds};
 use crate::cli::Optimisation;
-use crate::codegen::device::KERNEL_CALL_CONVENTION;
+use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
 use crate::codegen::ir::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
     Value,
 };
 use crate::codegen::{CodegenError, FusedParameter, PersistentRows};
 use crate::schedule::PersistentLoop;
-use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 
@@ -26,29 +25,51 @@ pub(super) struct Persistent {
     barrier: bool,
     /// By parameter of the body.
     varying: Vec<bool>,
+    /// By launch, up to where the pointers are back where they were: by parameter of the body, which one of the record it
+    /// has.
+    sources: Vec<Vec<usize>>,
 }
 
 impl Persistent {
-    /// Of a kernel with these parameters.
-    pub(super) fn of(plan: &PersistentLoop, parameters: &[FusedParameter]) -> Self {
+    /// Of a kernel with these parameters; `None` where one of them is told by none of the others that the plan names.
+    pub(super) fn of(plan: &PersistentLoop, parameters: &[FusedParameter]) -> Option<Self> {
         let varies = |parameter: &FusedParameter| {
             let argument = parameter.argument();
             argument.is_some_and(|argument| plan.varying.contains(&argument))
         };
-        Self {
+        let source = |index: usize, number: usize| {
+            let Some(argument) = parameters[index].argument() else {
+                return Some(index);
+            };
+            let source = plan.source(argument, number);
+            let mut all = parameters.iter();
+            match source == argument {
+                true => Some(index),
+                false => all.position(|other| other.argument() == Some(source)),
+            }
+        };
+        let sources = (0..plan.period()?).map(|number| {
+            let all = 0..parameters.len();
+            all.map(|index| source(index, number)).collect()
+        });
+        Some(Self {
             barrier: plan.barrier,
             varying: parameters.iter().map(varies).collect(),
-        }
+            sources: sources.collect::<Option<_>>()?,
+        })
     }
 
-    /// The kernel, which still calls the body, its record and its rows. `None` where there is no room for two rows.
+    /// The kernel, which still calls bodies, its record and its rows. `None` where there is no room for two rows. No other
+    /// function of the module may be about to be inlined.
     pub(super) fn build(
         &self,
         module: &Module,
         (kernel, body): (&Built, Value),
         optimisations: &BTreeSet<Optimisation>,
-    ) -> Option<(Value, Layout, PersistentRows)> {
-        let mut layout = Layout::of(module, body)?;
+    ) -> Result<Option<(Value, Layout, PersistentRows)>, CodegenError> {
+        let Some(mut layout) = Layout::of(module, body) else {
+            return Ok(None);
+        };
         let rows = self.rows(module, body, &layout);
         let left = PARAMETER_BYTES.saturating_sub(rows.first_offset_bytes);
         layout.capacity = match rows.row_bytes {
@@ -57,23 +78,56 @@ impl Persistent {
             bytes => left / bytes,
         };
         if layout.capacity < 2 {
-            return None;
+            return Ok(None);
         }
-        forget_one_launch(body);
-        if optimisations.contains(&Optimisation::AliasScopes) {
-            let facts = &kernel.facts;
-            let scopes = AliasScopes::new(module, &body.name(), &facts.disjoint, &facts.tables);
-            let own: Vec<usize> = (0..body.parameters().len()).collect();
-            scopes.mark(module, body, &own);
+        let facts = &kernel.facts;
+        let scopes = AliasScopes::new(module, &body.name(), &facts.disjoint, &facts.tables);
+        let bodies = self.bodies(module, body)?;
+        for (body, sources) in bodies.iter().zip(&self.sources) {
+            forget_one_launch(*body);
+            if optimisations.contains(&Optimisation::AliasScopes) {
+                scopes.mark(module, *body, sources);
+            }
+            body.set_linkage(Linkage::LLVMInternalLinkage);
+            body.set_call_convention(0);
+            body.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+            body.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
         }
-        body.set_linkage(Linkage::LLVMInternalLinkage);
+        let name = kernel.name.replacen("sirius_fused_", "sirius_loop_", 1);
+        let function = self.write(module, &name, &bodies, (&layout, &rows));
+        launch_bounds::hand_over(bodies[0], function);
+        Ok(Some((function, layout, rows)))
+    }
+
+    /// The body, once for each place that pointers have in turn.
+    fn bodies(&self, module: &Module, body: Value) -> Result<Vec<Value>, CodegenError> {
+        if self.sources.len() == 1 {
+            return Ok(vec![body]);
+        }
+        let copies: Vec<Value> = (0..self.sources.len())
+            .map(|number| {
+                let ty = Type::function(Type::void(module), &body.value_type().parameters());
+                let copy = Value::add_function(module, &format!("{}.{number}", body.name()), ty);
+                for position in
+                    std::iter::once(FUNCTION_ATTRIBUTES).chain(1..=body.parameters().len() as u32)
+                {
+                    body.copy_attributes(position, copy, position);
+                }
+                let builder = Builder::at_end(module, Block::append(copy, "entry"));
+                if let Some(scope) = DebugScope::of(module, body) {
+                    scope.cover(copy, &copy.name(), &builder);
+                }
+                call(&builder, body, &copy.parameters());
+                builder.return_void();
+                copy
+            })
+            .collect();
         body.set_call_convention(0);
+        body.set_linkage(Linkage::LLVMInternalLinkage);
         body.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
         body.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
-        let name = kernel.name.replacen("sirius_fused_", "sirius_loop_", 1);
-        let function = self.write(module, &name, body, (&layout, &rows));
-        launch_bounds::hand_over(body, function);
-        Some((function, layout, rows))
+        run_passes(module, "always-inline", &device_target_machine("sm_80")?)?;
+        Ok(copies)
     }
 
     fn rows(&self, module: &Module, body: Value, layout: &Layout) -> PersistentRows {
@@ -96,6 +150,7 @@ impl Persistent {
             Some(offset)
         });
         PersistentRows {
+            sources: self.sources.clone(),
             offsets_bytes: offsets.collect(),
             row_bytes: end.next_multiple_of(widest),
             first_offset_bytes: RECORDS_OFFSET_BYTES + layout.record,
@@ -106,11 +161,12 @@ impl Persistent {
         &self,
         module: &Module,
         name: &str,
-        body: Value,
+        bodies: &[Value],
         (layout, rows): (&Layout, &PersistentRows),
     ) -> Value {
         let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
         let pointer = Type::pointer(module, 0);
+        let body = bodies[0];
         let ty = Type::function(Type::void(module), &[pointer]);
         let function = Value::add_function(module, name, ty);
         function.set_call_convention(KERNEL_CALL_CONVENTION);
@@ -127,81 +183,120 @@ impl Persistent {
         function.add_type_attribute(1, "byval", byte.array(u64::from(memory)));
         function.add_attribute(1, "align", u64::from(RECORD_ALIGNMENT_BYTES));
         function.add_attribute(1, "noundef", 0);
-        let [entry, launch, again, end] =
-            ["entry", "launch", "again", "end"].map(|name| Block::append(function, name));
-        let builder = Builder::at_end(module, entry);
+        let block = |name: &str| Block::append(function, name);
+        let builder = Builder::at_end(module, block("entry"));
         if let Some(scope) = DebugScope::of(module, body) {
             scope.cover(function, name, &builder);
         }
         let parameter = function.parameters()[0];
         let count = builder.load(int, parameter, 4);
         let types = body.value_type().parameters();
-        let at = |offset: u32| {
-            builder.element_pointer(byte, parameter, &[long.constant(u64::from(offset))])
+        let passed = |index: usize, place: Value| match layout.in_memory[index] {
+            Some(_) => place,
+            None => builder.load(types[index], place, types[index].alignment(module)),
         };
-        let mut arguments: Vec<Option<Value>> = Vec::new();
-        for (index, ty) in types.iter().enumerate() {
-            let place =
-                (!self.varying[index]).then(|| at(RECORDS_OFFSET_BYTES + layout.offsets[index]));
-            arguments.push(place.map(|place| match layout.in_memory[index] {
-                Some(_) => place,
-                None => builder.load(*ty, place, ty.alignment(module)),
-            }));
+        let record: Vec<Option<Value>> = (0..types.len())
+            .map(|index| {
+                let offset = u64::from(RECORDS_OFFSET_BYTES + layout.offsets[index]);
+                let place = || builder.element_pointer(byte, parameter, &[long.constant(offset)]);
+                (!self.varying[index]).then(|| passed(index, place()))
+            })
+            .collect();
+        // A launch of this number, whose pointers have their n-th places.
+        let launch = |number: Value, turn: usize| {
+            let number = builder.cast(Opcode::LLVMZExt, number, long);
+            let row = long.constant(u64::from(rows.row_bytes));
+            let row = builder.binary(Opcode::LLVMMul, number, row);
+            let arguments: Vec<Value> = (0..types.len())
+                .map(|index| {
+                    let own = record[self.sources[turn][index]];
+                    own.unwrap_or_else(|| {
+                        let offset = rows.offsets_bytes[index].unwrap_or_default();
+                        let first = long.constant(u64::from(rows.first_offset_bytes + offset));
+                        let bytes = builder.binary(Opcode::LLVMAdd, row, first);
+                        passed(index, builder.element_pointer(byte, parameter, &[bytes]))
+                    })
+                })
+                .collect();
+            call(&builder, bodies[turn], &arguments);
+        };
+        let wait = || {
+            if self.barrier {
+                wait_for_block(module, &builder);
+            }
+        };
+        // All turns of the pointers, as often as they fit; then what is left of them.
+        let turns = int.constant(bodies.len() as u64);
+        let one = int.constant(1);
+        let rounds = match bodies.len() {
+            1 => count,
+            _ => builder.binary(Opcode::LLVMUDiv, count, turns),
+        };
+        let [round, again, rest] = ["round", "again", "rest"].map(block);
+        let entry = builder.block();
+        match bodies.len() {
+            1 => builder.branch(round),
+            _ => {
+                let any = builder.is_below(int.constant(0), rounds);
+                builder.branch_on(any, round, rest);
+            }
         }
-        builder.branch(launch);
-
-        builder.continue_in(launch);
+        builder.continue_in(round);
         let number = builder.phi(int);
         number.add_incoming(int.constant(0), entry);
-        let wide = builder.cast(Opcode::LLVMZExt, number, long);
-        let row = long.constant(u64::from(rows.row_bytes));
-        let row = builder.binary(Opcode::LLVMMul, wide, row);
-        let passed: Vec<Value> = types
-            .iter()
-            .enumerate()
-            .map(
-                |(index, ty)| match (arguments[index], rows.offsets_bytes[index]) {
-                    (Some(argument), _) => argument,
-                    (None, offset) => {
-                        let first = rows.first_offset_bytes + offset.unwrap_or_default();
-                        let bytes = long.constant(u64::from(first));
-                        let bytes = builder.binary(Opcode::LLVMAdd, row, bytes);
-                        let place = builder.element_pointer(byte, parameter, &[bytes]);
-                        match layout.in_memory[index] {
-                            Some(_) => place,
-                            None => builder.load(*ty, place, ty.alignment(module)),
-                        }
-                    }
-                },
-            )
-            .collect();
-        let call = builder.call(body.value_type(), body, &passed);
-        for at in 1..=passed.len() as u32 {
-            body.copy_function_attributes_to_call(at, call, at);
-        }
-        body.copy_function_attributes_to_call(RETURN_ATTRIBUTES, call, RETURN_ATTRIBUTES);
-        let next = builder.binary(Opcode::LLVMAdd, number, int.constant(1));
-        let more = builder.compare(IntPredicate::LLVMIntULT, next, count);
-        builder.branch_on(more, again, end);
-
-        builder.continue_in(again);
-        if self.barrier {
-            let ty = Type::function(Type::void(module), &[int]);
-            let intrinsic = Value::function(module, BLOCK_BARRIER)
-                .unwrap_or_else(|| Value::add_function(module, BLOCK_BARRIER, ty));
-            for attribute in ["convergent", "nounwind"] {
-                intrinsic.add_attribute(FUNCTION_ATTRIBUTES, attribute, 0);
+        let first = builder.binary(Opcode::LLVMMul, number, turns);
+        for turn in 0..bodies.len() {
+            if turn > 0 {
+                wait();
             }
-            let call = builder.call(ty, intrinsic, &[int.constant(0)]);
-            call.add_call_attribute(FUNCTION_ATTRIBUTES, "convergent");
+            let own = builder.binary(Opcode::LLVMAdd, first, int.constant(turn as u64));
+            launch(own, turn);
         }
-        builder.branch(launch);
+        let next = builder.binary(Opcode::LLVMAdd, number, one);
+        let more = builder.is_below(next, rounds);
+        builder.branch_on(more, again, rest);
+        builder.continue_in(again);
+        wait();
+        builder.branch(round);
         number.add_incoming(next, again);
 
-        builder.continue_in(end);
+        builder.continue_in(rest);
+        let done = builder.binary(Opcode::LLVMMul, rounds, turns);
+        for turn in 0..bodies.len() - 1 {
+            let [left, end] = ["left", "end"].map(block);
+            let own = builder.binary(Opcode::LLVMAdd, done, int.constant(turn as u64));
+            let more = builder.is_below(own, count);
+            builder.branch_on(more, left, end);
+            builder.continue_in(left);
+            wait();
+            launch(own, turn);
+            builder.branch(end);
+            builder.continue_in(end);
+        }
         builder.return_void();
         function
     }
+}
+
+/// Calls a body, as it wants to be called.
+fn call(builder: &Builder, body: Value, arguments: &[Value]) {
+    let call = builder.call(body.value_type(), body, arguments);
+    for at in 1..=arguments.len() as u32 {
+        body.copy_function_attributes_to_call(at, call, at);
+    }
+    body.copy_function_attributes_to_call(RETURN_ATTRIBUTES, call, RETURN_ATTRIBUTES);
+}
+
+fn wait_for_block(module: &Module, builder: &Builder) {
+    let int = Type::integer(module, 32);
+    let ty = Type::function(Type::void(module), &[int]);
+    let intrinsic = Value::function(module, BLOCK_BARRIER)
+        .unwrap_or_else(|| Value::add_function(module, BLOCK_BARRIER, ty));
+    for attribute in ["convergent", "nounwind"] {
+        intrinsic.add_attribute(FUNCTION_ATTRIBUTES, attribute, 0);
+    }
+    let call = builder.call(ty, intrinsic, &[int.constant(0)]);
+    call.add_call_attribute(FUNCTION_ATTRIBUTES, "convergent");
 }
 
 /// Works out once what does not change from launch to launch, and keeps in registers what a thread hands to itself. The
