@@ -387,7 +387,7 @@ impl PersistentLoop {
     pub fn period(&self) -> Option<usize> {
         (1..=MOST_TURNS).find(|number| {
             let mut turning = self.turning.iter();
-            turning.all(|[own, _]| self.source(*own, *number) == *own)
+            turning.all(|[own, source]| self.source(*own, number + 1) == *source)
         })
     }
 }

@@ -308,7 +308,7 @@ impl Sequence {
                     }
                     *argument = renamed(argument, &others);
                 } else if let Some(places) = turns.get(&own) {
-                    let source = persistent.source(own, number);
+                    let source = persistent.source(own, number % places.len());
                     if let Some(found) = argument_of(source) {
                         for (value, now) in values_of(argument).into_iter().zip(values_of(found)) {
                             others.insert(value, now);

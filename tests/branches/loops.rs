@@ -21,7 +21,7 @@ pub fn program(seed: u64) -> String {
     for function in 0..functions {
         let _ = writeln!(host.text, "static void run_{function}() {{");
         host.text
-            .push_str("    float rate = 0.25f;\n    int shown = 0;\n");
+            .push_str("    float rate = 0.25f, *p = b[0], *q = b[1];\n    int shown = 0;\n");
         for _ in 0..host.random.random_range(1..3) {
             host.one_loop(0);
         }

@@ -2,8 +2,8 @@
 // inside one kernel. Beside each stands a twin whose iterations have to stay launches of their own. An argument is the
 // number of the loop.
 //
-// expect: 21 launches -> 20, 12 host loops inside their kernels
-// executes: 1 2 1 1 2 40 1 1 1 1 40 40 1 1 20 1 40 9
+// expect: 23 launches -> 21, 13 host loops inside their kernels
+// executes: 1 2 1 1 2 40 1 1 1 1 40 40 1 1 20 1 40 9 1
 // arguments: 0
 // arguments: 1
 // arguments: 2
@@ -22,6 +22,7 @@
 // arguments: 15
 // arguments: 16
 // arguments: 17
+// arguments: 18
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -237,6 +238,13 @@ int main(int argc, char **argv) {
             float last;
             check(cudaMemcpy(&last, v + o, sizeof last, cudaMemcpyDeviceToHost));
             std::printf("%g\n", last);
+        }
+        break;
+    case 18: // Of two launches one has only one of the two.
+        for (int t = 0; t < STEPS - 1; ++t) {
+            relax<<<BLOCKS, THREADS>>>(v, w, N, 0.05f);
+            front<<<BLOCKS, THREADS>>>(v, N);
+            std::swap(v, w);
         }
         break;
     }
