@@ -41,7 +41,7 @@ use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Invocation, Language, Phase, Toolchain, TuneMode};
 use crate::codegen::{self, CodegenError, FusedImage};
-use crate::dependence::{build_dependence_graph, take_domains};
+use crate::dependence::take_domains;
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use crate::objects;
@@ -167,7 +167,8 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
                 .map_or(build, |(build, _)| build);
             let gathered = objects::gather(build, &toolchain)?;
             let build = gathered.as_ref().map_or(build, |gathered| &gathered.build);
-            let analysis = fallback::caught(|| analyze(build, &toolchain, &mut outcome))?;
+            let relate = outcome::relate_shown(*format, *dependences);
+            let analysis = fallback::caught(|| analyze(build, &toolchain, relate, &mut outcome))?;
             let text = report::render(&analysis.report(build), *format, *dependences);
             match output {
                 None => outcome.standard_output.push_str(&text),
@@ -555,6 +556,7 @@ fn fuse(
 fn analyze(
     build: &Build,
     toolchain: &Toolchain,
+    relate: outcome::Relate,
     outcome: &mut Outcome,
 ) -> Result<Analysis, PipelineError> {
     let context = Context::create();
@@ -570,7 +572,7 @@ fn analyze(
     outcome.warnings.push_str(&program.warnings);
     let stopped = || PipelineError::Bug("analysis was stopped".into());
     let facts = find_facts(&mut program, &build, &mut clock, outcome)?.ok_or_else(stopped)?;
-    let stages = (&mut clock, build_dependence_graph as outcome::Relate);
+    let stages = (&mut clock, relate);
     let analysis = plan_program(facts, (&build, toolchain), stages, outcome)?;
     let analysis = analysis.ok_or_else(stopped)?;
     let mut analysis = tuning::choose(&program, analysis, &build, outcome)?;

@@ -4,7 +4,7 @@ use super::Stage;
 use super::tuning::Tunable;
 use crate::cli::toolchain::ToolchainError;
 use crate::cli::toolkit_folder::ToolkitFolderError;
-use crate::cli::{Build, ToolError};
+use crate::cli::{Build, ReportFormat, ToolError};
 use crate::codegen::CodegenError;
 use crate::dependence::{
     DependenceGraph, build_dependence_graph, build_dependence_graph_without_relations,
@@ -249,6 +249,14 @@ pub(super) fn relate_for(build: &Build) -> Relate {
     match options.report.is_some() || options.save_directory.is_some() || dumped {
         true => build_dependence_graph,
         false => build_dependence_graph_without_relations,
+    }
+}
+
+/// The graph of a report in a form, whose relations are written where the form has them.
+pub(super) fn relate_shown(format: ReportFormat, dependences: bool) -> Relate {
+    match format == ReportFormat::Text && !dependences {
+        true => build_dependence_graph_without_relations,
+        false => build_dependence_graph,
     }
 }
 

@@ -92,8 +92,7 @@ pub(super) fn plan_of(
 ) -> Option<VerifiedPlan> {
     let mut batched_regions = Vec::new();
     if in_batches && options.launch_batches {
-        batched_regions =
-            plan_batches(graph, models, dependences, &groups, options.expands_buffers).0;
+        batched_regions = plan_batches(graph, models, dependences, &groups, options).0;
     }
     if in_batches {
         let known = (groups.as_slice(), &mut batched_regions);

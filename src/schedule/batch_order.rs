@@ -395,7 +395,7 @@ impl Program<'_> {
     ) -> Vec<OrderingEdge> {
         let mut found = BTreeMap::new();
         for edge in self.edges(dependences).filter(|edge| wanted(edge)) {
-            let maybe = !edge.exact || !edge.absent_if.is_empty();
+            let maybe = !edge.certain || !edge.absent_if.is_empty();
             let kind = match edge.kind {
                 DependenceKind::Flow => 0,
                 DependenceKind::Anti => 1,

@@ -11,7 +11,7 @@
 //! seen by. What is planned here is what may save launches; the verifier decides whether it may be.
 
 use super::expansion::Expansion;
-use super::{BatchedRegion, BatchedStatement, FusionGroup, ThreadMap};
+use super::{BatchedRegion, BatchedStatement, FusionGroup, ScheduleOptions, ThreadMap};
 use crate::dependence::{
     DependenceGraph, Edge, Guard, RangeTouch, WholeWrite, WholeWrites, launch_conditions,
     launch_ranges,
@@ -31,8 +31,10 @@ pub fn plan_batches(
     kernels: &[KernelModel],
     dependences: &DependenceGraph,
     groups: &[FusionGroup],
-    expands_buffers: bool,
+    options: &ScheduleOptions,
 ) -> (Vec<BatchedRegion>, usize) {
+    let expands_buffers = options.expands_buffers;
+    let keeps = options.keep_synchronisations;
     let candidates = candidates(graph, kernels, groups, expands_buffers);
     let expansion = expands_buffers.then(|| Expansion::new(graph, kernels, dependences));
     let renewed = expansion
@@ -48,7 +50,7 @@ pub fn plan_batches(
                 graph.blocks[block.0].function == function
             })
             .collect();
-        collect(graph, None, members, &mut regions);
+        collect((graph, keeps), None, members, &mut regions);
     }
     let grouped: usize = groups.iter().map(|group| group.members.len()).sum();
     let all = graph.nodes.iter();
@@ -205,7 +207,7 @@ type Region<'a> = (usize, Vec<&'a Candidate>);
 
 /// The largest regions inside one iteration of `scope` (or one call of the function).
 fn collect<'a>(
-    graph: &LaunchGraph,
+    (graph, keeps): (&LaunchGraph, bool),
     scope: Option<usize>,
     members: Vec<&'a Candidate>,
     regions: &mut Vec<Region<'a>>,
@@ -221,7 +223,7 @@ fn collect<'a>(
             None => return,
         },
     };
-    if may_wait(graph, scope, &members) {
+    if may_wait((graph, keeps), scope, &members) {
         regions.push((outside, members));
         return;
     }
@@ -235,15 +237,15 @@ fn collect<'a>(
         }
     }
     for (index, members) in inside {
-        if may_wait(graph, scope, &members) {
+        if may_wait((graph, keeps), scope, &members) {
             regions.push((outside, members));
         } else {
-            collect(graph, Some(index), members, regions);
+            collect((graph, keeps), Some(index), members, regions);
         }
     }
     for (block, members) in straight {
-        for run in runs(graph, block, &members) {
-            if run.len() > 1 && may_wait(graph, scope, &run) {
+        for run in runs((graph, keeps), block, &members) {
+            if run.len() > 1 && may_wait((graph, keeps), scope, &run) {
                 regions.push((outside, run));
             }
         }
@@ -252,7 +254,7 @@ fn collect<'a>(
 
 /// The candidates of a block between which nothing speaks against waiting.
 fn runs<'a>(
-    graph: &LaunchGraph,
+    (graph, keeps): (&LaunchGraph, bool),
     block: HostBlockId,
     members: &[&'a Candidate],
 ) -> Vec<Vec<&'a Candidate>> {
@@ -263,7 +265,7 @@ fn runs<'a>(
             runs.last_mut()
                 .into_iter()
                 .for_each(|run| run.push(*member));
-        } else if !may_be_passed(graph, *node, true) {
+        } else if !may_be_passed(graph, *node, keeps) {
             runs.push(Vec::new());
         }
     }
@@ -271,9 +273,13 @@ fn runs<'a>(
 }
 
 /// Whether nothing that could be observed happens between two of the members.
-fn may_wait(graph: &LaunchGraph, scope: Option<usize>, members: &[&Candidate]) -> bool {
+fn may_wait(
+    (graph, keeps_synchronisations): (&LaunchGraph, bool),
+    scope: Option<usize>,
+    members: &[&Candidate],
+) -> bool {
     let own = members.iter().map(|member| member.node).collect();
-    is_quiet(graph, scope, &own, true)
+    is_quiet(graph, scope, &own, keeps_synchronisations)
 }
 
 /// Whether nothing that could be observed happens between two of some launches, in one iteration of `scope` or one call of

@@ -88,14 +88,13 @@ fn plan_by(
     let mut grouping = group(&mut judge, dependences, &nodes, &candidates, None);
     let mut plan = grouping.plan(&judge);
     if options.launch_batches && options.fusion == Fusion::All {
-        let expands = options.expands_buffers;
-        (plan.batched_regions, left) = plan_batches(graph, kernels, whole, &plan.groups, expands);
+        (plan.batched_regions, left) = plan_batches(graph, kernels, whole, &plan.groups, options);
         // Equal groups a unit each may need fewer launches in batches.
         if let Some(units) = Units::find(graph) {
             let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
             let (batched_regions, fewer) =
-                plan_batches(graph, kernels, whole, &in_units.groups, expands);
+                plan_batches(graph, kernels, whole, &in_units.groups, options);
             in_units.batched_regions = batched_regions;
             if fewer < left {
                 (grouping, plan, left) = (within, in_units, fewer);
