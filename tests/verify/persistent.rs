@@ -453,7 +453,8 @@ fn refuses_places_that_are_not_known() {
         NodeKind::Launch(launch) => launch.arguments[0].pieces[0].value,
         _ => panic!("the launch is the first node"),
     };
-    let wrong: [&dyn Fn(&mut Scene, ValueId); 5] = [
+    type Spoil = dyn Fn(&mut Scene, ValueId);
+    let wrong: [&Spoil; 5] = [
         &|scene, value| {
             scene.graph.iterations.courses.remove(&value);
         },
