@@ -430,7 +430,15 @@ fn measured(text: &str, seconds: u32, variables: &[(&str, &str)]) -> (Value, f64
     std::fs::write(folder.join("two.cu"), text).unwrap();
     let budget = format!("--sirius-tune-budget={seconds}");
     let arguments = [
-        "tune", "--pack", "two.cu", "-o", "packed", &budget, "-lcuda",
+        "tune",
+        "--pack",
+        "two.cu",
+        "-o",
+        "packed",
+        &budget,
+        "-lcuda",
+        // Each launch of a loop is one.
+        "--sirius-opt=all,-persistent-loops",
     ];
     let packed = compiler(folder, &arguments);
     let said = String::from_utf8_lossy(&packed.stderr).into_owned();

@@ -11,7 +11,7 @@ use scene::*;
 use sirius_rs::affine::{Affine, Axis, Constraint, Variable};
 use sirius_rs::dependence::Guard;
 use sirius_rs::diagnostics::Location;
-use sirius_rs::expression::Expression;
+use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
     AccessKind, Barrier, KernelModel, KernelSymbol, Loop, Product, Target, Unfusable,
 };
@@ -287,6 +287,7 @@ fn refuses_divergent_barrier() {
         chain.scene.kernels[1].barriers.push(Barrier {
             uniform: false,
             uniform_while_unwritten: relied_on.to_vec(),
+            reached_if: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location: Location::default(),
@@ -314,6 +315,51 @@ fn refuses_divergent_barrier() {
     let found = refusals(&chain.scene, &plan);
     let diverges = |refusal: &Refusal| matches!(refusal, Refusal::DivergentBarrier { .. });
     assert!(found.iter().any(diverges), "{found:#?}");
+}
+
+#[test]
+fn refuses_barriers_whose_conditions_nothing_tests() {
+    // All threads of the second launch reach the barrier if it has no more of them than elements.
+    let threads = Expression::Leaf(KernelSymbol::GridSize(Axis::X))
+        .multiply(Expression::Leaf(KernelSymbol::BlockSize(Axis::X)));
+    let size = KernelSymbol::Argument {
+        argument: 2,
+        offset_bytes: 0,
+        bits: 32,
+        signed: true,
+    };
+    let enough = Condition::LessEqual(threads, Expression::Leaf(size));
+    let with = |conditions: &[Condition<KernelSymbol>]| {
+        let mut chain = chain_of(scale, shift);
+        chain.scene.kernels[1].barriers.push(Barrier {
+            uniform: false,
+            uniform_while_unwritten: Vec::new(),
+            reached_if: conditions.to_vec(),
+            loops: Vec::new(),
+            place: 0,
+            location: Location::default(),
+        });
+        chain
+    };
+    let chain = with(std::slice::from_ref(&enough));
+    let tests = |threads: i64| Guard::Holds {
+        class: String::from("barrier"),
+        condition: Condition::LessEqual(
+            Expression::Constant(threads),
+            Expression::Leaf(chain.size),
+        ),
+    };
+    // Forty blocks of 256.
+    let plan = chain.plan_with(true, vec![tests(40 * 256)]);
+    assert_passes(&chain.scene, &plan);
+    for guards in [Vec::new(), vec![tests(40 * 256 - 1)]] {
+        let plan = chain.plan_with(true, guards);
+        assert_refused!(chain.scene, plan, Refusal::DivergentBarrier { .. });
+    }
+    // One of two conditions is not enough, and neither is one that cannot be.
+    let never = Condition::LessEqual(Expression::Constant(1), Expression::Constant(0));
+    let chain = with(&[enough, never]);
+    assert_refused!(chain.scene, plan, Refusal::DivergentBarrier { .. });
 }
 
 #[test]

@@ -49,7 +49,22 @@ impl HostLibrary<'_> {
         let library = Module::parse_bitcode_from_buffer(&bitcode, program.context).map_err(llvm)?;
         library.set_triple(&program.host.get_triple());
         library.set_data_layout(&program.host.get_data_layout());
+        // What the library calls of another one must not be taken for something that only bears the name.
+        let called = library.get_functions().filter_map(|function| {
+            let own = program
+                .host
+                .get_function(function.get_name().to_str().ok()?)?;
+            let hidden = own.get_linkage() == Linkage::Internal && own.count_basic_blocks() > 0;
+            (function.count_basic_blocks() == 0 && hidden).then_some(own)
+        });
+        let called: Vec<_> = called.collect();
+        for function in &called {
+            function.set_linkage(Linkage::External);
+        }
         program.host.link_in_module(library).map_err(llvm)?;
+        for function in called {
+            function.set_linkage(Linkage::Internal);
+        }
         for name in self.functions {
             let function = program.host.get_function(name);
             let function = function

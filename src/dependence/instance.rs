@@ -10,7 +10,7 @@ use super::polynomial::{Atom, Polynomial};
 use super::relation::Shape;
 use crate::affine::Axis;
 use crate::expression::{Condition, Expression};
-use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
+use crate::kernel::{Access, AccessKind, Barrier, KernelModel, KernelSymbol, Target};
 use crate::launch::{
     ArgumentPiece, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, Operand, Pointer, Root,
     ValueId,
@@ -341,6 +341,37 @@ fn leaf_polynomial(expression: &Expression<ValueId>) -> Polynomial {
 }
 
 /// A kernel symbol as a host value; what its reading relies on is added to `readings`.
+/// What a launch must satisfy so that all threads of its blocks reach a barrier of its kernel, where that is known to depend on
+/// the launch; `None` where it is not, or where it cannot be so.
+pub fn barrier_conditions(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    barrier: &Barrier,
+) -> Option<Vec<Guard>> {
+    let mut readings = Vec::new();
+    let mut stated = Vec::new();
+    for condition in &barrier.reached_if {
+        let at_launch =
+            condition.substitute(&mut |symbol| host_symbol(graph, launch, symbol, &mut readings));
+        stated.push(at_launch?);
+    }
+    if stated.is_empty() {
+        return None;
+    }
+    let mut guards = Vec::new();
+    for condition in stated.into_iter().chain(readings) {
+        match condition.decided() {
+            Some(true) => {}
+            Some(false) => return None,
+            None => guards.push(Guard::Holds {
+                class: String::from("barrier"),
+                condition,
+            }),
+        }
+    }
+    Some(guards)
+}
+
 fn host_symbol(
     graph: &LaunchGraph,
     launch: &Launch,

@@ -67,6 +67,7 @@ mod witness;
 pub use arrays::{ArrayCoordinates, writes_within_array};
 pub use contradiction::guards_contradict;
 pub use enumerate::{build_dependence_graph, build_dependence_graph_without_relations};
+pub use instance::barrier_conditions;
 pub use mapped::{CoordinateMap, CoordinateSymbol, MappedScope};
 pub use operations::take_domains;
 pub use overlap::{

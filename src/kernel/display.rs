@@ -197,6 +197,9 @@ impl fmt::Display for KernelModel {
                 let targets: Vec<String> = targets.map(Target::to_string).collect();
                 write!(formatter, ", uniform while unwritten {}", targets.join(","))?;
             }
+            for condition in &barrier.reached_if {
+                write!(formatter, ", uniform if {condition}")?;
+            }
             if !barrier.loops.is_empty() {
                 let loops: Vec<_> = barrier.loops.iter().map(|at| format!("i{at}")).collect();
                 write!(formatter, " in {}", loops.join(","))?;

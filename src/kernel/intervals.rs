@@ -558,6 +558,7 @@ mod tests {
         let barrier = |uniform| super::super::Barrier {
             uniform,
             uniform_while_unwritten: Vec::new(),
+            reached_if: Vec::new(),
             loops: vec![0],
             place: 0,
             location: Location::default(),

@@ -47,6 +47,7 @@ mod exchange;
 mod exit_values;
 mod features;
 mod footprint;
+mod never_taken;
 mod path_conditions;
 mod in_step;
 mod induction;
@@ -349,6 +350,9 @@ pub struct Barrier {
     /// hangs on loads from there that all threads of a block make alike. Empty: that does not help.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uniform_while_unwritten: Vec<Target>,
+    /// Where it is not proven: it holds of a launch that satisfies all of these. Empty: none is known to be enough.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reached_if: Vec<Condition<KernelSymbol>>,
     /// Enclosing loops, outermost first.
     pub loops: Vec<usize>,
     /// How many barriers stand before it in the function's text, whatever runs first.

@@ -9,6 +9,7 @@ use super::exchange;
 use super::features::{Effect, barrier_parts, effects, makes_lanes_meet};
 use super::footprint::{block_effects, footprints};
 use super::intervals::{Event, Intervals, intervals};
+use super::never_taken::rely_on_launch;
 use super::privacy;
 use super::sides::sides_of;
 use super::space::Space;
@@ -113,6 +114,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
                             uniform: !flow.irreducible
                                 && !uniformity.divergent_blocks.contains(block),
                             uniform_while_unwritten: Vec::new(),
+                            reached_if: Vec::new(),
                             loops: flow.loops_of(*block),
                             // Values are numbered as they stand in the text.
                             place: value.0,
@@ -171,6 +173,12 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
     places.sort_unstable();
     for barrier in &mut barriers {
         barrier.place = places.partition_point(|place| *place < barrier.place);
+    }
+    if let Some(domains) = &mut collector.domains {
+        let bodies = (body, &flow);
+        let known = (domains, &mut collector.space);
+        let changed = &privacy.changed_arguments;
+        rely_on_launch(bodies, changed, known, &barrier_blocks, &mut barriers);
     }
     // Bounds have been taken with these at least zero, whether or not an access mentions them.
     let mut preconditions = Vec::new();

@@ -30,6 +30,17 @@ impl Uniformity {
         changed_arguments: &BTreeSet<usize>,
         unwritten: &BTreeSet<Root>,
     ) -> Self {
+        let settled = (unwritten, &BTreeSet::new());
+        Self::with_settled(body, flow, changed_arguments, settled)
+    }
+
+    /// The same, where moreover all threads go one way at the branches that end the `settled` blocks.
+    pub fn with_settled(
+        body: &Body,
+        flow: &Flow,
+        changed_arguments: &BTreeSet<usize>,
+        (unwritten, settled): (&BTreeSet<Root>, &BTreeSet<BlockRef>),
+    ) -> Self {
         let told = Told {
             changed_arguments,
             unwritten,
@@ -58,7 +69,7 @@ impl Uniformity {
                     Terminator::Other(_) => true,
                     Terminator::Return | Terminator::Jump(_) | Terminator::Unreachable => false,
                 };
-                if splits && branches.insert(*block) {
+                if splits && !settled.contains(block) && branches.insert(*block) {
                     blocks.extend(flow.influence(body, *block));
                 }
             }

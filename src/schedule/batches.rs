@@ -34,46 +34,53 @@ pub fn plan_batches(
     options: &ScheduleOptions,
 ) -> (Vec<BatchedRegion>, usize) {
     let expands_buffers = options.expands_buffers;
-    let keeps = options.keep_synchronisations;
     let candidates = candidates(graph, kernels, groups, expands_buffers);
     let expansion = expands_buffers.then(|| Expansion::new(graph, kernels, dependences));
     let renewed = expansion
         .as_ref()
         .map(|expansion| expansion.renewed(dependences));
     let planned_by = renewed.as_ref().unwrap_or(dependences);
-    let mut regions = Vec::new();
-    for function in 0..graph.functions.len() {
-        let members: Vec<&Candidate> = candidates
-            .iter()
-            .filter(|candidate| {
-                let block = graph.nodes[candidate.node.0].block;
-                graph.blocks[block.0].function == function
-            })
-            .collect();
-        collect((graph, keeps), None, members, &mut regions);
-    }
     let grouped: usize = groups.iter().map(|group| group.members.len()).sum();
     let all = graph.nodes.iter();
     let all = all.filter(|node| matches!(node.kind, NodeKind::Launch(_)));
     let mut launches = all.count() + groups.len() - grouped;
-    let mut planned = Vec::new();
-    for (outside_loops, members) in regions {
-        let issued = issued(graph, planned_by, outside_loops, &members);
-        if issued.saves {
-            launches = launches + issued.launches - members.len();
-            planned.push(BatchedRegion {
-                outside_loops,
-                statements: members
-                    .into_iter()
-                    .map(|candidate| {
-                        let mut statement = candidate.statement.clone();
-                        if let Some(expansion) = &expansion {
-                            expansion.choose(&mut statement, &candidate.members);
-                        }
-                        statement
-                    })
-                    .collect(),
-            });
+    let mut planned: Vec<BatchedRegion> = Vec::new();
+    // Waits of the host end a region, unless there is none without passing them.
+    for keeps in [true, options.keep_synchronisations] {
+        let taken: BTreeSet<LaunchId> = planned
+            .iter()
+            .flat_map(|region| region.statements.iter().map(|statement| statement.launch))
+            .collect();
+        let mut regions = Vec::new();
+        for function in 0..graph.functions.len() {
+            let members: Vec<&Candidate> = candidates
+                .iter()
+                .filter(|candidate| {
+                    let block = graph.nodes[candidate.node.0].block;
+                    graph.blocks[block.0].function == function
+                        && !taken.contains(&candidate.statement.launch)
+                })
+                .collect();
+            collect((graph, keeps), None, members, &mut regions);
+        }
+        for (outside_loops, members) in regions {
+            let issued = issued(graph, planned_by, outside_loops, &members);
+            if issued.saves {
+                launches = launches + issued.launches - members.len();
+                planned.push(BatchedRegion {
+                    outside_loops,
+                    statements: members
+                        .into_iter()
+                        .map(|candidate| {
+                            let mut statement = candidate.statement.clone();
+                            if let Some(expansion) = &expansion {
+                                expansion.choose(&mut statement, &candidate.members);
+                            }
+                            statement
+                        })
+                        .collect(),
+                });
+            }
         }
     }
     (planned, launches)

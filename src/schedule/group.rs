@@ -9,7 +9,7 @@ use super::beside::by_partition;
 use super::host_order::HostOrder;
 use super::layout::Layout;
 use super::liveness::Readers;
-use super::obstacle::{Candidate, obstacle, rejection};
+use super::obstacle::{Candidate, barriers_reached, obstacle, rejection};
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{
@@ -66,6 +66,14 @@ impl<'a> Judge<'a> {
             .iter()
             .filter_map(|node| {
                 let conditions = crate::dependence::launch_conditions(graph, kernels, node.id)?;
+                let conditions = conditions.map(|mut conditions| {
+                    if let NodeKind::Launch(launch) = &node.kind
+                        && let Some(model) = launch.kernel.and_then(|kernel| kernels.get(kernel.0))
+                    {
+                        conditions.extend(barriers_reached(graph, launch, model));
+                    }
+                    conditions
+                });
                 Some((node.id, conditions))
             })
             .collect();

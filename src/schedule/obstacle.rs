@@ -1,7 +1,7 @@
 //! What keeps a launch from moving below an operation, and a launch from being fused at all.
 
 use super::ScheduleOptions;
-use crate::dependence::SharedMemory;
+use crate::dependence::{Guard, SharedMemory, barrier_conditions};
 use crate::diagnostics::{Location, Rejection, RejectionReason, source_name};
 use crate::kernel::{AccessKind, Barrier, KernelModel, Target};
 use crate::launch::{BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Stream};
@@ -63,7 +63,10 @@ pub(super) fn candidate<'a>(
         );
         return Err(rejection(RejectionReason::Stream, message, &place.location));
     }
-    let diverges = |barrier: &&Barrier| !barrier.uniform && !holds(graph, launch, model, barrier);
+    let diverges = |barrier: &&Barrier| {
+        hangs_on_launch(graph, launch, model, barrier)
+            && barrier_conditions(graph, launch, barrier).is_none()
+    };
     if let Some(barrier) = model.barriers.iter().find(diverges) {
         let message = format!(
             "`{}` has a `__syncthreads()` that some threads of a block may not reach",
@@ -108,6 +111,35 @@ pub(super) fn candidate<'a>(
         launch,
         model,
     })
+}
+
+/// Whether it hangs on the launch that a block reaches a barrier as one.
+fn hangs_on_launch(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    model: &KernelModel,
+    barrier: &Barrier,
+) -> bool {
+    !barrier.uniform && !holds(graph, launch, model, barrier)
+}
+
+/// What a launch must satisfy so that its blocks reach their barriers as one, where that is known for all of them.
+pub(super) fn barriers_reached(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    model: &KernelModel,
+) -> Vec<Guard> {
+    let mut guards = Vec::new();
+    let hanging = model.barriers.iter();
+    for barrier in hanging.filter(|barrier| hangs_on_launch(graph, launch, model, barrier)) {
+        let conditions = barrier_conditions(graph, launch, barrier);
+        for guard in conditions.into_iter().flatten() {
+            if !guards.contains(&guard) {
+                guards.push(guard);
+            }
+        }
+    }
+    guards
 }
 
 /// Whether a launch leaves alone all memory on which it hangs that a block reaches a barrier as one.

@@ -16,7 +16,7 @@ use super::uniform_barriers::reached_by_all;
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
 use crate::expression::{Condition, Expression};
-use crate::kernel::{Access, AccessKind, Target};
+use crate::kernel::{Access, AccessKind, Barrier, KernelSymbol, Target};
 use crate::launch::{LaunchGraph, Operand, ValueId};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use std::cell::RefCell;
@@ -378,15 +378,24 @@ impl GroupCheck<'_> {
         refusals
     }
 
+    /// Whether the guards have all that a model says is enough for all threads of a block to reach a barrier.
+    fn reached_if_guarded(&self, member: &Member<'_>, barrier: &Barrier) -> bool {
+        let holds = |condition: &Condition<KernelSymbol>| {
+            let symbol = &mut |symbol: &KernelSymbol| member.symbol(self.values, symbol);
+            let formula = Formula::from_condition(condition, symbol);
+            formula.is_some_and(|formula| self.assumptions.imply(&formula))
+        };
+        !barrier.reached_if.is_empty() && barrier.reached_if.iter().all(holds)
+    }
+
     fn synchronisation(&self, order: &SegmentOrder) -> Vec<Refusal> {
         let mut refusals = Vec::new();
         for (position, member) in self.members.iter().enumerate() {
             let launch = member.launch.id;
-            for barrier in
-                member.model.barriers.iter().filter(|barrier| {
-                    !reached_by_all(self.graph, member.launch, member.model, barrier)
-                })
-            {
+            for barrier in member.model.barriers.iter().filter(|barrier| {
+                !reached_by_all(self.graph, member.launch, member.model, barrier)
+                    && !self.reached_if_guarded(member, barrier)
+            }) {
                 let location = barrier.location.to_string();
                 refusals.push(Refusal::DivergentBarrier { launch, location });
             }

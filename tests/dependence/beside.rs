@@ -72,6 +72,7 @@ fn three_that_load_the_same(blocks: Option<i64>, change: fn(&mut KernelModel)) -
     kernel.barriers.push(Barrier {
         uniform: true,
         uniform_while_unwritten: Vec::new(),
+        reached_if: Vec::new(),
         loops: vec![0],
         place: 0,
         location: line(9),

@@ -215,6 +215,7 @@ fn branches(inputs: &[&str; 3], wait: bool) -> (FusionPlan, Vec<Missed>) {
         models[0].barriers.push(Barrier {
             uniform: true,
             uniform_while_unwritten: Vec::new(),
+            reached_if: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location: Default::default(),
@@ -273,6 +274,7 @@ fn members_that_one_needs_run_interleaved() {
     product.barriers.push(Barrier {
         uniform: true,
         uniform_while_unwritten: Vec::new(),
+        reached_if: Vec::new(),
         loops: Vec::new(),
         place: 0,
         location: Default::default(),
@@ -446,6 +448,7 @@ fn properties_of_launches_decide() {
         world.kernels[0].barriers.push(Barrier {
             uniform: false,
             uniform_while_unwritten: Vec::new(),
+            reached_if: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location,
@@ -509,6 +512,7 @@ fn a_few_threads_do_not_do_what_many_did() {
         waits.barriers.push(Barrier {
             uniform: true,
             uniform_while_unwritten: Vec::new(),
+            reached_if: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location,

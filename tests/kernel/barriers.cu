@@ -379,7 +379,7 @@ __global__ void behind_a_count(const float *x, float *y, const int *count, const
 //>   must write shared @_ZZ12leaves_earlyPKfPfiE1s[4tx .. +4] : -tx + p0 - 1 >= 0 in interval 0
 //>   must read shared @_ZZ12leaves_earlyPKfPfiE1s[-4tx + 4p0 - 4 .. +4] : -tx + p0 - 1 >= 0 in interval 1
 //>   must write arg1[4tx .. +4] : -tx + p0 - 1 >= 0 in interval 1
-//>   barrier divergent
+//>   barrier divergent, uniform if 0 <= arg2, uniform if blockDim.x - arg2 - 1 <= -1
 //>   anti from access 0 to access 3 across barrier 0
 //>   flow from access 1 to access 2 across barrier 0
 //>   reads arg0 within [0, min(4*arg2, 4*blockDim.x))

@@ -63,7 +63,7 @@ __global__ void uniform_exit(float *x, int n) {
 //>   must write shared @s[4tx .. +4] : -tx - q0 + p1 - 1 >= 0 in interval 0
 //>   must read shared @s[-4tx + 4p0 - 4 .. +4] : -tx - q0 + p1 - 1 >= 0 in interval 1
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0 in interval 1
-//>   barrier divergent
+//>   barrier divergent, uniform if gridDim.x*blockDim.x - 1 <= 2147483647, uniform if gridDim.x*blockDim.x - arg1 - 1 <= -1
 //>   flow from access 1 to access 2 across barrier 0
 //>   writes arg0 within [0, min(4*arg1, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647

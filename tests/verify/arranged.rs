@@ -105,6 +105,7 @@ impl Pair {
         model.barriers = vec![Barrier {
             uniform: true,
             uniform_while_unwritten: Vec::new(),
+            reached_if: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location: Location::default(),

@@ -223,6 +223,7 @@ fn who_needs_others_keeps_its_place() {
     chain.scene.kernels[1].barriers = vec![Barrier {
         uniform: true,
         uniform_while_unwritten: Vec::new(),
+        reached_if: Vec::new(),
         loops: Vec::new(),
         place: 0,
         location: Location::default(),

@@ -157,6 +157,7 @@ fn refuses_barriers_that_some_threads_do_not_reach() {
     steps.scene.kernels[0].barriers.push(Barrier {
         uniform: false,
         uniform_while_unwritten: Vec::new(),
+        reached_if: Vec::new(),
         loops: Vec::new(),
         place: 0,
         location: Location::default(),

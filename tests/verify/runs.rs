@@ -36,6 +36,7 @@ fn of_many_rows(scene: &mut Scene, rows: i64) -> KernelId {
     model.barriers = vec![Barrier {
         uniform: true,
         uniform_while_unwritten: Vec::new(),
+        reached_if: Vec::new(),
         loops: Vec::new(),
         place: 0,
         location: Location::default(),

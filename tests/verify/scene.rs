@@ -334,6 +334,7 @@ impl Scene {
         self.kernels[id.0].barriers = vec![Barrier {
             uniform: true,
             uniform_while_unwritten: Vec::new(),
+            reached_if: Vec::new(),
             loops: Vec::new(),
             place: 0,
             location: Location::default(),
