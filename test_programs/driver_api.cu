@@ -2,13 +2,13 @@
 //
 // Shows: functions that are kept in members of a class, sub-buffers of one allocation, arguments behind
 // an array of addresses and in a parameter buffer. Both forms are launch sites like any other: the three
-// steps of a layer touch one element a thread and run as one launch, and so do the two of the loop. Two
-// more are on ways that end the program; they join nothing.
+// steps of a layer touch one element a thread and run as one launch, and so do the two of the loop, for all
+// of its iterations at once. Two more are on ways that end the program; they join nothing.
 //
 // usage: driver_api [elements]
 //
 // expect: 7 launches -> 4
-// executes: 4
+// executes: 2
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cstdio>

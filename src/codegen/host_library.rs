@@ -91,7 +91,7 @@ impl HostLibrary<'_> {
         let source = folder.join(format!("{}.c", self.name));
         std::fs::write(&source, self.source).map_err(CodegenError::write(&source))?;
         let bitcode = folder.join(format!("{}.bc", self.name));
-        let mut arguments: Vec<OsString> = ["-x", "c", "-std=c11", "-O2", "-c", "-emit-llvm"]
+        let mut arguments: Vec<OsString> = ["-x", "c", "-std=gnu11", "-O2", "-c", "-emit-llvm"]
             .map(OsString::from)
             .to_vec();
         arguments.push("-fPIC".into());

@@ -32,6 +32,8 @@ pub(super) struct Judge<'a> {
     edges: HashMap<(NodeId, NodeId), Vec<&'a Edge>>,
     /// What each launch's model relies on; an error where nothing can make it right.
     conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
+    /// Launches of which only the run tells whether all threads of a block reach a barrier.
+    told_by_launch: HashSet<NodeId>,
     pub(super) observers: WaitObservers<'a>,
     readers: Readers,
     /// Members of groups in which threads are remapped.
@@ -61,6 +63,7 @@ impl<'a> Judge<'a> {
                     .push(edge);
             }
         }
+        let mut told_by_launch = HashSet::new();
         let conditions = graph
             .nodes
             .iter()
@@ -70,7 +73,11 @@ impl<'a> Judge<'a> {
                     if let NodeKind::Launch(launch) = &node.kind
                         && let Some(model) = launch.kernel.and_then(|kernel| kernels.get(kernel.0))
                     {
-                        conditions.extend(barriers_reached(graph, launch, model));
+                        let guards = barriers_reached(graph, launch, model);
+                        if !guards.is_empty() {
+                            told_by_launch.insert(node.id);
+                        }
+                        conditions.extend(guards);
                     }
                     conditions
                 });
@@ -85,6 +92,7 @@ impl<'a> Judge<'a> {
             memory: SharedMemory::new(graph, kernels),
             edges,
             conditions,
+            told_by_launch,
             observers: WaitObservers::new(graph),
             readers: Readers::new(graph, kernels),
             among_remapped: HashSet::new(),
@@ -188,7 +196,35 @@ impl<'a> Judge<'a> {
                 return Err(rejection(RejectionReason::UnprovenIndex, message, location));
             }
         }
-        Ok(())
+        self.barriers_risk_little(members)
+    }
+
+    /// Whether all threads of a block reach the barriers of a member may be for the launch to tell. Several launches that
+    /// would run as one in any case are not put at risk for it.
+    fn barriers_risk_little(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        let told = |member: &&Candidate| self.told_by_launch.contains(&member.node);
+        let mut at_risk = members.iter().filter(told);
+        let Some(first) = at_risk.next() else {
+            return Ok(());
+        };
+        if members.len() - 1 - at_risk.count() < 2 {
+            return Ok(());
+        }
+        let name = &first.model.display_name;
+        let message = format!(
+            "`{name}` has a `__syncthreads()` that some threads of a block may not reach, as only the launch tells"
+        );
+        let mut barriers = first.model.barriers.iter();
+        let barrier = barriers.find(|barrier| !barrier.uniform);
+        let location = match barrier {
+            Some(barrier) => &barrier.location,
+            None => &self.graph.nodes[first.node.0].location,
+        };
+        Err(rejection(
+            RejectionReason::DivergentBarrier,
+            message,
+            location,
+        ))
     }
 
     /// What a fused launch in the members' own places would test may all hold at once.

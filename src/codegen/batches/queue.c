@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct dim3 { unsigned x, y, z; };
 int SIRIUS_LAUNCH(const void *, struct dim3, struct dim3, void **, size_t, void *);
@@ -130,6 +131,7 @@ struct sequence {
     size_t shared;
     void *stream;
     unsigned count, site;
+    int64_t since; /* when the first came, in nanoseconds */
     _Alignas(16) char parameter[BATCH_BYTES];
 };
 
@@ -447,6 +449,20 @@ void sirius_batch_owe_wait(int of_stream, void *stream) {
     else sirius_batch_drain();
 }
 
+/* A host that takes long for an iteration does not keep the device waiting. The CPU device has no such hurry, and the same
+ * launches each time. */
+static int64_t now(void) {
+#ifdef SIRIUS_CPU_DEVICE
+    return 0;
+#else
+    struct timespec time;
+    if (clock_gettime(CLOCK_MONOTONIC, &time)) return 0;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+#endif
+}
+
+enum { LONGEST_WAIT = 1000000 };
+
 /* Puts off one launch whose configuration is valid and which may follow another one of its statement in one kernel, if
  * both agree in all that does not vary. */
 int sirius_persistent_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, unsigned grid_z, uint64_t block_xy,
@@ -457,7 +473,7 @@ int sirius_persistent_submit(struct sirius_batch_kernel *kernel, uint64_t grid_x
     int status = 0;
     if (queue.count) status = sirius_batch_drain();
     int follows = sequence.count && sequence.kernel == kernel && sequence.count < persistent->capacity &&
-                  same_configuration(grid, block, shared, stream);
+                  same_configuration(grid, block, shared, stream) && now() - sequence.since < LONGEST_WAIT;
     const unsigned *sources = persistent->sources + sequence.count % persistent->period * kernel->arguments;
     for (unsigned i = 0; follows && i < kernel->arguments; ++i)
         if (persistent->offsets[i] == UINT32_MAX)
@@ -475,6 +491,7 @@ int sirius_persistent_submit(struct sirius_batch_kernel *kernel, uint64_t grid_x
         sequence.shared = shared;
         sequence.stream = stream;
         sequence.site = site;
+        sequence.since = now();
         for (unsigned i = 0; i < kernel->arguments; ++i)
             if (persistent->offsets[i] == UINT32_MAX)
                 memcpy(sequence.parameter + kernel->records_offset + kernel->offsets[i], arguments[i], kernel->sizes[i]);
