@@ -138,6 +138,12 @@ impl<'a> Program<'a> {
             .map(|member| self.site(member.launch))
             .collect();
         let sites = sites.filter(|sites| sites.iter().all(|site| self.may_repeat(site)))?;
+        // There is room for one launch's arguments, and for what varies.
+        let formals = sites.iter().flat_map(|site| &site.model.formals);
+        let bytes: u64 = formals.map(|formal| u64::from(formal.size_bytes)).sum();
+        if bytes > MOST_ARGUMENT_BYTES {
+            return None;
+        }
         let mut pairs = sites.windows(2);
         if !pairs.all(|pair| self.order.in_step(pair[0].node, pair[1].node)) {
             return None;
@@ -373,6 +379,9 @@ impl<'a> Program<'a> {
         condition.substitute(steady).is_none()
     }
 }
+
+/// The kernel of a loop has all arguments in the 4,096 bytes of parameters that every device has.
+const MOST_ARGUMENT_BYTES: u64 = 4_000;
 
 /// Whether the ends of an edge may be in different iterations of one of some loops, all others being the same.
 fn is_carried_inside(edge: &Edge, inside: &BTreeSet<usize>) -> bool {

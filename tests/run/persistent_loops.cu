@@ -2,8 +2,8 @@
 // inside one kernel. Beside each stands a twin whose iterations have to stay launches of their own. An argument is the
 // number of the loop.
 //
-// expect: 23 launches -> 21, 13 host loops inside their kernels
-// executes: 1 2 1 1 2 40 1 1 1 1 40 40 1 1 20 1 40 9 1
+// expect: 24 launches -> 22, 13 host loops inside their kernels
+// executes: 1 2 1 1 2 40 1 1 1 1 40 40 1 1 20 1 40 9 1 3
 // arguments: 0
 // arguments: 1
 // arguments: 2
@@ -23,6 +23,7 @@
 // arguments: 16
 // arguments: 17
 // arguments: 18
+// arguments: 19
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -104,6 +105,15 @@ __global__ void count(unsigned *total, float *v, int n) {
         v[i] += 1;
         if (i % 3 == 0) atomicAdd(total, unsigned(i));
     }
+}
+
+// More arguments than a kernel of several launches has room for.
+struct Table {
+    float entry[4500];
+};
+__global__ void look(float *v, Table table, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) v[i] = v[i] * 0.5f + table.entry[i];
 }
 
 static void check(cudaError_t status) {
@@ -247,6 +257,12 @@ int main(int argc, char **argv) {
             std::swap(v, w);
         }
         break;
+    case 19: {
+        Table table;
+        for (int i = 0; i < 4500; ++i) table.entry[i] = float(i % 5);
+        for (int t = 0; t < 3; ++t) look<<<BLOCKS, THREADS>>>(v, table, N);
+        break;
+    }
     }
 
     std::vector<float> results(3 * host.size());

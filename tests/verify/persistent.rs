@@ -71,6 +71,33 @@ impl Steps {
     }
 }
 
+/// `for (…) to = f(from)`, where nothing is known of the two pointers; their values.
+fn anything(kernel: fn(&mut Scene) -> KernelId) -> (Steps, [ValueId; 2]) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b"].map(|name| scene.buffer(name));
+    let [from, to, size] = [(); 3].map(|()| scene.unknown());
+    let shape = scene.known_shape();
+    let kernel = kernel(&mut scene);
+    let arguments = [
+        Pass::Anything(from),
+        Pass::Anything(to),
+        Pass::Integer(size),
+    ];
+    let launch = scene.launch(kernel, shape, &arguments);
+    let body = scene.block;
+    scene.edge(body, body);
+    scene.make_loop(body);
+    scene.graph.blocks[body.0].innermost_loop = Some(0);
+    let steps = Steps {
+        scene,
+        buffers,
+        size,
+        shape,
+        launches: vec![launch],
+    };
+    (steps, [from, to])
+}
+
 fn persistent(plan: &mut FusionPlan) -> &mut PersistentLoop {
     let statement = &mut plan.batched_regions[0].statements[0];
     statement.persistent.as_mut().unwrap()
@@ -251,26 +278,8 @@ fn refuses_guards_that_are_left_out() {
 
 #[test]
 fn refuses_pointers_that_may_be_equal() {
-    let mut scene = Scene::new();
-    let [from, to, size] = [(); 3].map(|()| scene.unknown());
-    let shape = scene.known_shape();
-    let kernel = scene.pointwise("scale");
-    let arguments = [
-        Pass::Anything(from),
-        Pass::Anything(to),
-        Pass::Integer(size),
-    ];
-    let launch = scene.launch(kernel, shape, &arguments);
-    let body = scene.block;
-    scene.edge(body, body);
-    scene.make_loop(body);
-    let steps = Steps {
-        buffers: ["a", "b"].map(|name| scene.buffer(name)),
-        scene,
-        size,
-        shape,
-        launches: vec![launch],
-    };
+    let steps = anything(scale).0;
+    let launch = steps.launches[0];
     assert_refused!(steps.scene, steps.plan(false), Refusal::MayAlias { .. });
     let mut plan = steps.plan(false);
     plan.groups[0].guards.push(Guard::RangesDisjoint {
@@ -377,29 +386,8 @@ fn refuses_what_the_host_does_in_the_loop() {
 
 /// `for (…) { b = f(a); swap(a, b); }`, and its plan.
 fn turning(kernel: fn(&mut Scene) -> KernelId) -> (Steps, FusionPlan) {
-    let mut scene = Scene::new();
-    let buffers = ["a", "b"].map(|name| scene.buffer(name));
-    let [from, to, size] = [(); 3].map(|()| scene.unknown());
-    let shape = scene.known_shape();
-    let kernel = kernel(&mut scene);
-    let arguments = [
-        Pass::Anything(from),
-        Pass::Anything(to),
-        Pass::Integer(size),
-    ];
-    let launch = scene.launch(kernel, shape, &arguments);
-    let body = scene.block;
-    scene.edge(body, body);
-    scene.make_loop(body);
-    scene.graph.blocks[body.0].innermost_loop = Some(0);
-    let steps = Steps {
-        scene,
-        buffers,
-        size,
-        shape,
-        launches: vec![launch],
-    };
-    let mut steps = steps;
+    let (mut steps, [from, to]) = anything(kernel);
+    let (buffers, launch) = (steps.buffers, steps.launches[0]);
     for (value, order) in [(from, [0, 1]), (to, [1, 0])] {
         steps.scene.graph.values[value.0].varies_in = Some(0);
         steps.scene.graph.iterations.courses.insert(
