@@ -200,6 +200,53 @@ fn cxx_files_are_objects_after_the_host_compiler() {
     assert_eq!(text(&run.stdout), expected());
 }
 
+/// An object whose program is elsewhere: its launches pass what the host does in between where the running program
+/// finds that their memory is the device's, and exceptions leave behind what was written before them.
+#[test]
+fn objects_fuse_by_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/objects");
+    let object = folder.path().join("fields.o");
+    let made = sirius([
+        OsStr::new("-c"),
+        sources.join("fields.cu").as_os_str(),
+        OsStr::new("-o"),
+        object.as_os_str(),
+    ]);
+    assert_eq!(text(&made.stderr), "sirius: 4 launches -> 2\n");
+    let main = folder.path().join("main.o");
+    let made = sirius([
+        OsStr::new("-c"),
+        sources.join("fields_main.cpp").as_os_str(),
+        OsStr::new("-o"),
+        main.as_os_str(),
+    ]);
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let program = folder.path().join("program");
+    let flags = text(&sirius(["--sirius-print-link-flags"]).stdout);
+    let mut words = vec![object, main];
+    words.extend(flags.split_whitespace().map(PathBuf::from));
+    words.extend([PathBuf::from("-o"), program.clone()]);
+    tool("g++", words);
+    let statistics = folder.path().join("statistics.json");
+    for (which, printed, executed) in [
+        ("plain", "1 4 7 0\n", 1),
+        ("throw", "1 0 7 1\n", 1),
+        ("look", "0 3 15 0\n", 2),
+        ("wait", "1 4 7 0\n", 1),
+    ] {
+        let run = Command::new(&program)
+            .arg(which)
+            .env("SIRIUS_STATS", &statistics)
+            .output()
+            .unwrap();
+        assert_eq!(text(&run.stdout), printed, "{which}");
+        let counted = std::fs::read_to_string(&statistics).unwrap();
+        let counted: serde_json::Value = serde_json::from_str(&counted).unwrap();
+        assert_eq!(counted["launches"], executed, "{which}");
+    }
+}
+
 /// `SIRIUS_REFERENCE=1` at the link of objects: the bitcode that they keep is built both ways.
 #[test]
 fn programs_of_objects_have_a_reference() {

@@ -732,6 +732,8 @@ fn passes_null_pointer() {
 }
 
 // Behind the macro that they use.
+#[path = "verify/asked_memory.rs"]
+mod asked_memory;
 #[path = "verify/elements.rs"]
 mod elements;
 #[path = "verify/equal_pointers.rs"]

@@ -49,6 +49,9 @@ pub enum Optimisation {
     /// `persistent-loops`: launches of a host loop that need only what the same thread or block made follow each other
     /// inside one kernel.
     PersistentLoops,
+    /// `asked-memory`: launches move past what the host does with memory where the running program finds that theirs is
+    /// memory of the device alone.
+    AskedMemory,
     /// `thread-remapping`: kernels of other blocks and grids take over those of their neighbours.
     ThreadRemapping,
     /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
@@ -62,7 +65,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::StoreToLoadForwarding,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -80,6 +83,7 @@ impl Optimisation {
         Self::ArgumentPromotion,
         Self::LaunchBatches,
         Self::PersistentLoops,
+        Self::AskedMemory,
         Self::ThreadRemapping,
         Self::PermutedBlocks,
         Self::BufferRenaming,
@@ -106,6 +110,7 @@ impl Optimisation {
             Self::ArgumentPromotion => "argument-promotion",
             Self::LaunchBatches => "launch-batches",
             Self::PersistentLoops => "persistent-loops",
+            Self::AskedMemory => "asked-memory",
             Self::ThreadRemapping => "thread-remapping",
             Self::PermutedBlocks => "permuted-blocks",
             Self::BufferRenaming => "buffer-renaming",
@@ -152,6 +157,9 @@ impl Optimisation {
             }
             Self::PersistentLoops => {
                 "iterations of a host loop that meet in no other block are one launch"
+            }
+            Self::AskedMemory => {
+                "launches move past accesses of the host to what proves to be other memory"
             }
             Self::ThreadRemapping => {
                 "kernels of other blocks and grids take over their neighbours' threads"

@@ -118,7 +118,11 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
                 None => self.argument(&builder, frame, &operands, parameter, &mut holds)?,
             });
         }
-        let guard = emit_guards(context, &program.host, &builder, &operands, &group.guards)?;
+        // What memory a launch touches was asked where it was kept.
+        let asked = |guard: &&Guard| matches!(guard, Guard::DeviceMemory { .. });
+        let guards = group.guards.iter().filter(|guard| !asked(guard)).cloned();
+        let guards: Vec<Guard> = guards.collect();
+        let guard = emit_guards(context, &program.host, &builder, &operands, &guards)?;
         let guard = builder.build_and(guard, holds, "run.fused")?;
         builder.build_conditional_branch(guard, room, separate)?;
 
@@ -286,8 +290,13 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
     /// `i32 sirius.collect.G.I(ptr frame, ptr place of the member, i32 I, ptr flush function, operands of
     /// the member)`: what stands at the place of member I. A valid launch pends, as long as all members
     /// before it do; one that CUDA would refuse is issued here and now, so that the host sees its error
-    /// where it looks for it. It is the same for all members that launch the same kernel.
-    pub(super) fn collect(&self, index: usize) -> Result<FunctionValue<'ctx>, CodegenError> {
+    /// where it looks for it. So is one for which a guard of the group that asks for device memory does not hold, since
+    /// what it moves past relies on that. It is the same for all members that launch the same kernel.
+    pub(super) fn collect(
+        &self,
+        group: &FusionGroup,
+        index: usize,
+    ) -> Result<FunctionValue<'ctx>, CodegenError> {
         let program = self.program;
         let context = program.context;
         let int = context.i32_type();
@@ -308,9 +317,10 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let own = passed(&parameters[first.len()..], member);
         let one = std::slice::from_ref(member);
         let operands = GroupOperands::new(program, self.models, one, &builder, &own.operands)?;
-        let valid = [Guard::ConfigurationValid {
-            launch: member.launch.id,
-        }];
+        let own_launch = member.launch.id;
+        let asks = |guard: &&Guard| matches!(guard, Guard::DeviceMemory { launch, .. } if *launch == own_launch);
+        let mut valid = vec![Guard::ConfigurationValid { launch: own_launch }];
+        valid.extend(group.guards.iter().filter(asks).cloned());
         let valid = emit_guards(context, &program.host, &builder, &operands, &valid)?;
         let pending = builder.build_load(int, frame, "pending")?.into_int_value();
         let in_step = builder.build_int_compare(IntPredicate::EQ, pending, number, "in.step")?;

@@ -190,6 +190,89 @@ fn build_is_free<'ctx>(
     Ok(function)
 }
 
+const IS_DEVICE_MEMORY: &str = "sirius.is.device.memory";
+
+/// `i1 sirius.is.device.memory(i64 pointer)`: whether it is null or leads to memory of the device alone.
+///
+/// A kernel may be given a pointer to the end of an array and go backwards from there. So the byte in front of it must
+/// not be memory of the host either.
+fn build_is_device_memory<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+) -> Result<FunctionValue<'ctx>, CodegenError> {
+    const DEVICE: u64 = 2;
+    let (int, long, bit) = (context.i32_type(), context.i64_type(), context.bool_type());
+    let pointer = context.ptr_type(inkwell::AddressSpace::default());
+    let type_ = bit.fn_type(&[long.into()], false);
+    let function = module.add_function(IS_DEVICE_MEMORY, type_, Some(Linkage::Internal));
+    let noinline = Attribute::get_named_enum_kind_id("noinline");
+    let noinline = context.create_enum_attribute(noinline, 0);
+    function.add_attribute(AttributeLoc::Function, noinline);
+    let builder = context.create_builder();
+    let [entry, ask, in_front, done] =
+        ["entry", "ask", "in.front", "done"].map(|name| context.append_basic_block(function, name));
+    let question = module
+        .get_function("cudaPointerGetAttributes")
+        .unwrap_or_else(|| {
+            let type_ = int.fn_type(&[pointer.into(), pointer.into()], false);
+            module.add_function("cudaPointerGetAttributes", type_, None)
+        });
+    // `cudaPointerAttributes` begins with the type of the memory, and has fewer bytes in each release so far.
+    let answer_type = long.array_type(32);
+    let type_of_memory = |answer, address: IntValue<'ctx>| -> Result<_, CodegenError> {
+        let address = builder.build_int_to_ptr(address, pointer, "address")?;
+        let status = builder
+            .build_call(
+                question,
+                &[BasicMetadataValueEnum::from(answer), address.into()],
+                "status",
+            )?
+            .try_as_basic_value()
+            .unwrap_basic()
+            .into_int_value();
+        let known =
+            builder.build_int_compare(IntPredicate::EQ, status, int.const_zero(), "known")?;
+        Ok((
+            known,
+            builder.build_load(int, answer, "type")?.into_int_value(),
+        ))
+    };
+
+    builder.position_at_end(entry);
+    let answer = builder.build_alloca(answer_type, "answer")?;
+    let address = function
+        .get_nth_param(0)
+        .map(|address| address.into_int_value());
+    let address = address.ok_or_else(|| CodegenError::Inconsistent("no pointer".into()))?;
+    let is_null =
+        builder.build_int_compare(IntPredicate::EQ, address, long.const_zero(), "is.null")?;
+    builder.build_conditional_branch(is_null, done, ask)?;
+
+    builder.position_at_end(ask);
+    let (known, kind) = type_of_memory(answer, address)?;
+    let device = int.const_int(DEVICE, false);
+    let is_device = builder.build_int_compare(IntPredicate::EQ, kind, device, "is.device")?;
+    let is_device = builder.build_and(known, is_device, "is.device")?;
+    builder.build_conditional_branch(is_device, in_front, done)?;
+
+    builder.position_at_end(in_front);
+    let before = builder.build_int_sub(address, long.const_int(1, false), "before")?;
+    let (known, kind) = type_of_memory(answer, before)?;
+    let is_device = builder.build_int_compare(IntPredicate::EQ, kind, device, "is.device")?;
+    let nothing =
+        builder.build_int_compare(IntPredicate::EQ, kind, int.const_zero(), "is.nothing")?;
+    let either = builder.build_or(is_device, nothing, "either")?;
+    let not_of_host = builder.build_and(known, either, "not.of.host")?;
+    builder.build_unconditional_branch(done)?;
+
+    builder.position_at_end(done);
+    let result = builder.build_phi(bit, "result")?;
+    let (yes, no) = (bit.const_all_ones(), bit.const_zero());
+    result.add_incoming(&[(&yes, entry), (&no, ask), (&not_of_host, in_front)]);
+    builder.build_return(Some(&result.as_basic_value()))?;
+    Ok(function)
+}
+
 const IS_VALID: &str = "sirius.configuration.is.valid";
 
 /// `i1 sirius.configuration.is.valid(i64 extents of grid and block, i64 most threads, i64 shared bytes,
@@ -298,6 +381,15 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
                 let first = self.operand(*first, Operand::Stream)?;
                 let second = self.operand(*second, Operand::Stream)?;
                 self.compare(IntPredicate::EQ, first, second)
+            }
+            Guard::DeviceMemory { launch, operand } => {
+                let pointer = self.operand(*launch, *operand)?;
+                let ask = match self.module.get_function(IS_DEVICE_MEMORY) {
+                    Some(known) => known,
+                    None => build_is_device_memory(self.context, self.module)?,
+                };
+                let call = self.builder.build_call(ask, &[pointer.into()], "device")?;
+                Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
             }
             Guard::NotCapturing { launch } => {
                 let stream = self.operand(*launch, Operand::Stream)?;

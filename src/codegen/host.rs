@@ -12,6 +12,7 @@ use super::batches::{self, Waiting};
 use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
+use super::leaving::{issue, issue_where_left};
 use super::region::{HostFlow, blocks_of, exits_of_region};
 use super::reserve::{PassedPointer, Reservations};
 use super::shared_functions::SharedFunctions;
@@ -103,18 +104,21 @@ pub fn rewrite_launches(
     let mut flows = HashMap::new();
     let mut flushes: BTreeMap<(usize, usize), Vec<Flush<'_>>> = BTreeMap::new();
     let mut shared = SharedFunctions::default();
-    for (moving, frame) in moving.iter().zip(frames) {
+    let place = |moving: &Moving<'_, '_>| {
         let last = &moving.members[moving.members.len() - 1];
-        let place = launches[&last.launch.id].0;
+        (launches[&last.launch.id].0, moving.kernel.group)
+    };
+    let mut in_order: Vec<_> = moving.iter().zip(frames).collect();
+    // A call that several groups guard issues what pends in the order of their places.
+    in_order.sort_by_key(|(moving, _)| place(moving));
+    for (moving, frame) in in_order {
+        let last = &moving.members[moving.members.len() - 1];
         let host = last.block.get_parent();
         let host = host.ok_or_else(|| detached(last.launch))?;
         let flow = flows.entry(host).or_insert_with(|| HostFlow::of(host));
         let stages = (program, graph, models);
         let flush = move_group(stages, moving, frame, launcher, flow, &mut shared)?;
-        flushes
-            .entry((place, moving.kernel.group))
-            .or_default()
-            .extend(flush);
+        flushes.entry(place(moving)).or_default().extend(flush);
     }
     shared.leave_seldom_run();
     issue_pending(program, flushes.into_values().flatten().collect())
@@ -504,6 +508,7 @@ fn move_group<'ctx>(
         layout,
     };
     let flush = shared.one_of(of_group.flush()?, moving.in_loop);
+    issue_where_left(program, members, (frame, flush), flow, shared)?;
     let last = members.len() - 1;
     let int = program.context.i32_type();
     let builder = program.context.create_builder();
@@ -527,7 +532,7 @@ fn move_group<'ctx>(
             let of_member: [BasicMetadataValueEnum<'_>; 3] =
                 [place.into(), number.into(), flush.into()];
             arguments.extend(of_member);
-            shared.one_of(of_group.collect(index)?, true)
+            shared.one_of(of_group.collect(moving.group, index)?, true)
         };
         arguments.extend(member.passed());
         let status = builder
@@ -562,7 +567,10 @@ pub(super) fn replace_status<'ctx>(call: InstructionValue<'ctx>, status: IntValu
 
 /// Puts calls of the flush functions at the top of exit blocks, groups in the order of their
 /// places: dependences between groups run that way.
-fn issue_pending(program: &Program<'_>, flushes: Vec<Flush<'_>>) -> Result<(), CodegenError> {
+fn issue_pending<'ctx>(
+    program: &Program<'ctx>,
+    flushes: Vec<Flush<'ctx>>,
+) -> Result<(), CodegenError> {
     let builder = program.context.create_builder();
     let mut by_block: HashMap<BasicBlock<'_>, Vec<Flush<'_>>> = HashMap::new();
     for flush in flushes {
@@ -579,12 +587,8 @@ fn issue_pending(program: &Program<'_>, flushes: Vec<Flush<'_>>) -> Result<(), C
             })
             .ok_or_else(|| CodegenError::Inconsistent("block without end".into()))?;
         builder.position_before(&place);
-        let int = program.context.i32_type();
         for flush in flushes {
-            let pending = builder.build_load(int, flush.frame, "pending")?;
-            let arguments = [flush.frame.into(), pending.into()];
-            builder.build_call(flush.function, &arguments, "")?;
-            builder.build_store(flush.frame, int.const_zero())?;
+            issue(program, &builder, flush.frame, flush.function)?;
         }
     }
     Ok(())

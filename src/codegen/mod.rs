@@ -27,6 +27,7 @@ mod ir;
 mod kept_images;
 mod kernel_text;
 mod launch_call;
+mod leaving;
 mod link;
 mod loadable;
 mod matrix_places;

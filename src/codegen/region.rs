@@ -84,23 +84,11 @@ pub(super) fn exits_of_region<'ctx>(
     flow: &HostFlow<'ctx>,
 ) -> Result<Vec<BasicBlock<'ctx>>, CodegenError> {
     let last = members[members.len() - 1].block;
-    let first = flow.common_dominator(members).ok_or_else(|| {
-        CodegenError::Inconsistent("the launches of a group begin nowhere".into())
-    })?;
+    let (first, order) = region_of(members, flow)?;
     if first == last {
         return Ok(Vec::new());
     }
-    // Every way to the last leads through the first, so that a walk backwards stays in the region.
-    let above = reach(last, first, |block| flow.predecessors(block).to_vec());
-    let mut order = Vec::new();
-    let mut region = HashSet::new();
-    let mut work = successors(first);
-    while let Some(block) = work.pop() {
-        if above.contains(&block) && region.insert(block) {
-            order.push(block);
-            work.extend(successors(block));
-        }
-    }
+    let region: HashSet<_> = order.iter().copied().collect();
     for member in members {
         if member.block != first && member.block != last && !region.contains(&member.block) {
             return Err(CodegenError::Inconsistent(format!(
@@ -119,6 +107,32 @@ pub(super) fn exits_of_region<'ctx>(
         }
     }
     Ok(exits)
+}
+
+/// The members' common dominator, and the blocks on the ways from there to the last member's, without both.
+pub(super) fn region_of<'ctx>(
+    members: &[MemberCall<'_, 'ctx>],
+    flow: &HostFlow<'ctx>,
+) -> Result<(BasicBlock<'ctx>, Vec<BasicBlock<'ctx>>), CodegenError> {
+    let last = members[members.len() - 1].block;
+    let first = flow.common_dominator(members).ok_or_else(|| {
+        CodegenError::Inconsistent("the launches of a group begin nowhere".into())
+    })?;
+    if first == last {
+        return Ok((first, Vec::new()));
+    }
+    // Every way to the last leads through the first, so that a walk backwards stays in the region.
+    let above = reach(last, first, |block| flow.predecessors(block).to_vec());
+    let mut order = Vec::new();
+    let mut region = HashSet::new();
+    let mut work = successors(first);
+    while let Some(block) = work.pop() {
+        if above.contains(&block) && region.insert(block) {
+            order.push(block);
+            work.extend(successors(block));
+        }
+    }
+    Ok((first, order))
 }
 
 /// The blocks at whose beginning a plan wants members issued.

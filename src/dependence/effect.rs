@@ -79,7 +79,8 @@ impl<'a> Effect<'a> {
             | NodeKind::ErrorCheck
             | NodeKind::Output { .. }
             | NodeKind::StreamOperation
-            | NodeKind::HostAccess
+            | NodeKind::HostAccess { .. }
+            | NodeKind::MayThrow { .. }
             | NodeKind::Opaque { .. } => None,
         }
     }
@@ -164,6 +165,7 @@ impl<'a> Effect<'a> {
                     | Guard::SameOrDisjoint { .. }
                     | Guard::ConfigurationValid { .. }
                     | Guard::NotCapturing { .. }
+                    | Guard::DeviceMemory { .. }
                     | Guard::SameStream { .. } => false,
                 };
                 instance.broken.is_none() && instance.conditions.iter().all(decided)

@@ -2,8 +2,8 @@
 //! two buffers, say.
 //!
 //! Where the two launches stay in their threads if the pointers are equal, a test that they are equal or lead
-//! apart does. Who knows which of the two it is tests that instead, so it is asked only where the host
-//! program shows that both may lead into one allocation.
+//! apart does. Who knows that they lead apart tests that instead, so it is asked only where both may lead into one
+//! allocation as far as the host program shows.
 
 use super::decision::add_guards;
 use super::edges::{Answer, Builder, Compared, Question};
@@ -25,7 +25,7 @@ impl Builder<'_> {
         let unstable = |value: ValueId| !(compared.stable)(value);
         let share = match (&from.place.may_point_to, &to.place.may_point_to) {
             (Some(one), Some(other)) => one.iter().any(|buffer| other.contains(buffer)),
-            _ => false,
+            _ => true,
         };
         // No guard can compare the pointers of two iterations.
         let comparable = !compared.run.is_carried() && compared.later.is_none();
@@ -38,7 +38,7 @@ impl Builder<'_> {
         else {
             return false;
         };
-        if !matches!(shape_equality(source, &shape), ShapeEquality::Always) {
+        if matches!(shape_equality(source, &shape), ShapeEquality::Never) {
             return false;
         }
         let question = Question {

@@ -154,6 +154,7 @@ impl<'a> Later<'a> {
             | Guard::SameOrDisjoint { .. }
             | Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
+            | Guard::DeviceMemory { .. }
             | Guard::SameStream { .. } => false,
         };
         guards

@@ -147,6 +147,15 @@ pub enum Guard {
         /// Whose.
         launch: LaunchId,
     },
+    /// A pointer operand is null or leads to memory of the device alone, which the host cannot touch. It is asked where
+    /// the launch is written, before the launch is kept for its group: where it does not hold, the launch is issued
+    /// there.
+    DeviceMemory {
+        /// Whose.
+        launch: LaunchId,
+        /// Which operand (an [`Operand::Argument`] of 64 bits).
+        operand: Operand,
+    },
     /// No capture of the launch's stream is in progress.
     NotCapturing {
         /// Whose.

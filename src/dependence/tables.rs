@@ -215,7 +215,8 @@ impl Written {
                 NodeKind::Set { writes, .. } => written.add(writes.pointer.may_point_to.as_deref()),
                 // Code that is not seen has no pointer to a table, and the host cannot write there.
                 NodeKind::Opaque { .. }
-                | NodeKind::HostAccess
+                | NodeKind::MayThrow { .. }
+                | NodeKind::HostAccess { .. }
                 | NodeKind::Allocation { .. }
                 | NodeKind::Free { .. }
                 | NodeKind::Synchronise(_)

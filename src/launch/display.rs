@@ -269,7 +269,9 @@ impl Display for Shown<'_, NodeKind> {
             NodeKind::ErrorCheck => write!(f, "check"),
             NodeKind::Output { what } => write!(f, "output {what}"),
             NodeKind::StreamOperation => write!(f, "stream operation"),
-            NodeKind::HostAccess => write!(f, "host access"),
+            NodeKind::HostAccess { ordered: false } => write!(f, "host access"),
+            NodeKind::HostAccess { ordered: true } => write!(f, "ordered host access"),
+            NodeKind::MayThrow { what } => write!(f, "may throw {what}"),
             NodeKind::Opaque { what } => write!(f, "opaque {what}"),
         }
     }

@@ -48,6 +48,8 @@ impl Conduct {
 pub struct HostMemory {
     summaries: Vec<Rc<Writes>>,
     conducts: Vec<Conduct>,
+    /// The functions that read or write memory that a kernel may see, in no particular order to other threads.
+    touching: Vec<bool>,
     /// What an unknown call may write.
     unknown_call: Rc<Writes>,
     /// The functions that a call through a pointer (function and instruction) leads to, where all are known.
@@ -67,6 +69,7 @@ impl HostMemory {
         let mut memory = Self {
             summaries: vec![Rc::default(); count],
             conducts: vec![Conduct::Computes; count],
+            touching: vec![false; count],
             unknown_call: Rc::new(Writes::unknown_call()),
             through_pointers: points_to.calls_through_pointers(host, stubs),
             asynchronous: asynchronous_writes(host, points_to, stubs),
@@ -108,11 +111,17 @@ impl HostMemory {
             if !analysed[index] {
                 continue;
             }
-            let conduct = (0..host.functions[index].instructions.len())
-                .map(|at| memory.conduct(host, points_to, stubs, index, at))
+            let instructions = 0..host.functions[index].instructions.len();
+            let conduct = instructions
+                .clone()
+                .map(|at| memory.conduct(host, stubs, index, at))
                 .fold(memory.conducts[index], Conduct::and);
-            if conduct != memory.conducts[index] {
-                memory.conducts[index] = conduct;
+            let touches = memory.touching[index]
+                || instructions
+                    .clone()
+                    .any(|at| memory.touches_kernel_visible(host, points_to, index, at));
+            if (conduct, touches) != (memory.conducts[index], memory.touching[index]) {
+                (memory.conducts[index], memory.touching[index]) = (conduct, touches);
                 open.extend(&callers[index]);
             }
         }
@@ -272,37 +281,13 @@ impl HostMemory {
     }
 
     /// What instruction `at` amounts to, in a function that is called.
-    fn conduct(
-        &self,
-        host: &HostModule,
-        points_to: &PointsTo,
-        stubs: &[String],
-        function: usize,
-        at: usize,
-    ) -> Conduct {
+    fn conduct(&self, host: &HostModule, stubs: &[String], function: usize, at: usize) -> Conduct {
         let instruction = &host.functions[function].instructions[at];
         match &instruction.opcode {
-            Opcode::Load { ordered } => {
-                let place = points_to.of(host, function, instruction.operands[0]);
-                if *ordered || points_to.any_kernel_visible(&place) {
-                    Conduct::Acts
-                } else {
-                    Conduct::Computes
-                }
-            }
-            Opcode::Store { ordered, .. } => {
-                let place = points_to.of(host, function, instruction.operands[1]);
-                if *ordered || points_to.any_kernel_visible(&place) {
-                    Conduct::Acts
-                } else {
-                    Conduct::Computes
-                }
-            }
-            Opcode::Atomic => Conduct::Acts,
+            Opcode::Load { ordered: true }
+            | Opcode::Store { ordered: true, .. }
+            | Opcode::Atomic => Conduct::Acts,
             Opcode::Call { .. } => {
-                if self.touches_kernel_visible(host, points_to, function, at) {
-                    return Conduct::Acts;
-                }
                 // What a function catches was thrown by what it calls. If all of that is known, the end
                 // of the handler destroys a known exception; if not, the function acts already.
                 if self.plain_exceptions && calls_named(host, instruction, "__cxa_end_catch") {
@@ -328,10 +313,7 @@ impl HostMemory {
         else {
             return Conduct::Computes;
         };
-        // What only reads may read what kernels write.
-        let quiet = !(effects.writes_elsewhere || effects.reads && self.given.is_visible)
-            && effects.no_unwind
-            && effects.will_return;
+        let quiet = !effects.writes_elsewhere && effects.no_unwind && effects.will_return;
         let by_attributes = if quiet {
             Conduct::Computes
         } else {
@@ -396,7 +378,8 @@ impl HostMemory {
         found
     }
 
-    /// A library call that reads or writes, through a pointer, memory that a kernel may see.
+    /// An instruction that reads or writes memory that a kernel may see. Of a call that [acts](Conduct::Acts) this says
+    /// nothing.
     pub fn touches_kernel_visible(
         &self,
         host: &HostModule,
@@ -405,18 +388,34 @@ impl HostMemory {
         at: usize,
     ) -> bool {
         let instruction = &host.functions[function].instructions[at];
-        let Opcode::Call {
-            callee: Some(callee),
-            ..
-        } = &instruction.opcode
-        else {
-            return false;
+        let visible = |position: usize| {
+            let place = points_to.of(host, function, instruction.operands[position]);
+            points_to.any_kernel_visible(&place)
         };
-        let called = &host.functions[*callee];
+        let (callee, effects) = match &instruction.opcode {
+            Opcode::Load { .. } => return visible(0),
+            Opcode::Store { .. } => return visible(1),
+            Opcode::Call {
+                callee, effects, ..
+            } => (*callee, effects),
+            _ => return false,
+        };
+        // What only reads may read what kernels write.
+        let reads_unseen = effects.reads && self.given.is_visible;
+        let Some(callee) = callee else {
+            return match self.through_pointers.get(&(function, at)) {
+                Some(callees) => callees.iter().any(|callee| self.touching[*callee]),
+                None => reads_unseen,
+            };
+        };
+        let called = &host.functions[callee];
         let name = called.name.as_str();
         let library = calls::library_call(called);
-        if calls::is_cuda(name) || library.is_none() && !called.blocks.is_empty() {
+        if calls::is_cuda(name) {
             return false;
+        }
+        if library.is_none() && !called.blocks.is_empty() {
+            return self.touching[callee];
         }
         // The last one takes an exception, of which it is told that it was caught, and ends the program.
         let unrelated = [
@@ -428,10 +427,9 @@ impl HostMemory {
         if unrelated.iter().any(|start| name.starts_with(start)) {
             return false;
         }
-        instruction
-            .operands
-            .iter()
-            .any(|operand| points_to.any_kernel_visible(&points_to.of(host, function, *operand)))
+        let is_known = library.is_some() || name.starts_with("llvm.");
+        (reads_unseen && !is_known)
+            || (0..instruction.operands.len()).any(visible)
             || library.is_some_and(|library| {
                 self.reads_visible_text(host, points_to, (function, at), &library)
             })

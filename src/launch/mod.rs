@@ -30,6 +30,7 @@ mod recurrences;
 mod values;
 mod versions;
 
+pub use calls::is_cuda;
 pub(crate) use calls::{Action, Waiting, runtime_call};
 pub use capture::StreamCapture;
 pub use handles::fold_launches_by_handles;
@@ -362,10 +363,19 @@ pub enum NodeKind {
     ErrorCheck,
     /// A stream is made, destroyed or waits for an event; an event is recorded.
     StreamOperation,
-    /// The host reads or writes memory that kernels may see, or accesses volatile or atomic memory.
-    HostAccess,
+    /// The host reads or writes memory that kernels may see.
+    HostAccess {
+        /// The access is volatile or atomic, so that its place among other operations counts, too.
+        #[serde(default)]
+        ordered: bool,
+    },
     /// The host writes text to a stream or a file: it neither waits for the device nor sees its memory.
     Output {
+        /// The called function.
+        what: String,
+    },
+    /// A call that may end its function by an exception for which no landing pad is there: the caller may go on.
+    MayThrow {
         /// The called function.
         what: String,
     },

@@ -340,40 +340,41 @@ impl Builder<'_> {
                 let id = analysed.blocks[block];
                 for at in body.blocks[*block].instructions.clone() {
                     self.touched.clear();
-                    let Some(kind) = self.node(analysed.function, at) else {
-                        continue;
-                    };
-                    let last = self.graph.blocks[id.0].nodes.last();
-                    let repeats = kind == NodeKind::HostAccess
-                        && last.is_some_and(|last| {
-                            self.graph.nodes[last.0].kind == NodeKind::HostAccess
+                    let kinds = [
+                        self.node(analysed.function, at),
+                        self.exception(analysed.function, at),
+                    ];
+                    for kind in kinds.into_iter().flatten() {
+                        let last = self.graph.blocks[id.0].nodes.last();
+                        let repeats = matches!(kind, NodeKind::HostAccess { .. })
+                            && last.is_some_and(|last| self.graph.nodes[last.0].kind == kind);
+                        if repeats {
+                            continue;
+                        }
+                        let node = NodeId(self.graph.nodes.len());
+                        if self.touched.iter().any(Option::is_some) {
+                            let touched = std::mem::take(&mut self.touched);
+                            self.moving.insert(node, touched);
+                        }
+                        if let Some((ordinal, does)) = self.operations.get(&(analysed.function, at))
+                            && let Some(touches) = operation_touches(&kind)
+                        {
+                            self.graph.operations.push(Operation {
+                                node,
+                                kind: *does,
+                                touches,
+                                ordinal: *ordinal,
+                                launch: None,
+                            });
+                        }
+                        self.graph.nodes.push(Node {
+                            id: node,
+                            kind,
+                            block: id,
+                            location: body.instructions[at].location.clone(),
                         });
-                    if repeats {
-                        continue;
+                        self.graph.blocks[id.0].nodes.push(node);
                     }
-                    let node = NodeId(self.graph.nodes.len());
-                    if self.touched.iter().any(Option::is_some) {
-                        let touched = std::mem::take(&mut self.touched);
-                        self.moving.insert(node, touched);
-                    }
-                    if let Some((ordinal, does)) = self.operations.get(&(analysed.function, at))
-                        && let Some(touches) = operation_touches(&kind)
-                    {
-                        self.graph.operations.push(Operation {
-                            node,
-                            kind: *does,
-                            touches,
-                            ordinal: *ordinal,
-                            launch: None,
-                        });
-                    }
-                    self.graph.nodes.push(Node {
-                        id: node,
-                        kind,
-                        block: id,
-                        location: body.instructions[at].location.clone(),
-                    });
-                    self.graph.blocks[id.0].nodes.push(node);
                 }
             }
         }
@@ -389,11 +390,11 @@ impl Builder<'_> {
             facts.points_to.any_kernel_visible(&targets)
         };
         match &instruction.opcode {
-            Opcode::Load { ordered } => (*ordered || visible(0)).then_some(NodeKind::HostAccess),
-            Opcode::Store { ordered, .. } => {
-                (*ordered || visible(1)).then_some(NodeKind::HostAccess)
-            }
-            Opcode::Atomic => Some(NodeKind::HostAccess),
+            Opcode::Load { ordered: true }
+            | Opcode::Store { ordered: true, .. }
+            | Opcode::Atomic => Some(NodeKind::HostAccess { ordered: true }),
+            Opcode::Load { .. } => visible(0).then_some(NodeKind::HostAccess { ordered: false }),
+            Opcode::Store { .. } => visible(1).then_some(NodeKind::HostAccess { ordered: false }),
             Opcode::Call { .. } => self.call_node(function, at),
             _ => None,
         }
@@ -428,39 +429,40 @@ impl Builder<'_> {
             });
         }
         let name = facts.memory.told_name(facts.host, (function, at), name);
-        if facts
-            .memory
-            .touches_kernel_visible(facts.host, facts.points_to, function, at)
-        {
-            let acts = facts
-                .memory
-                .call_conduct(facts.host, facts.stubs, function, at)
-                == Conduct::Acts;
-            return Some(if acts {
-                NodeKind::Opaque { what: name }
-            } else {
-                NodeKind::HostAccess
-            });
-        }
-        match facts
-            .memory
-            .call_conduct(facts.host, facts.stubs, function, at)
-        {
-            Conduct::Computes => None,
-            // Out of `main` an exception ends the program and into a landing pad it is an edge; out
-            // of another function it is neither, and the caller may go on.
-            conduct @ (Conduct::Throws | Conduct::OutputsOrThrows) => {
-                let invoke = matches!(instruction.opcode, Opcode::Call { invoke: true, .. });
-                let in_main = facts.host.functions[function].name == "main";
-                match conduct {
-                    _ if !invoke && !in_main => Some(NodeKind::Opaque { what: name }),
-                    Conduct::OutputsOrThrows => Some(NodeKind::Output { what: name }),
-                    _ => None,
-                }
-            }
-            Conduct::Outputs => Some(NodeKind::Output { what: name }),
-            Conduct::Checks => Some(NodeKind::ErrorCheck),
+        let (host, memory) = (facts.host, facts.memory);
+        match memory.call_conduct(host, facts.stubs, function, at) {
             Conduct::Acts => Some(NodeKind::Opaque { what: name }),
+            _ if memory.touches_kernel_visible(host, facts.points_to, function, at) => {
+                Some(NodeKind::HostAccess { ordered: false })
+            }
+            Conduct::Computes | Conduct::Throws => None,
+            Conduct::Outputs | Conduct::OutputsOrThrows => Some(NodeKind::Output { what: name }),
+            Conduct::Checks => Some(NodeKind::ErrorCheck),
+        }
+    }
+
+    /// What else a call is that an exception may leave. Out of `main` that ends the program, and into a landing pad it is
+    /// an edge.
+    fn exception(&self, function: usize, at: usize) -> Option<NodeKind> {
+        let facts = self.facts;
+        let instruction = &facts.host.functions[function].instructions[at];
+        let Opcode::Call { invoke: false, .. } = instruction.opcode else {
+            return None;
+        };
+        let called = self.callee(instruction);
+        let name = called.map_or_else(|| self.call_through_pointer(function, at), str::to_owned);
+        if facts.host.functions[function].name == "main"
+            || calls::is_cuda(&name)
+            || calls::device_library_call(&name).is_some()
+        {
+            return None;
+        }
+        let memory = facts.memory;
+        match memory.call_conduct(facts.host, facts.stubs, function, at) {
+            Conduct::Throws | Conduct::OutputsOrThrows => Some(NodeKind::MayThrow {
+                what: memory.told_name(facts.host, (function, at), name),
+            }),
+            _ => None,
         }
     }
 

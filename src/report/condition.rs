@@ -72,6 +72,13 @@ impl<'a> LaunchNames<'a> {
                     self.range(right)
                 ),
             },
+            Guard::DeviceMemory { launch, operand } => ReportGuard {
+                kind: "device_memory".to_string(),
+                condition: format!(
+                    "{} leads to memory of the device alone",
+                    self.operand(*launch, *operand)
+                ),
+            },
             Guard::NotCapturing { launch } => ReportGuard {
                 kind: "capture".to_string(),
                 condition: format!("the stream of {} is not captured", self.launch(*launch)),

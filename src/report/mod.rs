@@ -590,9 +590,11 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
         NodeKind::Synchronise(_) => plain(ReportNodeKind::Sync, "synchronise"),
         NodeKind::ErrorCheck => plain(ReportNodeKind::Sync, "error check"),
         NodeKind::StreamOperation => plain(ReportNodeKind::Sync, "stream or event operation"),
-        NodeKind::HostAccess => plain(ReportNodeKind::Opaque, "host access"),
+        NodeKind::HostAccess { .. } => plain(ReportNodeKind::Opaque, "host access"),
         NodeKind::Output { .. } => plain(ReportNodeKind::Opaque, "host output"),
-        NodeKind::Opaque { what } => plain(ReportNodeKind::Opaque, &source_name(what)),
+        NodeKind::MayThrow { what } | NodeKind::Opaque { what } => {
+            plain(ReportNodeKind::Opaque, &source_name(what))
+        }
     }
 }
 

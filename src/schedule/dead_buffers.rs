@@ -40,7 +40,8 @@ pub fn find_dead_buffers(
             | NodeKind::ErrorCheck
             | NodeKind::Output { .. }
             | NodeKind::StreamOperation
-            | NodeKind::HostAccess
+            | NodeKind::HostAccess { .. }
+            | NodeKind::MayThrow { .. }
             | NodeKind::Opaque { .. } => {}
         }
     }

@@ -5,6 +5,7 @@
 //! members are in step; and no member moves below an operation that it may conflict with.
 
 use super::alignment::Placed;
+use super::asked_memory;
 use super::beside::by_partition;
 use super::host_order::HostOrder;
 use super::layout::Layout;
@@ -93,7 +94,7 @@ impl<'a> Judge<'a> {
             edges,
             conditions,
             told_by_launch,
-            observers: WaitObservers::new(graph),
+            observers: WaitObservers::new(graph, options),
             readers: Readers::new(graph, kernels),
             among_remapped: HashSet::new(),
             conditional: false,
@@ -132,7 +133,7 @@ impl<'a> Judge<'a> {
             .graph
             .edges_directed(index, petgraph::Direction::Incoming)
             .map(|edge| edge.weight())
-            .filter(|edge| !edge.carried && may_be_inside(edge))
+            .filter(|edge| !edge.carried && may_be_inside(self.graph, edge))
             .map(|edge| (edge.source, edge.scope != Scope::Global || !orders(edge)))
             .collect();
         sources.sort();
@@ -373,6 +374,7 @@ impl<'a> Judge<'a> {
         }
         guards.extend(domains.guards.iter().cloned());
         guards.extend(self.stream_guards(members));
+        guards.extend(self.questions(members));
         // All members are on one stream.
         let seen = |member: &&Candidate| self.graph.is_seen_in_capture(member.node, member.launch);
         if let Some(seen) = members.iter().find(seen) {
@@ -385,6 +387,7 @@ impl<'a> Judge<'a> {
             | Guard::SameOrDisjoint { .. }
             | Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
+            | Guard::DeviceMemory { .. }
             | Guard::SameStream { .. } => true,
         });
         let guards: BTreeSet<Guard> = guards
@@ -419,6 +422,21 @@ impl<'a> Judge<'a> {
             issued_before: self.issued_before(members).into_iter().collect(),
             variant: Variant::default(),
         }
+    }
+
+    /// What the program asks before it keeps members for the last one's place.
+    fn questions(&self, members: &[Candidate<'a>]) -> BTreeSet<Guard> {
+        let Some((last, moved)) = members.split_last() else {
+            return BTreeSet::new();
+        };
+        let issued_before = self.issued_before(members);
+        let of_member = |moved: &Candidate<'a>| {
+            let order = &self.order;
+            let passed = order.between_without(moved.node, last.node, &issued_before);
+            let passed = passed.into_iter().flatten();
+            asked_memory::questions(self.graph, &self.memory, moved, passed)
+        };
+        moved.iter().flat_map(of_member).collect()
     }
 
     /// Copies to the host that count as waits for members that have moved below others.
@@ -674,11 +692,36 @@ pub(super) fn orders(edge: &Edge) -> bool {
 }
 
 /// Whether one launch can hold both ends of an edge and keep what it orders, under some map.
-pub(super) fn may_be_inside(edge: &Edge) -> bool {
+pub(super) fn may_be_inside(graph: &LaunchGraph, edge: &Edge) -> bool {
     let mapped = (edge.mapped.is_some() || edge.array.is_some()) && edge.absent_if.is_empty();
-    // What is there only where pointers happen to be equal is no reason.
-    let narrow = edge.scope != Scope::Global && !edge.allows_equal_pointers();
+    // What is there only where pointers happen to be equal is no reason, unless nothing is known of them at all.
+    let narrow = edge.scope != Scope::Global
+        && (!edge.allows_equal_pointers() || leads_anywhere(graph, edge));
     narrow || mapped || !orders(edge)
+}
+
+/// Whether an edge is of pointers that come from where the compiler does not look.
+fn leads_anywhere(graph: &LaunchGraph, edge: &Edge) -> bool {
+    let pointer = |range: &PointerRange| {
+        let mut nodes = [edge.source, edge.sink].into_iter();
+        let launch = nodes.find_map(|node| match &graph.nodes[node.0].kind {
+            NodeKind::Launch(launch) if launch.id == range.launch => Some(launch),
+            _ => None,
+        })?;
+        match range.operand {
+            Operand::Argument {
+                argument,
+                offset_bytes,
+                ..
+            } => launch.pointer(argument, offset_bytes),
+            _ => None,
+        }
+    };
+    let unknown = |range| pointer(range).is_some_and(|pointer| pointer.may_point_to.is_none());
+    edge.conditions.iter().any(|guard| match guard {
+        Guard::SameOrDisjoint { left, right } => unknown(left) && unknown(right),
+        _ => false,
+    })
 }
 
 /// The same test with each pointer taken from the first member that has it, so that equal tests of

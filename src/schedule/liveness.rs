@@ -56,7 +56,8 @@ impl Readers {
                 | NodeKind::ErrorCheck
                 | NodeKind::Output { .. }
                 | NodeKind::StreamOperation
-                | NodeKind::HostAccess
+                | NodeKind::HostAccess { .. }
+                | NodeKind::MayThrow { .. }
                 | NodeKind::Opaque { .. } => {}
             }
         }
@@ -232,7 +233,9 @@ fn same_outcome_each_time(
                     }
                 }
             }
-            Guard::NotCapturing { .. } | Guard::SameStream { .. } => return false,
+            Guard::NotCapturing { .. } | Guard::DeviceMemory { .. } | Guard::SameStream { .. } => {
+                return false;
+            }
             // Grid, block and shared memory were taken above.
             Guard::ConfigurationValid { .. } => {}
         }

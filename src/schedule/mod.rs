@@ -9,6 +9,7 @@
 //! line says about plans.
 
 mod alignment;
+mod asked_memory;
 mod single_launches;
 mod unfused;
 mod arrays;
@@ -500,6 +501,8 @@ pub struct ScheduleOptions {
     pub launch_batches: bool,
     /// Launches of host loops may follow each other inside one kernel.
     pub persistent_loops: bool,
+    /// Launches move past accesses of the host after the program asked what memory they touch.
+    pub asks_memory: bool,
     /// Members may be remapped over the threads of others.
     pub remaps_threads: bool,
     /// Pointers into one allocation become one, for which a launch may be a group of its own.
@@ -530,6 +533,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
                 && options
                     .optimisations
                     .contains(&Optimisation::PersistentLoops),
+            asks_memory: options.optimisations.contains(&Optimisation::AskedMemory),
             remaps_threads: options
                 .optimisations
                 .contains(&Optimisation::ThreadRemapping),

@@ -1,6 +1,7 @@
 //! What keeps a launch from moving below an operation, and a launch from being fused at all.
 
 use super::ScheduleOptions;
+use super::asked_memory::may_see_host_memory;
 use crate::dependence::{Guard, SharedMemory, barrier_conditions};
 use crate::diagnostics::{Location, Rejection, RejectionReason, source_name};
 use crate::kernel::{AccessKind, Barrier, KernelModel, Target};
@@ -216,6 +217,7 @@ pub(super) fn obstacle(
     let prints = moved.model.prints;
     let blocked = |reason, message: String| Some(rejection(reason, message, &place.location));
     let keeps = options.keep_synchronisations;
+    let sees_host_memory = || may_see_host_memory(graph, memory, options, moved);
     match &place.kind {
         NodeKind::Launch(other) => {
             let model = other.kernel.and_then(|kernel| kernels.get(kernel.0));
@@ -259,7 +261,7 @@ pub(super) fn obstacle(
                     format!("a copy in between touches memory that `{name}` touches"),
                 );
             }
-            if *host_side && memory.is_host_visible(moved.node) {
+            if *host_side && sees_host_memory() {
                 return blocked(
                     RejectionReason::HostAccess,
                     format!(
@@ -293,7 +295,7 @@ pub(super) fn obstacle(
                     format!("`{what}` runs in between and touches memory that `{name}` touches"),
                 );
             }
-            if *host_side && (prints || memory.is_host_visible(moved.node)) {
+            if *host_side && (prints || sees_host_memory()) {
                 return blocked(
                     RejectionReason::HostAccess,
                     format!("the host waits for `{what}` in between"),
@@ -348,11 +350,12 @@ pub(super) fn obstacle(
                 "a stream or event operation stands in between, such as one that ends a phase that is timed",
             ),
         ),
-        NodeKind::HostAccess => blocked(
+        NodeKind::HostAccess { ordered: false } if !prints && !sees_host_memory() => None,
+        NodeKind::HostAccess { .. } => blocked(
             RejectionReason::HostAccess,
             String::from("the host touches memory in between that kernels may see"),
         ),
-        NodeKind::Output { what } if prints || memory.is_host_visible(moved.node) => blocked(
+        NodeKind::Output { what } if prints || sees_host_memory() => blocked(
             RejectionReason::HostAccess,
             format!(
                 "the host calls `{}` in between, and `{name}` {}",
@@ -365,6 +368,8 @@ pub(super) fn obstacle(
             ),
         ),
         NodeKind::Output { .. } => None,
+        // Where it is left, what pends is issued.
+        NodeKind::MayThrow { .. } => None,
         NodeKind::Opaque { what } => {
             if is_clock(what) {
                 return blocked(

@@ -368,6 +368,7 @@ impl<'a> Program<'a> {
             }
             Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
+            | Guard::DeviceMemory { .. }
             | Guard::SameStream { .. } => true,
         }
     }

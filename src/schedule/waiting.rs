@@ -9,6 +9,8 @@
 //! one that could touch the launch's memory without being ordered after it. A copy to the host ends such
 //! a path only where the plan names it, so that it waits even with nothing to copy.
 
+use super::ScheduleOptions;
+use super::asked_memory::may_see_host_memory;
 use super::host_order::HostOrder;
 use super::obstacle::{Candidate, rejection};
 use crate::dependence::SharedMemory;
@@ -31,7 +33,8 @@ pub(super) fn orders(graph: &LaunchGraph, moved: &Candidate, node: NodeId) -> bo
         NodeKind::ErrorCheck
         | NodeKind::Output { .. }
         | NodeKind::StreamOperation
-        | NodeKind::HostAccess
+        | NodeKind::HostAccess { .. }
+        | NodeKind::MayThrow { .. }
         | NodeKind::Opaque { .. } => false,
     }
 }
@@ -39,6 +42,7 @@ pub(super) fn orders(graph: &LaunchGraph, moved: &Candidate, node: NodeId) -> bo
 /// Finds operations that could see a moved launch unfinished.
 pub(super) struct WaitObservers<'a> {
     graph: &'a LaunchGraph,
+    options: &'a ScheduleOptions,
     /// Something runs on a stream that is not the default one.
     several_streams: bool,
     /// No stream or event is made: a synchronisation waits for everything.
@@ -46,7 +50,7 @@ pub(super) struct WaitObservers<'a> {
 }
 
 impl<'a> WaitObservers<'a> {
-    pub(super) fn new(graph: &'a LaunchGraph) -> Self {
+    pub(super) fn new(graph: &'a LaunchGraph, options: &'a ScheduleOptions) -> Self {
         let several_streams = graph.nodes.iter().any(|node| match &node.kind {
             NodeKind::Launch(launch) => launch.stream != Stream::Default,
             NodeKind::Copy { stream, .. }
@@ -60,6 +64,7 @@ impl<'a> WaitObservers<'a> {
             .any(|node| matches!(node.kind, NodeKind::StreamOperation));
         Self {
             graph,
+            options,
             several_streams,
             waits_for_all: !several_streams && !handles,
         }
@@ -117,7 +122,16 @@ impl<'a> WaitObservers<'a> {
                 starts.extend(left.map(|block| (block, 0)));
             }
         }
-        let visible = memory.is_host_visible(moved.node);
+        let visible = may_see_host_memory(graph, memory, self.options, moved);
+        let between = order.between_without(moved.node, last, issued_before);
+        let mut between = between.into_iter().flatten();
+        let throws = |node: &NodeId| matches!(graph.nodes[node.0].kind, NodeKind::MayThrow { .. });
+        if let Some(node) = between
+            .find(throws)
+            .filter(|_| visible || self.several_streams)
+        {
+            return (Some(&graph.nodes[node.0].location), awaited);
+        }
         let mut seen = HashSet::new();
         while let Some((block, start)) = starts.pop() {
             if start == 0 && !seen.insert(block) {
@@ -186,7 +200,9 @@ impl<'a> WaitObservers<'a> {
                 } => other_stream(stream) && (touches() || visible && *host_side),
                 NodeKind::Set { stream, .. } => other_stream(stream) && touches(),
                 NodeKind::Free { .. } => self.several_streams && touches(),
-                NodeKind::HostAccess | NodeKind::Output { .. } => visible,
+                NodeKind::HostAccess { .. } | NodeKind::Output { .. } => visible,
+                // Who catches it may go on to look at the memory.
+                NodeKind::MayThrow { .. } => visible || self.several_streams,
                 NodeKind::Opaque { what } => visible || !leaves_device_alone(what),
                 NodeKind::Synchronise(_)
                 | NodeKind::Allocation { .. }

@@ -270,13 +270,14 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &BatchedRegion) -> Vec
             NodeKind::Copy { .. } => "a copy",
             NodeKind::Set { .. } => "a set",
             NodeKind::Library { what, .. }
+            | NodeKind::MayThrow { what }
             | NodeKind::Opaque { what }
             | NodeKind::Output { what } => what,
             NodeKind::Allocation { .. } => "an allocation",
             NodeKind::Free { .. } => "a free",
             NodeKind::Synchronise(_) => "a synchronisation",
             NodeKind::StreamOperation => "a stream or event operation",
-            NodeKind::HostAccess => "an access of the host to memory that kernels may see",
+            NodeKind::HostAccess { .. } => "an access of the host to memory that kernels may see",
         };
         refusals.push(Refusal::PassedByBatches {
             node: *node,

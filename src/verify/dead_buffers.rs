@@ -116,7 +116,8 @@ fn touched_places(graph: &LaunchGraph, kernels: &[KernelModel], node: NodeId) ->
         | NodeKind::ErrorCheck
         | NodeKind::Output { .. }
         | NodeKind::StreamOperation
-        | NodeKind::HostAccess
+        | NodeKind::HostAccess { .. }
+        | NodeKind::MayThrow { .. }
         | NodeKind::Opaque { .. } => Vec::new(),
     }
 }

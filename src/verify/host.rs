@@ -13,8 +13,11 @@ use super::streams;
 use super::touched::Touched;
 use super::waits::{can_be_awaited, waits_passed};
 use super::{Refusal, Site};
+use crate::dependence::Guard;
 use crate::kernel::{KernelModel, Target};
-use crate::launch::{Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Stream, Touch};
+use crate::launch::{
+    BEHIND_POINTER, Launch, LaunchGraph, MemoryKind, Node, NodeId, NodeKind, Operand, Stream, Touch,
+};
 use crate::schedule::FusionGroup;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -125,14 +128,20 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
         let passed = passed_by(member);
         refusals.extend(waits_passed(host, member, group, last.node, &passed));
         for node in passed {
-            refusals.extend(passing(host, member, &host.graph.nodes[node.0]));
+            refusals.extend(passing(
+                host,
+                member,
+                &group.guards,
+                &host.graph.nodes[node.0],
+            ));
         }
     }
     refusals
 }
 
 /// What speaks against a launch moving below a node.
-fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
+fn passing(host: &Host<'_>, member: &Site<'_>, guards: &[Guard], node: &Node) -> Option<Refusal> {
+    let reaches_host_memory = || reaches_host_memory(host.graph, member, guards);
     let launch = member.launch.id;
     let fence = |what: &str| {
         Some(Refusal::Fence {
@@ -161,7 +170,7 @@ fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
     match &node.kind {
         NodeKind::Launch(other) => launch_passed(host, member, node.id, other),
         NodeKind::Copy { host_side, .. } => {
-            if *host_side && reaches_host_memory(host.graph, member) {
+            if *host_side && reaches_host_memory() {
                 return fence("a copy between the device and memory that kernels may see");
             }
             let prints = if *host_side {
@@ -176,7 +185,7 @@ fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
             host_side, what, ..
         } => {
             // Its result may be the host's, who then knows that what came before is done.
-            if *host_side && reaches_host_memory(host.graph, member) {
+            if *host_side && reaches_host_memory() {
                 return fence(what);
             }
             let prints = if *host_side { printing(what) } else { None };
@@ -190,7 +199,7 @@ fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
         // What the host writes tells no more than what the host knows, which is nothing of a kernel that
         // neither prints nor touches what the host sees.
         NodeKind::Output { what } => {
-            if reaches_host_memory(host.graph, member) {
+            if reaches_host_memory() {
                 return fence(what);
             }
             printing("an output of the host")
@@ -198,7 +207,15 @@ fn passing(host: &Host<'_>, member: &Site<'_>, node: &Node) -> Option<Refusal> {
         // New memory is nobody's yet, and an error check has no effect on kernels.
         NodeKind::Allocation { .. } | NodeKind::ErrorCheck => None,
         NodeKind::StreamOperation => fence("a stream or event operation"),
-        NodeKind::HostAccess => fence("an access of the host to memory that kernels may see"),
+        // The host cannot touch memory of the device alone.
+        NodeKind::HostAccess { ordered: false } if !reaches_host_memory() => {
+            printing("an access of the host")
+        }
+        NodeKind::HostAccess { .. } => {
+            fence("an access of the host to memory that kernels may see")
+        }
+        // Where an exception leaves the call, what is kept is issued.
+        NodeKind::MayThrow { .. } => None,
         NodeKind::Opaque { what } => fence(what),
     }
 }
@@ -279,15 +296,34 @@ impl Host<'_> {
                 | NodeKind::ErrorCheck
                 | NodeKind::Output { .. }
                 | NodeKind::StreamOperation
-                | NodeKind::HostAccess => Some(Vec::new()),
+                | NodeKind::MayThrow { .. }
+                | NodeKind::HostAccess { .. } => Some(Vec::new()),
             }
         });
         known.as_deref()
     }
 }
 
-/// Whether a launch may touch memory that the host can touch too.
-pub(super) fn reaches_host_memory(graph: &LaunchGraph, member: &Site<'_>) -> bool {
+/// Whether a launch that is kept may touch memory that the host can touch too. It is only kept where each pointer leads to
+/// memory of the device alone for which a guard of its group asks.
+pub(super) fn reaches_host_memory(
+    graph: &LaunchGraph,
+    member: &Site<'_>,
+    guards: &[Guard],
+) -> bool {
+    let launch = member.launch.id;
+    let is_asked = |argument: usize, offset_bytes: u32| {
+        let operand = Operand::Argument {
+            argument,
+            offset_bytes,
+            bits: 64,
+            signed: false,
+        };
+        // What stands in a table is loaded when the kernel runs.
+        offset_bytes < BEHIND_POINTER
+            && graph.operation_of(launch).is_none()
+            && guards.contains(&Guard::DeviceMemory { launch, operand })
+    };
     let device_only = |target: &Target| match target {
         Target::Shared(_) | Target::UnknownShared => true,
         Target::Unknown => false,
@@ -306,7 +342,7 @@ pub(super) fn reaches_host_memory(graph: &LaunchGraph, member: &Site<'_>) -> boo
                 pieces.find(|piece| piece.offset_bytes == *offset_bytes)
             })
             .and_then(|piece| piece.pointer.as_ref())
-            .is_some_and(|pointer| pointer.device_only),
+            .is_some_and(|pointer| pointer.device_only || is_asked(*argument, *offset_bytes)),
     };
     let mut accesses = member.model.accesses.iter();
     !accesses.all(|access| device_only(&access.target))

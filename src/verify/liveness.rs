@@ -157,7 +157,8 @@ fn read_places(
         | NodeKind::ErrorCheck
         | NodeKind::Output { .. }
         | NodeKind::StreamOperation
-        | NodeKind::HostAccess
+        | NodeKind::HostAccess { .. }
+        | NodeKind::MayThrow { .. }
         | NodeKind::Opaque { .. } => Vec::new(),
     }
 }
@@ -221,7 +222,9 @@ fn decides_the_same(graph: &LaunchGraph, group: &FusionGroup, members: &[Site<'_
     for guard in &group.guards {
         match guard {
             Guard::ConfigurationValid { .. } => {}
-            Guard::NotCapturing { .. } | Guard::SameStream { .. } => return false,
+            Guard::NotCapturing { .. } | Guard::DeviceMemory { .. } | Guard::SameStream { .. } => {
+                return false;
+            }
             Guard::Holds { condition, .. } => {
                 condition.substitute(&mut |value| {
                     compared.insert(Some(*value));

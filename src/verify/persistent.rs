@@ -419,6 +419,10 @@ impl Rename<'_> {
             Guard::ConfigurationValid { launch } => Guard::ConfigurationValid {
                 launch: self.launch(*launch),
             },
+            Guard::DeviceMemory { launch, operand } => Guard::DeviceMemory {
+                launch: self.launch(*launch),
+                operand: *operand,
+            },
             Guard::NotCapturing { launch } => Guard::NotCapturing {
                 launch: self.launch(*launch),
             },

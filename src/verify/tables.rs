@@ -63,7 +63,8 @@ pub(super) fn refusals(graph: &LaunchGraph, kernels: &[KernelModel]) -> Vec<Refu
             // A graph that runs in there writes what its launches write, which are seen where they are captured;
             // but tables may be others by then.
             NodeKind::Opaque { .. } => graph.capture.replays,
-            NodeKind::HostAccess
+            NodeKind::HostAccess { .. }
+            | NodeKind::MayThrow { .. }
             | NodeKind::Allocation { .. }
             | NodeKind::Free { .. }
             | NodeKind::Synchronise(_)

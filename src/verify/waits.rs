@@ -27,7 +27,7 @@ pub(super) fn waits_passed(
     if !between.iter().any(|node| may_order(host, member, *node)) {
         return None;
     }
-    let visible = reaches_host_memory(graph, member);
+    let visible = reaches_host_memory(graph, member, &group.guards);
     let observes = |node: NodeId| match &graph.nodes[node.0].kind {
         NodeKind::Launch(_) | NodeKind::Set { .. } => {
             foreign(&node) && host.touch_common_memory(member.node, node)
@@ -36,7 +36,8 @@ pub(super) fn waits_passed(
             foreign(&node) && (visible && *host_side || host.touch_common_memory(member.node, node))
         }
         NodeKind::Free { .. } => several_streams && host.touch_common_memory(member.node, node),
-        NodeKind::HostAccess | NodeKind::Output { .. } => visible,
+        NodeKind::HostAccess { .. } | NodeKind::Output { .. } => visible,
+        NodeKind::MayThrow { .. } => visible || several_streams,
         NodeKind::Opaque { what } => visible || !is_library(what),
         NodeKind::Synchronise(_)
         | NodeKind::Allocation { .. }
@@ -47,11 +48,17 @@ pub(super) fn waits_passed(
         launch: member.launch.id,
         node,
         what: match &graph.nodes[node.0].kind {
-            NodeKind::Opaque { what } => what.clone(),
+            NodeKind::MayThrow { what } | NodeKind::Opaque { what } => what.clone(),
             NodeKind::Launch(_) => "a launch".to_string(),
             _ => "an operation".to_string(),
         },
     };
+
+    // An exception between the members leaves to who may go on to look.
+    let throws = |node: &&NodeId| matches!(graph.nodes[node.0].kind, NodeKind::MayThrow { .. });
+    if let Some(node) = between.iter().find(throws).filter(|node| observes(**node)) {
+        return Some(refusal(*node));
+    }
 
     // Every block in which the launch has been issued, and no wait since.
     let (first_block, last_block) = (graph.nodes[member.node.0].block, graph.nodes[last.0].block);

@@ -21,6 +21,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     keep_synchronisations: false,
     launch_batches: false,
     persistent_loops: false,
+    asks_memory: false,
     remaps_threads: true,
     one_base: false,
     permutes_blocks: true,
@@ -344,9 +345,19 @@ fn what_stands_between_decides() {
     });
     assert_eq!((elsewhere.fused, elsewhere.reason()), (1, None));
     let host = outcome(|this, _| {
-        this.world.node(NodeKind::HostAccess);
+        this.world.node(NodeKind::HostAccess { ordered: true });
     });
     assert_eq!(host.reason(), Some(RejectionReason::HostAccess));
+    // The launches touch memory of the device alone.
+    let unordered = outcome(|this, _| {
+        this.world.node(NodeKind::HostAccess { ordered: false });
+    });
+    assert_eq!((unordered.fused, unordered.reason()), (1, None));
+    let throws = outcome(|this, _| {
+        let what = String::from("look_up");
+        this.world.node(NodeKind::MayThrow { what });
+    });
+    assert_eq!((throws.fused, throws.reason()), (1, None));
     let call = outcome(|this, _| {
         let what = String::from("mystery");
         this.world.node(NodeKind::Opaque { what });
@@ -548,12 +559,43 @@ fn pointers_that_may_alias_are_tested_at_run_time() {
     this.launch(scale, &y, &z);
     let (plan, _) = plan(&this.world, &ALL);
     assert_eq!(groups(&plan), [[0, 1]]);
-    let ranges = plan.groups[0]
-        .guards
-        .iter()
-        .filter(|guard| matches!(guard, Guard::RangesDisjoint { .. }));
+    let ranges = plan.groups[0].guards.iter().filter(|guard| {
+        matches!(
+            guard,
+            Guard::RangesDisjoint { .. } | Guard::SameOrDisjoint { .. }
+        )
+    });
     // x is read before z is written, y written before z.
     assert_eq!(ranges.count(), 2, "{:#?}", plan.groups[0].guards);
+}
+
+#[test]
+fn what_memory_a_launch_touches_is_asked_where_it_passes_the_host() {
+    let mut this = Uniform::new();
+    let scale = this.world.kernel(pointwise("scale", 0));
+    let [x, y, z] = [(); 3].map(|()| Pointer {
+        device_only: false,
+        ..this.world.stranger()
+    });
+    this.launch(scale, &x, &y);
+    this.world.node(NodeKind::HostAccess { ordered: false });
+    this.launch(scale, &y, &z);
+    let asks = ScheduleOptions {
+        asks_memory: true,
+        ..ALL
+    };
+    let questions = |plan: &FusionPlan| {
+        let guards = plan.groups.iter().flat_map(|group| &group.guards);
+        guards
+            .filter(|guard| matches!(guard, Guard::DeviceMemory { .. }))
+            .count()
+    };
+    // Both pointers of the launch that moves, and none of the other.
+    let (asked, _) = plan(&this.world, &asks);
+    assert_eq!((asked.groups.len(), questions(&asked)), (1, 2));
+    let (not_asked, missed) = plan(&this.world, &ALL);
+    assert!(not_asked.groups.is_empty());
+    assert_eq!(missed[0].rejection.reason, RejectionReason::HostAccess);
 }
 
 #[test]
@@ -735,12 +777,12 @@ fn nobody_may_rely_on_a_wait_that_a_launch_has_passed() {
     assert_eq!(groups_before(|_, _, _| {}), 1);
     // The host reads y, of which it knows that it is done.
     let read = |this: &mut Uniform, _: KernelId, _: [Pointer; 3]| {
-        this.world.node(NodeKind::HostAccess);
+        this.world.node(NodeKind::HostAccess { ordered: true });
     };
     assert_eq!(groups_before(read), 0);
     let read_later = |this: &mut Uniform, _: KernelId, _: [Pointer; 3]| {
         this.world.node(NodeKind::Synchronise(Awaited::Device));
-        this.world.node(NodeKind::HostAccess);
+        this.world.node(NodeKind::HostAccess { ordered: true });
     };
     assert_eq!(groups_before(read_later), 1);
     // Another stream reads y without an event, since the host has waited.

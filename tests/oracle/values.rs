@@ -184,6 +184,7 @@ impl Operands {
             // What is not valid does not run.
             Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
+            | Guard::DeviceMemory { .. }
             | Guard::SameStream { .. } => Some(true),
         }
     }

@@ -132,7 +132,7 @@ fn refuses_to_wait_across_what_the_host_could_tell_by() {
     let what = "puts".to_string();
     for fence in [
         NodeKind::Opaque { what },
-        NodeKind::HostAccess,
+        NodeKind::HostAccess { ordered: true },
         NodeKind::StreamOperation,
         NodeKind::Synchronise(Awaited::Event),
         NodeKind::Free { pointer: None },
@@ -152,7 +152,7 @@ fn refuses_to_wait_across_what_the_host_could_tell_by() {
 #[test]
 fn passes_a_fence_after_the_last_statement() {
     let mut chain = chain_of(scale, shift);
-    chain.scene.node(NodeKind::HostAccess);
+    chain.scene.node(NodeKind::HostAccess { ordered: true });
     assert_passes(&chain.scene, &waiting(&chain));
 }
 
@@ -160,7 +160,7 @@ fn passes_a_fence_after_the_last_statement() {
 fn refuses_a_fence_that_a_loop_comes_back_over() {
     // The whole function is the region, and the launches are met again after the host's access.
     let mut chain = chain_of(scale, shift);
-    chain.scene.node(NodeKind::HostAccess);
+    chain.scene.node(NodeKind::HostAccess { ordered: true });
     let body = chain.scene.block;
     chain.scene.edge(body, body);
     chain.scene.make_loop(body);

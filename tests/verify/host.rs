@@ -91,7 +91,7 @@ fn refuses_fences() {
     let what = "puts".to_string();
     for fence in [
         NodeKind::Opaque { what },
-        NodeKind::HostAccess,
+        NodeKind::HostAccess { ordered: true },
         NodeKind::StreamOperation,
         NodeKind::Free { pointer: None },
     ] {
@@ -454,17 +454,25 @@ fn refuses_to_pass_a_wait_that_somebody_relies_on() {
         let plan = plan(&[(first, false), (second, false)], Vec::new());
         (scene, plan)
     };
-    let (relying, plan) = scene(&[NodeKind::HostAccess], false);
+    let (relying, plan) = scene(&[NodeKind::HostAccess { ordered: true }], false);
     assert_refused!(relying, plan, Refusal::PassesWait { .. });
     let (waiting, plan) = scene(
-        &[NodeKind::Synchronise(Awaited::Device), NodeKind::HostAccess],
+        &[
+            NodeKind::Synchronise(Awaited::Device),
+            NodeKind::HostAccess { ordered: true },
+        ],
         false,
     );
     assert_passes(&waiting, &plan);
-    let (elsewhere, plan) = scene(&[NodeKind::HostAccess], true);
+    let (elsewhere, plan) = scene(&[NodeKind::HostAccess { ordered: true }], true);
     assert_passes(&elsewhere, &plan);
     // With an event somewhere, it depends on what is waited for.
-    let waited = |awaited| [NodeKind::Synchronise(awaited), NodeKind::HostAccess];
+    let waited = |awaited| {
+        [
+            NodeKind::Synchronise(awaited),
+            NodeKind::HostAccess { ordered: true },
+        ]
+    };
     for (awaited, is_done) in [
         (Awaited::Device, true),
         (Awaited::Stream(Stream::Default), true),

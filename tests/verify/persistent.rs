@@ -360,7 +360,7 @@ fn refuses_what_the_host_does_in_the_loop() {
         NodeKind::Opaque {
             what: String::from("puts"),
         },
-        NodeKind::HostAccess,
+        NodeKind::HostAccess { ordered: true },
         NodeKind::StreamOperation,
         NodeKind::Synchronise(Awaited::Event),
         NodeKind::Free { pointer: None },

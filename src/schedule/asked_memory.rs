@@ -1,0 +1,115 @@
+//! Memory of which the running program is asked whether the host can touch it.
+//!
+//! A launch that touches memory of the device alone moves past whatever the host does with its own memory. Where the
+//! compiler cannot tell, since pointers come from another source or through a container, the program asks CUDA for
+//! each pointer at the place of the launch: where one leads to other memory the launch stays there.
+
+use super::ScheduleOptions;
+use super::obstacle::Candidate;
+use crate::dependence::{Guard, SharedMemory};
+use crate::kernel::Target;
+use crate::launch::{BEHIND_POINTER, BufferId, Launch, LaunchGraph, MemoryKind, NodeKind, Operand};
+use std::collections::BTreeSet;
+
+/// Whether a launch may touch memory that the host can touch too, even where the program asks.
+pub(super) fn may_see_host_memory(
+    graph: &LaunchGraph,
+    memory: &SharedMemory,
+    options: &ScheduleOptions,
+    moved: &Candidate,
+) -> bool {
+    memory.is_host_visible(moved.node)
+        && !(options.asks_memory && pointers_to_ask(graph, moved).is_some())
+}
+
+/// What the program asks of a launch that moves past some nodes.
+pub(super) fn questions(
+    graph: &LaunchGraph,
+    memory: &SharedMemory,
+    moved: &Candidate,
+    mut passed: impl Iterator<Item = crate::launch::NodeId>,
+) -> BTreeSet<Guard> {
+    let matters = |kind: &NodeKind| {
+        !matches!(
+            kind,
+            NodeKind::Launch(_)
+                | NodeKind::Set { .. }
+                | NodeKind::Allocation { .. }
+                | NodeKind::ErrorCheck
+        )
+    };
+    if !memory.is_host_visible(moved.node) || !passed.any(|node| matters(&graph.nodes[node.0].kind))
+    {
+        return BTreeSet::new();
+    }
+    let launch = moved.launch.id;
+    let pointers = pointers_to_ask(graph, moved).into_iter().flatten();
+    pointers
+        .map(|operand| Guard::DeviceMemory { launch, operand })
+        .collect()
+}
+
+/// The pointers through which a launch may touch memory of the host. `None` where it touches such memory in another way,
+/// or surely.
+fn pointers_to_ask(graph: &LaunchGraph, moved: &Candidate) -> Option<BTreeSet<Operand>> {
+    if graph.operation_of(moved.launch.id).is_some() {
+        return None;
+    }
+    let mut pointers = BTreeSet::new();
+    for access in &moved.model.accesses {
+        match &access.target {
+            Target::Shared(_) | Target::UnknownShared => {}
+            Target::Unknown => return None,
+            Target::Global(name) => {
+                let mut buffers = graph.buffers.iter();
+                let is_device = buffers.any(|buffer| {
+                    buffer.variable.as_ref() == Some(name) && buffer.memory != MemoryKind::Managed
+                });
+                is_device.then_some(())?;
+            }
+            Target::Argument {
+                argument,
+                offset_bytes,
+            } => pointers.extend(pointer_to_ask(
+                graph,
+                moved.launch,
+                (*argument, *offset_bytes),
+            )?),
+        }
+    }
+    Some(pointers)
+}
+
+/// The pointer at a place of an argument, unless it surely leads to memory of the device alone. `None` where it surely
+/// does not, or is not among the arguments.
+fn pointer_to_ask(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    (argument, offset_bytes): (usize, u32),
+) -> Option<Option<Operand>> {
+    let mut pieces = launch.arguments.get(argument)?.pieces.iter();
+    let piece = pieces.find(|piece| piece.offset_bytes == offset_bytes)?;
+    let pointer = piece.pointer.as_ref()?;
+    if pointer.device_only {
+        return Some(None);
+    }
+    let is_device = |buffer: &BufferId| {
+        !matches!(
+            graph.buffers[buffer.0].memory,
+            MemoryKind::Managed | MemoryKind::Pinned
+        )
+    };
+    let hopeless = pointer
+        .may_point_to
+        .as_ref()
+        .is_some_and(|led| !led.iter().any(is_device));
+    if hopeless || offset_bytes >= BEHIND_POINTER {
+        return None;
+    }
+    Some(Some(Operand::Argument {
+        argument,
+        offset_bytes,
+        bits: 64,
+        signed: false,
+    }))
+}
