@@ -142,6 +142,36 @@ impl RejectionReason {
     }
 }
 
+impl RejectionReason {
+    /// What a user can do about it, where there is something: a sentence without its full stop. `docs/reasons.md` has more.
+    pub fn advice(self) -> Option<&'static str> {
+        Some(match self {
+            Self::GlobalDependence => "let each block work on its own part",
+            Self::MayAlias => "pass pointers that come straight from their allocation",
+            Self::HostAccess => {
+                "move what the host does before the first launch or behind the last"
+            }
+            Self::CopyBetween => "move the copy or fill before the first launch or behind the last",
+            Self::Stream => "launch on one stream what belongs together",
+            Self::Fence => "move the call before the first launch or behind the last",
+            Self::DivergentBarrier => {
+                "let all threads reach the barrier, and guard the work instead of returning early"
+            }
+            Self::Shape => "launch with the same grid and block",
+            Self::ControlFlow => "launch both under one condition, or test it in the kernel",
+            Self::HostLoop => "move the loop into the kernel",
+            Self::NotConvex => "reorder the launches",
+            Self::OpaqueKernel => "use intrinsics in place of inline assembly",
+            Self::UnprovenIndex => {
+                "write the subscript with blockIdx, blockDim, threadIdx and loop counters"
+            }
+            Self::Resources => "use less shared memory, smaller blocks or launch bounds",
+            Self::Disabled => "--sirius-fusion=all, without a limit of fusions",
+            Self::Unfusable | Self::NotSimilar | Self::NotVerified => return None,
+        })
+    }
+}
+
 /// Two things stay unfused, and why: a result, not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {

@@ -47,7 +47,7 @@ use crate::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use crate::objects;
 use crate::output::tell;
 use crate::program::{Program, read_program};
-use crate::report;
+use crate::report::{self, ReportExecuted};
 use crate::schedule::occupancy::Limits;
 use crate::schedule::{FusionPlan, Layout, ScheduleOptions, plan_fusion};
 use inkwell::context::Context;
@@ -156,6 +156,8 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             build,
             format,
             dependences,
+            why,
+            statistics,
             output,
         } => {
             check_names(build, output.iter().cloned().collect())?;
@@ -169,7 +171,14 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let build = gathered.as_ref().map_or(build, |gathered| &gathered.build);
             let relate = outcome::relate_shown(*format, *dependences);
             let analysis = fallback::caught(|| analyze(build, &toolchain, relate, &mut outcome))?;
-            let text = report::render(&analysis.report(build), *format, *dependences);
+            let mut report = analysis.report(build);
+            if let Some(statistics) = statistics {
+                report.executed = Some(ReportExecuted::read(statistics)?);
+            }
+            let text = match why {
+                Some(place) => report::render_why(&report, place).map_err(PipelineError::Why)?,
+                None => report::render(&report, *format, *dependences),
+            };
             match output {
                 None => outcome.standard_output.push_str(&text),
                 Some(path) => write_report(path, &text)?,

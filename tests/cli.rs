@@ -72,6 +72,8 @@ fn meaning(command: &str) -> String {
                 build,
                 format,
                 dependences,
+                why,
+                statistics,
                 output,
             },
             mut facts,
@@ -82,6 +84,8 @@ fn meaning(command: &str) -> String {
                 ""
             };
             facts.push(format!("analyze: {format:?} to {output:?}{with}"));
+            facts.extend(why.map(|place| format!("why: {place}")));
+            facts.extend(statistics.map(|files| format!("statistics: {files:?}")));
             (build, facts)
         }
         Ok((

@@ -16,7 +16,8 @@ use sirius_rs::expression::Expression;
 use sirius_rs::launch::{LaunchId, NodeId, NodeKind};
 use sirius_rs::pipeline::Stage;
 use sirius_rs::report::{
-    Report, build_report, render_dot, render_html, render_json, render_text, summary_line,
+    Report, ReportExecuted, build_report, render_dot, render_html, render_json, render_text,
+    render_why, summary_line,
 };
 use sirius_rs::schedule::{FusionPlan, Missed};
 use std::path::Path;
@@ -214,6 +215,48 @@ fn text_view() {
         "{short}"
     );
     assert!(!short.contains(" -> app.cu"), "{short}");
+}
+
+#[test]
+fn one_place_is_answered_in_a_few_lines() {
+    let report = example().2;
+    let fused = "app.cu:12 `shift<float>`\n  runs as one with app.cu:11 `scale`\n  where 4 tests hold at run time (the \
+                 report without --why lists them)\n  not with app.cu:15 `blur`: `puts` stands between them \
+                 [fence]\n    it might help: move the call before the first launch or behind the last\n";
+    assert_eq!(render_why(&report, "app.cu:12"), Ok(fused.to_owned()));
+    let single = render_why(&report, "app.cu:15").unwrap();
+    assert!(single.contains("\n  is a launch of its own\n"), "{single}");
+    // A copy stands at 13.
+    let near = "there is no launch at app.cu:13; the nearest in that file are at 12, 11 and 15";
+    assert_eq!(render_why(&report, "app.cu:13"), Err(near.to_owned()));
+    let other = "there is no launch in 'p.cu'";
+    assert_eq!(render_why(&report, "p.cu:12"), Err(other.to_owned()));
+    assert!(render_why(&report, "app.cu").is_err());
+}
+
+#[test]
+fn executed_launches_are_told_where_statistics_are_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let [before, after, other] = [
+        ("before.json", "{\"launches\": 925, \"kernels\": []}"),
+        ("after.json", "{\"launches\": 641, \"kernels\": []}"),
+        ("other.json", "{\"version\": 2}"),
+    ]
+    .map(|(name, text)| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    });
+    let mut report = example().2;
+    report.executed = Some(ReportExecuted::read(&[before.clone(), after]).unwrap());
+    let text = render_text(&report, false);
+    assert!(text.contains("\nexecuted: 925 launches -> 641\n"), "{text}");
+    assert!(render_html(&report).contains("925 → 641"));
+    let refused = ReportExecuted::read(&[before, other]).unwrap_err();
+    assert!(
+        refused.to_string().contains("no statistics of a run"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -57,6 +57,10 @@ pub enum Invocation {
         format: ReportFormat,
         /// `--dependences`: the text form lists these, too.
         dependences: bool,
+        /// `--why`: a place of the source, of whose launches alone something is said.
+        why: Option<String>,
+        /// `--with-stats`: what runs of the program without and with fusion left in `SIRIUS_STATS`.
+        statistics: Option<[PathBuf; 2]>,
         /// Where it goes; `None`: standard output.
         output: Option<PathBuf>,
     },

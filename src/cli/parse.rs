@@ -263,6 +263,8 @@ pub fn parse_command_line(
         Some(Subcommand::Analyze(AnalysisOptions {
             format,
             dependences,
+            why,
+            with_stats,
         })) => {
             let output = build.output.clone();
             let ending = output
@@ -277,6 +279,8 @@ pub fn parse_command_line(
                 },
                 format,
                 dependences,
+                why,
+                statistics: <[_; 2]>::try_from(with_stats).ok(),
                 output,
             }
         }

@@ -42,7 +42,7 @@ const COMPILER_OPTIONS: &str =
 /// What only `sirius-rs analyze` takes.
 #[derive(Args)]
 #[command(
-    override_usage = "sirius-rs analyze [--format=FORM] [--dependences] [options] files... [-o FILE]",
+    override_usage = "sirius-rs analyze [--format=FORM] [--dependences] [--why=FILE:LINE] [options] files... [-o FILE]",
     after_help = COMPILER_OPTIONS
 )]
 pub(super) struct AnalysisOptions {
@@ -52,6 +52,17 @@ pub(super) struct AnalysisOptions {
     /// The text form lists the dependences, too; the other forms always have them
     #[arg(long)]
     pub(super) dependences: bool,
+    /// Only what becomes of the launches at a place of the source, with reasons
+    #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["format", "dependences"])]
+    pub(super) why: Option<String>,
+    /// Statistics (SIRIUS_STATS) of a run without and a run with fusion: how many launches were executed
+    #[arg(
+        long,
+        value_name = "UNFUSED,FUSED",
+        value_delimiter = ',',
+        num_args = 2
+    )]
+    pub(super) with_stats: Vec<std::path::PathBuf>,
 }
 
 /// What only `sirius-rs tune` takes.
@@ -132,11 +143,17 @@ pub(super) fn own_options() -> Vec<(String, String)> {
         for row in named {
             let known = row.get_possible_values();
             let known: Vec<&str> = known.iter().map(PossibleValue::get_name).collect();
-            let values = match row.get_action().takes_values() {
-                true => format!("={}", known.join("|")),
-                false => String::new(),
+            let named = row.get_value_names().and_then(|names| names.first());
+            let values = match (row.get_action().takes_values(), named) {
+                (false, _) => String::new(),
+                (true, Some(name)) if known.is_empty() => format!("={name}"),
+                (true, _) => format!("={}", known.join("|")),
             };
-            let spelled = format!("{} --{}{values}", command.get_name(), row.get_id());
+            let spelled = format!(
+                "{} --{}{values}",
+                command.get_name(),
+                row.get_long().unwrap_or_default()
+            );
             options.push((
                 spelled,
                 row.get_help().map(ToString::to_string).unwrap_or_default(),

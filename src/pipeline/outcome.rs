@@ -16,6 +16,7 @@ use crate::launch::{
 };
 use crate::objects::ObjectsError;
 use crate::program::ProgramError;
+use crate::report::StatisticsError;
 use crate::schedule::FusionPlan;
 use crate::verify::{VerifiedPlan, verify};
 use serde::Serialize;
@@ -107,6 +108,12 @@ pub enum PipelineError {
     /// Standard input, which is a source, could not be read.
     #[error("Cannot read standard input: {0}")]
     StandardInput(std::io::Error),
+    /// `--why` names a place where there is nothing to tell.
+    #[error("--why: {0}")]
+    Why(String),
+    /// `--with-stats` names files that tell nothing.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
     /// Nothing could be measured.
     #[error("{0}")]
     Tune(String),
@@ -130,6 +137,8 @@ impl PipelineError {
             | Self::TwoOutputs(_)
             | Self::StandardInput(_)
             | Self::Bug(_)
+            | Self::Why(_)
+            | Self::Statistics(_)
             | Self::Tune(_)
             | Self::UnknownLayout { .. } => 1,
         }
@@ -149,6 +158,8 @@ impl PipelineError {
             | Self::OutputIsInput(_)
             | Self::TwoOutputs(_)
             | Self::StandardInput(_)
+            | Self::Why(_)
+            | Self::Statistics(_)
             | Self::Tune(_)
             | Self::UnknownLayout { .. } => false,
         }

@@ -3,7 +3,9 @@
 
 use super::persistent;
 use super::text::{details, name_at, place, qualities, resources};
-use super::{Extent, Report, ReportFusion, ReportNode, ReportNodeKind, batches, kind_name};
+use super::{
+    Extent, Report, ReportExecuted, ReportFusion, ReportNode, ReportNodeKind, batches, kind_name,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
@@ -94,7 +96,11 @@ fn summarise(page: &mut String, report: &Report) {
     let (sets, copies) = (of_kind(ReportNodeKind::Set), of_kind(ReportNodeKind::Copy));
     let seconds: f64 = report.stages.iter().map(|stage| stage.seconds).sum();
     page.push_str("<div class=\"figures\">\n");
-    for (figure, what) in [
+    let executed = report.executed.map(|executed| {
+        let ReportExecuted { before, after } = executed;
+        (format!("{before} → {after}"), "launches executed")
+    });
+    for (figure, what) in executed.into_iter().chain([
         (counts.launches.to_string(), "launches in the source"),
         (counts.launches_after.to_string(), "launches that are left"),
         (report.fusions.len().to_string(), "fused launches"),
@@ -108,7 +114,7 @@ fn summarise(page: &mut String, report: &Report) {
         ),
         (report.missed.len().to_string(), "pairs that stay unfused"),
         (format!("{seconds:.1} s"), "for the analysis"),
-    ] {
+    ]) {
         let _ = writeln!(page, "<div><b>{figure}</b>{what}</div>");
     }
     page.push_str("</div>\n");

@@ -14,6 +14,7 @@ mod condition;
 mod counts;
 mod dot;
 mod effects;
+mod executed;
 mod fold;
 mod former;
 mod html;
@@ -21,6 +22,7 @@ mod maps;
 mod persistent;
 mod reservations;
 mod text;
+mod why;
 mod batches;
 
 pub use batches::{
@@ -28,11 +30,13 @@ pub use batches::{
 };
 pub use counts::ReportCounts;
 pub use dot::render_dot;
+pub use executed::{ReportExecuted, StatisticsError};
 pub use html::render_html;
 pub use maps::ReportMap;
 pub use persistent::ReportPersistentLoop;
 pub use reservations::ReportReservation;
 pub use text::render_text;
+pub use why::render_why;
 
 use crate::cli::ReportFormat;
 use crate::dependence::{
@@ -62,6 +66,9 @@ pub struct Report {
     /// Launches before and after.
     #[serde(default)]
     pub counts: ReportCounts,
+    /// Launches that runs of the program executed, where their statistics were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executed: Option<ReportExecuted>,
     /// The host program's operations, in host order.
     pub nodes: Vec<ReportNode>,
     /// The dependences between them.
@@ -386,6 +393,7 @@ pub fn build_report(
     Report {
         version: VERSION,
         counts: ReportCounts::of_plan(graph, plan),
+        executed: None,
         nodes: graph
             .nodes
             .iter()

@@ -14,6 +14,13 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
         Some(line) => format!("{line}\n"),
         None => "sirius: nothing fuses\n".to_string(),
     };
+    if let Some(executed) = report.executed {
+        let _ = writeln!(
+            text,
+            "executed: {} launches -> {}",
+            executed.before, executed.after
+        );
+    }
     let alike = |fusion: &ReportFusion| {
         let names: Vec<_> = fusion
             .members

@@ -1,6 +1,6 @@
 // Graphs by the driver's interface: captured, and built node by node.
 //
-// expect: 2 launches -> 2
+// expect: 2 launches -> 1
 #include <cstdio>
 #include <cuda.h>
 #include <vector>
