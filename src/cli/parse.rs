@@ -280,7 +280,7 @@ pub fn parse_command_line(
                 format,
                 dependences,
                 why,
-                statistics: <[_; 2]>::try_from(with_stats).ok(),
+                statistics: with_stats,
                 output,
             }
         }

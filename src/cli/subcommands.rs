@@ -11,6 +11,7 @@ use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueHint};
 use clap_complete::Shell;
+use std::path::PathBuf;
 
 /// What stands before the options.
 #[derive(Parser)]
@@ -56,13 +57,18 @@ pub(super) struct AnalysisOptions {
     #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["format", "dependences"])]
     pub(super) why: Option<String>,
     /// Statistics (SIRIUS_STATS) of a run without and a run with fusion: how many launches were executed
-    #[arg(
-        long,
-        value_name = "UNFUSED,FUSED",
-        value_delimiter = ',',
-        num_args = 2
-    )]
-    pub(super) with_stats: Vec<std::path::PathBuf>,
+    #[arg(long, value_name = "UNFUSED,FUSED", value_parser = two_files)]
+    pub(super) with_stats: Option<[PathBuf; 2]>,
+}
+
+/// Two files with a comma between.
+fn two_files(text: &str) -> Result<[PathBuf; 2], String> {
+    match text.split(',').collect::<Vec<_>>()[..] {
+        [one, other] if !one.is_empty() && !other.is_empty() => {
+            Ok([PathBuf::from(one), PathBuf::from(other)])
+        }
+        _ => Err(String::from("it takes two files with a comma between")),
+    }
 }
 
 /// What only `sirius-rs tune` takes.
