@@ -17,6 +17,7 @@
 //! what can be neither is refused. Every mapping computes what [`mapping::Mapping::Identity`] computes.
 
 pub mod builtins;
+pub mod describe;
 pub mod emit;
 pub mod fault;
 pub mod linear;
