@@ -294,6 +294,7 @@ impl Linear {
             text += sign;
             match (number.unsigned_abs(), notation) {
                 (1, _) => text += &atom,
+                (size, Notation::Message) if atom.contains('/') => text += &format!("{size}*({atom})"),
                 (size, Notation::Cuda) => text += &format!("{size} * {atom}"),
                 (size, _) => text += &format!("{size}*{atom}"),
             }

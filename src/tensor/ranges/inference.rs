@@ -68,6 +68,7 @@ pub(super) fn ranges(question: &Question<'_>) -> Checked<Vec<Range>> {
                 break;
             }
             for (variable, (low, high)) in found {
+                let (low, high) = (pruned(question.scope, low), pruned(question.scope, high));
                 known[variable] = Some((Bound::Linear(low), Bound::Linear(high)));
             }
         }
@@ -104,6 +105,32 @@ fn round(
         }
     }
     found
+}
+
+/// A minimum or maximum without the parts that another part makes needless for all sizes.
+fn pruned(scope: &Scope, form: Linear) -> Linear {
+    let (parts, smallest) = match (form.terms.iter().next(), form.terms.len(), form.constant) {
+        (Some((Atom::Minimum(parts), 1)), 1, 0) => (parts, true),
+        (Some((Atom::Maximum(parts), 1)), 1, 0) => (parts, false),
+        _ => return form,
+    };
+    let texts = scope.texts();
+    let none = HashMap::new();
+    let mut kept = parts.clone();
+    for part in parts {
+        let decides = |other: &Linear| {
+            let operator = if smallest { ">" } else { "<" };
+            let (other, part) = (texts.form(other, "i", &none), texts.form(part, "i", &none));
+            texts.is_empty(&[], &[format!("{other} {operator} {part}")]) == Some(true)
+        };
+        if kept.len() > 1 && kept.iter().any(|other| other != part && decides(other)) {
+            kept.retain(|other| other != part);
+        }
+    }
+    let joined = |a: Linear, b: Linear| if smallest { a.minimum(&b) } else { a.maximum(&b) };
+    let mut kept = kept.into_iter();
+    let first = kept.next();
+    first.and_then(|first| kept.try_fold(first, joined)).unwrap_or(form)
 }
 
 /// The values of an index with which a subscript stays inside, whatever the other indices in it are.

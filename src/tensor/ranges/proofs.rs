@@ -111,6 +111,15 @@ impl<'f> Texts<'f> {
                 }
             }
         }
+        for check in &self.function.checks {
+            // The launcher looks before anything runs.
+            if check.when_positive.is_empty() {
+                let (left, right) =
+                    (self.form(&check.left, "i", &none), self.form(&check.right, "i", &none));
+                let operator = if check.equal { "=" } else { "<=" };
+                known.push(format!("{left} {operator} {right}"));
+            }
+        }
         for (symbol, (low, high)) in self.times {
             known.push(format!("s{symbol} >= {}", self.form(low, "i", &none)));
             known.push(format!("s{symbol} < {}", self.form(high, "i", &none)));
@@ -428,7 +437,9 @@ impl Prover<'_> {
             Some((least, most, extent.offset(-1)?))
         })();
         let none = HashMap::new();
-        let fits = ends.as_ref().filter(|_| always).is_some_and(|(least, most, last)| {
+        // Under a condition, only a subscript without indices is worth a check that does not know the condition.
+        let may_check = always || !form.has_variables();
+        let fits = ends.as_ref().filter(|_| may_check).is_some_and(|(least, most, last)| {
             let text = |form: &Linear| self.texts.form(form, "i", &none);
             let mut all = conditions.to_vec();
             all.push(format!("{} >= 0", text(least)));

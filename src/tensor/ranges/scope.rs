@@ -10,7 +10,9 @@ use crate::tensor::fault::{Fault, Span};
 use crate::tensor::linear::{Linear, Notation};
 use crate::tensor::linear::Atom;
 use crate::tensor::program::{Function, Role, Symbol, SymbolKind, Tensor};
-use crate::tensor::syntax::tree::{Declaration, Definition, Expression, Kind, Name, Returned};
+use crate::tensor::syntax::tree::{
+    Declaration, Definition, Expression, Kind, Name, Returned, Statement,
+};
 use crate::tensor::{builtins, types::Scalar};
 use std::collections::HashMap;
 
@@ -33,6 +35,10 @@ pub(super) struct Scope {
     pub(super) written: Vec<bool>,
     /// By symbol: the range of a time loop around the statement.
     pub(super) times: HashMap<usize, (Linear, Linear)>,
+    /// By tensor: it was defined in a time loop that has ended.
+    pub(super) ended: Vec<bool>,
+    /// Names that some statement of the definition defines.
+    pub(super) defined: Vec<String>,
     /// How many definitions have been called, for names of their temporaries.
     pub(super) calls: usize,
 }
@@ -54,8 +60,11 @@ impl Scope {
             names: HashMap::new(),
             written: Vec::new(),
             times: HashMap::new(),
+            ended: Vec::new(),
+            defined: Vec::new(),
             calls: 0,
         };
+        targets(&definition.body, &mut scope.defined);
         is_usable(&definition.name)?;
         for parameter in &definition.parameters {
             scope.sizes_of(parameter)?;
@@ -161,6 +170,7 @@ impl Scope {
             role,
         });
         self.written.push(false);
+        self.ended.push(false);
         number
     }
 
@@ -210,6 +220,18 @@ impl Scope {
     /// A form for messages.
     pub(super) fn shown(&self, form: &Linear, variables: &[String]) -> String {
         shown(&self.function, form, variables)
+    }
+}
+
+/// The names that statements define.
+fn targets(body: &[Statement], found: &mut Vec<String>) {
+    for statement in body {
+        match statement {
+            Statement::Comprehension(comprehension) => found.push(comprehension.target.text.clone()),
+            Statement::Call(call) => found.extend(call.targets.iter().map(|name| name.text.clone())),
+            Statement::Loop(time_loop) => targets(&time_loop.body, found),
+            Statement::Declaration(_) => {}
+        }
     }
 }
 

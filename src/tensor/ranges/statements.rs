@@ -75,6 +75,7 @@ fn loop_of(scope: &mut Scope, tree: &tree::Loop, earlier: &[Definition]) -> Chec
         let name = &scope.function.tensors[tensor].name;
         if !tree.body.iter().any(|step| declared(step, name)) {
             scope.written[tensor] = false;
+            scope.ended[tensor] = true;
         }
     }
     scope.names.remove(&name.text);
@@ -178,6 +179,7 @@ fn statement_of(scope: &mut Scope, tree: &Comprehension) -> Checked<Statement> {
         return Err(Fault::new(tree.operator_span, message).mend(mend).into());
     }
     scope.written[target] = true;
+    scope.ended[target] = false;
     Ok(statement)
 }
 

@@ -270,6 +270,12 @@ fn read(
         let fault = Fault::new(span, message);
         return Err(fault.note(known.span, "it is declared here").into());
     }
+    if names.scope.ended[tensor] {
+        let message = format!("'{}' is defined by each iteration of a loop for itself", name.text);
+        return Err(Fault::new(span, message)
+            .mend("read it inside of the loop, or declare it before the loop with a dimension for the iterations")
+            .into());
+    }
     if !names.scope.written[tensor] {
         let message = format!("'{}' is read before anything defines it", name.text);
         return Err(Fault::new(span, message)
@@ -384,7 +390,8 @@ fn call(
 }
 
 fn unknown(names: &Names<'_>, name: &Name) -> Box<Fault> {
-    if names.defined == Some(name.text.as_str()) {
+    let later = names.scope.defined.contains(&name.text);
+    if names.defined == Some(name.text.as_str()) || later {
         let message = format!("'{}' is read before anything defines it", name.text);
         let fault = Fault::new(name.span, message);
         return fault.mend("give it a first value in a statement before this one").into();

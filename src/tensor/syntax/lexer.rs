@@ -101,6 +101,9 @@ pub(super) enum Token {
     Or,
     #[token("!")]
     Not,
+    /// The beginning of a comment that has no end.
+    #[token("/*")]
+    EndlessComment,
     /// The end of the text.
     End,
 }
@@ -119,6 +122,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
         let Ok(token) = token else {
             return Err(foreign(text, span));
         };
+        if token == Token::EndlessComment {
+            let fault = Fault::new(span, "this comment has no end");
+            return Err(fault.mend("close it with '*/'"));
+        }
         tokens.push((token, span));
     }
     let end = Span {
@@ -132,9 +139,6 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
 fn foreign(text: &str, span: Span) -> Fault {
     let rest = &text[span.start..];
     let character = rest.chars().next().unwrap_or(' ');
-    if rest.starts_with("/*") {
-        return Fault::new(span, "this comment has no end").mend("close it with '*/'");
-    }
     let span = Span {
         start: span.start,
         end: span.start + character.len_utf8(),

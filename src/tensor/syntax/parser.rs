@@ -394,10 +394,11 @@ impl Parser<'_> {
                 let fault = Fault::new(self.span(), "'==' compares, it defines nothing");
                 return Err(fault.mend("write '='"));
             }
-            _ => {
+            Token::In => {
                 let fault = self.expected("'=', '+=', '*=', 'min=' or 'max='");
-                return Err(fault);
+                return Err(fault.mend("write 'where' before the ranges of indices"));
             }
+            _ => return Err(self.expected("'=', '+=', '*=', 'min=' or 'max='")),
         };
         self.advance();
         Ok(operator)
