@@ -301,6 +301,8 @@ pub enum TensorForm {
     Cuda,
     /// The declarations that programs include.
     Header,
+    /// What is inferred: types, ranges, checks.
+    Ir,
 }
 
 /// `--sirius-fusion=`.

@@ -75,7 +75,7 @@ pub(super) struct TuneOptions {
     after_help = COMPILER_OPTIONS
 )]
 pub(super) struct TensorCommand {
-    /// What is written: kernels and launchers, or the declarations that programs include
+    /// What is written: kernels and launchers, the declarations that programs include, or what is inferred
     #[arg(long, value_enum, value_name = "FORM", default_value = "cuda")]
     pub(super) emit: TensorForm,
 }

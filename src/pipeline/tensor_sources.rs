@@ -5,6 +5,7 @@ use super::artifacts::temporary_folder;
 use crate::cli::{Build, Input, Language, TensorForm};
 use crate::files::write_whole;
 use crate::output::colours;
+use crate::tensor::fault::Fault;
 use crate::tensor::{self, Translation};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -61,22 +62,36 @@ pub(super) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir)>, Pipelin
 pub(super) fn text(build: &Build, emit: TensorForm) -> Result<String, PipelineError> {
     let mut text = String::new();
     for input in &build.inputs {
-        let made = translated(&input.path, build.sirius.tensor)?;
-        text += match emit {
-            TensorForm::Cuda => &made.source,
-            TensorForm::Header => &made.header,
-        };
+        let options = build.sirius.tensor;
+        match emit {
+            TensorForm::Cuda => text += &translated(&input.path, options)?.source,
+            TensorForm::Header => text += &translated(&input.path, options)?.header,
+            TensorForm::Ir => {
+                let functions = checked(&input.path, tensor::check)?;
+                let each = functions.iter().map(tensor::describe::describe);
+                text += &each.collect::<Vec<String>>().join("\n");
+            }
+        }
     }
     Ok(text)
 }
 
 fn translated(path: &Path, options: tensor::Options) -> Result<Translation, PipelineError> {
+    let name = path.display().to_string();
+    checked(path, |text| tensor::translate(&name, text, options))
+}
+
+/// What a step makes of a file of definitions, or the messages about it.
+fn checked<T>(
+    path: &Path,
+    step: impl Fn(&str) -> Result<T, Vec<Fault>>,
+) -> Result<T, PipelineError> {
     let text = std::fs::read_to_string(path).map_err(|error| PipelineError::Read {
         path: path.to_owned(),
         error,
     })?;
     let name = path.display().to_string();
-    tensor::translate(&name, &text, options).map_err(|faults| {
+    step(&text).map_err(|faults| {
         let messages = faults.iter().map(|fault| fault.render(&name, &text, colours()));
         PipelineError::Tensor(messages.collect())
     })

@@ -24,6 +24,9 @@ struct Walk<'f> {
     function: &'f Function,
     states: Vec<State>,
     times: HashMap<usize, (Linear, Linear)>,
+    /// By tensor: it was wholly defined before the outermost time loop around the statement, so that it is a state that
+    /// steps may set anew.
+    carried: Vec<bool>,
     /// For names of quantified indices.
     names: usize,
 }
@@ -41,6 +44,7 @@ pub(super) fn check(function: &mut Function) -> Checked<()> {
         function,
         states: states.collect(),
         times: HashMap::new(),
+        carried: Vec::new(),
         names: 0,
     };
     walk.steps(&function.body)?;
@@ -81,11 +85,17 @@ impl Walk<'_> {
                         region.is_some() || before[*tensor] != State::Nothing
                     });
                     let outer = self.times.clone();
+                    if outer.is_empty() {
+                        self.carried = before.iter().map(|state| *state == State::Whole).collect();
+                    }
                     self.add_earlier(time_loop, &written, true);
                     let range = (time_loop.low.clone(), time_loop.high.clone());
                     self.times.insert(time_loop.symbol, range);
                     self.steps(&time_loop.body)?;
                     self.times = outer;
+                    if self.times.is_empty() {
+                        self.carried.clear();
+                    }
                     self.states = before;
                     self.add_earlier(time_loop, &written, false);
                 }
@@ -223,6 +233,10 @@ impl Walk<'_> {
                     let mend = "define all of them in a statement before";
                     return Err(Fault::new(statement.span, message).mend(mend).into());
                 }
+                return Ok(());
+            }
+            let is_carried = self.carried.get(target).is_some_and(|carried| *carried);
+            if is_carried && (is_whole || statement.scatter) {
                 return Ok(());
             }
             let overlaps = match &self.states[target] {
