@@ -7,6 +7,7 @@
 //! * `random/…`: random definitions, of which an interpreter, the identity mapping and the parallel one make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
+#[allow(dead_code, reason = "cases of this test are in a folder beside others")]
 #[path = "harness/filetests.rs"]
 mod filetests;
 #[path = "tensor/generator.rs"]
@@ -29,7 +30,9 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut trials = Vec::new();
     for case in files(&root.join("tests/tensor/cases"), "tc") {
-        trials.push(Trial::test(format!("cases/{}", stem(&case)), move || self::case(&case)));
+        trials.push(Trial::test(format!("cases/{}", stem(&case)), move || {
+            self::case(&case)
+        }));
     }
     for program in files(&root.join("test_programs/tensor"), "cu") {
         for mapping in ["identity", "parallel"] {
@@ -39,18 +42,25 @@ fn main() {
         }
     }
     for seed in random::seeds() {
-        trials.push(Trial::test(format!("random/{seed}"), move || random::check(seed)));
+        trials.push(Trial::test(format!("random/{seed}"), move || {
+            random::check(seed)
+        }));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit()
 }
 
 fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("there is a folder of cases");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
     files.retain(|path| path.extension().is_some_and(|found| found == ending));
     files.sort();
     files
@@ -61,7 +71,10 @@ const MARK: &str = "#>";
 
 fn case(case: &Path) -> Result<(), Failed> {
     let text = std::fs::read_to_string(case)?;
-    let source: Vec<&str> = text.lines().filter(|line| !line.starts_with(MARK)).collect();
+    let source: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with(MARK))
+        .collect();
     let source = format!("{}\n", source.join("\n").trim_end());
     let name = case.file_name().unwrap_or_default().to_string_lossy();
     let found = match check(&source) {
@@ -80,7 +93,10 @@ fn case(case: &Path) -> Result<(), Failed> {
             }
             found
         }
-        Err(faults) => faults.iter().map(|fault| fault.render(&name, &source, false)).collect(),
+        Err(faults) => faults
+            .iter()
+            .map(|fault| fault.render(&name, &source, false))
+            .collect(),
     };
     filetests::compare(case, MARK, &found)
 }
@@ -90,8 +106,14 @@ fn program(source: &Path, mapping: &str) -> Result<(), Failed> {
     let built = folder.path().join("program");
     let mapping = format!("--sirius-tc-mapping={mapping}");
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
-    compiler.args(["--sirius-device=cpu", &mapping]).arg(source.with_extension("tc"));
-    compiler.arg(source).arg("-o").arg(&built).env("SIRIUS_STRICT", "1");
+    compiler
+        .args(["--sirius-device=cpu", &mapping])
+        .arg(source.with_extension("tc"));
+    compiler
+        .arg(source)
+        .arg("-o")
+        .arg(&built)
+        .env("SIRIUS_STRICT", "1");
     run(&mut compiler)?;
     let said = run(&mut Command::new(&built))?;
     match said.contains("PASS") {

@@ -2,11 +2,11 @@
 //!
 //! Invariant: what clap is given here is all that shell completions and the manual page are made of.
 
-use super::{ReportFormat, TensorForm};
 use super::descriptions::{Description, NVCC_GROUPS, OWN_GROUPS};
 use super::options::{Arity, all_options};
 use super::parse::UsageError;
 use super::values::undefined;
+use super::{ReportFormat, TensorForm};
 use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueHint};

@@ -119,7 +119,9 @@ pub enum PipelineError {
         error: std::io::Error,
     },
     /// Two files of tensor definitions would have one header.
-    #[error("Two files of tensor definitions have the name '{0}', and so would their headers; rename one of them")]
+    #[error(
+        "Two files of tensor definitions have the name '{0}', and so would their headers; rename one of them"
+    )]
     TwoHeaders(String),
     /// Nothing could be measured.
     #[error("{0}")]

@@ -28,7 +28,12 @@ pub(super) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir)>, Pipelin
         if !is_tensor(&&*input) {
             continue;
         }
-        let name = input.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = input
+            .path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if names.contains(&name) {
             return Err(PipelineError::TwoHeaders(name));
         }
@@ -92,7 +97,9 @@ fn checked<T>(
     })?;
     let name = path.display().to_string();
     step(&text).map_err(|faults| {
-        let messages = faults.iter().map(|fault| fault.render(&name, &text, colours()));
+        let messages = faults
+            .iter()
+            .map(|fault| fault.render(&name, &text, colours()));
         PipelineError::Tensor(messages.collect())
     })
 }

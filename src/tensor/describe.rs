@@ -10,7 +10,10 @@ use std::fmt::Write;
 pub fn describe(function: &Function) -> String {
     let mut text = format!("def {}\n", function.name);
     // Writing to a string cannot fail, here and below.
-    let sizes = function.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Size);
+    let sizes = function
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.kind == SymbolKind::Size);
     let sizes: Vec<&str> = sizes.map(|symbol| symbol.name.as_str()).collect();
     if !sizes.is_empty() {
         let _ = writeln!(text, "  sizes {}", sizes.join(", "));
@@ -23,8 +26,11 @@ pub fn describe(function: &Function) -> String {
             Role::Output => "output",
             Role::Temporary => "temporary",
         };
-        let extents: Vec<String> =
-            tensor.extents.iter().map(|extent| form(function, &[], extent)).collect();
+        let extents: Vec<String> = tensor
+            .extents
+            .iter()
+            .map(|extent| form(function, &[], extent))
+            .collect();
         let extents = match tensor.role {
             Role::Value => String::new(),
             _ => format!("({})", extents.join(", ")),
@@ -33,7 +39,10 @@ pub fn describe(function: &Function) -> String {
     }
     steps(function, &function.body, 1, &mut text);
     for check in &function.checks {
-        let (left, right) = (form(function, &[], &check.left), form(function, &[], &check.right));
+        let (left, right) = (
+            form(function, &[], &check.left),
+            form(function, &[], &check.right),
+        );
         let operator = if check.equal { "==" } else { "<=" };
         let _ = write!(text, "  check {left} {operator} {right}");
         for (number, count) in check.when_positive.iter().enumerate() {
@@ -52,8 +61,11 @@ pub fn describe_launches(function: &Function, launches: &[Launch<'_>], depth: us
     for launch in launches {
         match launch {
             Launch::Kernel(kernel) => {
-                let threads: Vec<String> =
-                    kernel.threads.iter().map(|extent| form(function, &[], extent)).collect();
+                let threads: Vec<String> = kernel
+                    .threads
+                    .iter()
+                    .map(|extent| form(function, &[], extent))
+                    .collect();
                 let shape = match threads.is_empty() {
                     true => "one thread".to_owned(),
                     false => format!("threads ({})", threads.join(", ")),
@@ -82,8 +94,10 @@ fn steps(function: &Function, steps: &[Step], depth: usize, text: &mut String) {
                 let _ = writeln!(text, "{indent}{}", self::statement(function, statement));
             }
             Step::Loop(time_loop) => {
-                let (low, high) =
-                    (form(function, &[], &time_loop.low), form(function, &[], &time_loop.high));
+                let (low, high) = (
+                    form(function, &[], &time_loop.low),
+                    form(function, &[], &time_loop.high),
+                );
                 let symbol = &function.symbols[time_loop.symbol].name;
                 let _ = writeln!(text, "{indent}for {symbol} in {low}:{high}");
                 self::steps(function, &time_loop.body, depth + 1, text);
@@ -93,8 +107,11 @@ fn steps(function: &Function, steps: &[Step], depth: usize, text: &mut String) {
 }
 
 fn statement(function: &Function, statement: &Statement) -> String {
-    let names: Vec<String> =
-        statement.variables.iter().map(|variable| variable.name.clone()).collect();
+    let names: Vec<String> = statement
+        .variables
+        .iter()
+        .map(|variable| variable.name.clone())
+        .collect();
     let target = access(function, &names, statement.target, &statement.subscripts);
     let operator = match statement.operator {
         Operator::Assign => "=",
@@ -132,7 +149,12 @@ fn statement(function: &Function, statement: &Statement) -> String {
 }
 
 /// An element; a subscript that may be outside has a question mark.
-fn access(function: &Function, names: &[String], tensor: usize, subscripts: &[Subscript]) -> String {
+fn access(
+    function: &Function,
+    names: &[String],
+    tensor: usize,
+    subscripts: &[Subscript],
+) -> String {
     let each: Vec<String> = subscripts
         .iter()
         .map(|subscript| {

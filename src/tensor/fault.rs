@@ -98,7 +98,10 @@ pub fn place(text: &str, byte: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..byte.min(text.len())];
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
     let start = before.iter().rposition(|byte| *byte == b'\n');
-    (line, before.len() - start.map_or(0, |newline| newline + 1) + 1)
+    (
+        line,
+        before.len() - start.map_or(0, |newline| newline + 1) + 1,
+    )
 }
 
 /// The first line of a span, underlined.
@@ -119,7 +122,10 @@ fn excerpt(text: &str, span: Span, paint: &dyn Fn(&str, &str) -> String) -> Stri
         .filter(|byte| is_start(byte))
         .count();
     let mark = format!("^{}", "~".repeat(width.saturating_sub(1)));
-    format!("{number:>5} | {line}\n      | {indent}{}\n", paint("1;32", &mark))
+    format!(
+        "{number:>5} | {line}\n      | {indent}{}\n",
+        paint("1;32", &mark)
+    )
 }
 
 #[cfg(test)]
@@ -130,11 +136,20 @@ mod tests {
     fn a_place_is_underlined_with_its_note_and_mend() {
         let text = "def f\n\tO = Ä(i)\n";
         let start = text.find('Ä').unwrap();
-        let span = Span { start, end: text.len() - 1 };
-        let fault = Fault::new(span, "no").mend("write B").note(Span { start: 0, end: 3 }, "here");
+        let span = Span {
+            start,
+            end: text.len() - 1,
+        };
+        let fault = Fault::new(span, "no")
+            .mend("write B")
+            .note(Span { start: 0, end: 3 }, "here");
         let expected = "n.tc:2:6: error: no\n    2 | \tO = Ä(i)\n      | \t    ^~~~\n\
                         n.tc:1:1: note: here\n    1 | def f\n      | ^~~\n      = mend: write B\n";
         assert_eq!(fault.render("n.tc", text, false), expected);
-        assert!(fault.render("n.tc", text, true).starts_with("\x1b[1mn.tc:2:6:\x1b[0m"));
+        assert!(
+            fault
+                .render("n.tc", text, true)
+                .starts_with("\x1b[1mn.tc:2:6:\x1b[0m")
+        );
     }
 }

@@ -132,7 +132,11 @@ impl Linear {
                 0 => &mut whole,
                 _ => &mut rest,
             };
-            let number = if number % divisor == 0 { number / divisor } else { *number };
+            let number = if number % divisor == 0 {
+                number / divisor
+            } else {
+                *number
+            };
             part.terms.insert(atom.clone(), number);
         }
         if rest.terms.is_empty() {
@@ -294,7 +298,9 @@ impl Linear {
             text += sign;
             match (number.unsigned_abs(), notation) {
                 (1, _) => text += &atom,
-                (size, Notation::Message) if atom.contains('/') => text += &format!("{size}*({atom})"),
+                (size, Notation::Message) if atom.contains('/') => {
+                    text += &format!("{size}*({atom})")
+                }
                 (size, Notation::Cuda) => text += &format!("{size} * {atom}"),
                 (size, _) => text += &format!("{size}*{atom}"),
             }
@@ -383,11 +389,24 @@ mod tests {
         let m = Linear::symbol(1);
         let sum = n().add(&m).unwrap().subtract(&n()).unwrap();
         assert_eq!(sum, m);
-        assert_eq!(shown(&n().subtract(&m).unwrap().offset(1).unwrap()), "N - M + 1");
-        let half = n().scale(4).unwrap().offset(3).unwrap().floor_divide(2).unwrap();
+        assert_eq!(
+            shown(&n().subtract(&m).unwrap().offset(1).unwrap()),
+            "N - M + 1"
+        );
+        let half = n()
+            .scale(4)
+            .unwrap()
+            .offset(3)
+            .unwrap()
+            .floor_divide(2)
+            .unwrap();
         assert_eq!(shown(&half), "2*N + 1");
         assert_eq!(shown(&n().ceil_divide(2).unwrap()), "(N + 1)/2");
-        let least = n().minimum(&m).unwrap().minimum(&n().offset(-2).unwrap()).unwrap();
+        let least = n()
+            .minimum(&m)
+            .unwrap()
+            .minimum(&n().offset(-2).unwrap())
+            .unwrap();
         assert_eq!(shown(&least), "min(N - 2, M)");
         assert_eq!(n().multiply(&m).unwrap(), m.multiply(&n()).unwrap());
         assert_eq!(n().scale(i64::MAX).unwrap().scale(2), None);
@@ -395,7 +414,11 @@ mod tests {
 
     #[test]
     fn values_are_those_of_the_parts() {
-        let form = n().floor_divide(3).unwrap().maximum(&Linear::number(2)).unwrap();
+        let form = n()
+            .floor_divide(3)
+            .unwrap()
+            .maximum(&Linear::number(2))
+            .unwrap();
         assert_eq!(form.value(&|_| 7), Some(2));
         assert_eq!(form.value(&|_| 12), Some(4));
         let product = n().multiply(&Linear::symbol(1)).unwrap();

@@ -147,7 +147,10 @@ fn kernels<'f>(
     let taken: Vec<usize> = match (is_parallel, statement.scatter && !atomic) {
         (false, _) => Vec::new(),
         (true, false) => statement.free().collect(),
-        (true, true) => statement.free().filter(|index| keeps_apart(statement, *index)).collect(),
+        (true, true) => statement
+            .free()
+            .filter(|index| keeps_apart(statement, *index))
+            .collect(),
     };
     let count = |index: &usize| {
         let variable = &statement.variables[*index];
@@ -201,7 +204,12 @@ fn joins(function: &Function, first: &Kernel<'_>, second: &Kernel<'_>) -> bool {
     if first.threads.is_empty() || first.threads != second.threads {
         return false;
     }
-    let parts = || first.parts.iter().flat_map(|a| second.parts.iter().map(move |b| (a, b)));
+    let parts = || {
+        first
+            .parts
+            .iter()
+            .flat_map(|a| second.parts.iter().map(move |b| (a, b)))
+    };
     parts().all(|(a, b)| stays_in_thread(function, a, b) && stays_in_thread(function, b, a))
 }
 
@@ -240,7 +248,11 @@ fn by_thread(part: &Part<'_>) -> Option<Vec<(usize, Linear)>> {
     match &part.work {
         Work::Initialise => {
             let rank = part.statement.subscripts.len();
-            Some((0..rank).map(|dimension| (dimension, Linear::number(0))).collect())
+            Some(
+                (0..rank)
+                    .map(|dimension| (dimension, Linear::number(0)))
+                    .collect(),
+            )
         }
         Work::Compute { taken, .. } => {
             let own = by_dimension(part.statement, &part.statement.subscripts, taken)?;

@@ -148,13 +148,15 @@ impl Statement {
     /// Numbers of the indices on the left.
     pub fn free(&self) -> impl Iterator<Item = usize> {
         let all = self.variables.iter().enumerate();
-        all.filter(|(_, variable)| variable.on_left).map(|(number, _)| number)
+        all.filter(|(_, variable)| variable.on_left)
+            .map(|(number, _)| number)
     }
 
     /// Numbers of the indices that are reduced.
     pub fn reduced(&self) -> impl Iterator<Item = usize> {
         let all = self.variables.iter().enumerate();
-        all.filter(|(_, variable)| !variable.on_left).map(|(number, _)| number)
+        all.filter(|(_, variable)| !variable.on_left)
+            .map(|(number, _)| number)
     }
 }
 
@@ -248,12 +250,17 @@ impl Value {
     pub fn linear(&self, function: &Function) -> Option<Linear> {
         let of = |value: &Self| value.linear(function);
         match &self.kind {
-            ValueKind::Integer(number) if self.scalar != Scalar::Bool => Some(Linear::number(*number)),
+            ValueKind::Integer(number) if self.scalar != Scalar::Bool => {
+                Some(Linear::number(*number))
+            }
             ValueKind::Variable(variable) => Some(Linear::variable(*variable)),
             ValueKind::Size(form) => Some(form.clone()),
             ValueKind::Read { tensor, .. } => {
                 let is_it = |kind: SymbolKind| kind == SymbolKind::Value(*tensor);
-                let number = function.symbols.iter().position(|symbol| is_it(symbol.kind))?;
+                let number = function
+                    .symbols
+                    .iter()
+                    .position(|symbol| is_it(symbol.kind))?;
                 Some(Linear::symbol(number))
             }
             ValueKind::Unary(Unary::Negate, operand) => of(operand)?.scale(-1),
@@ -301,7 +308,9 @@ impl Value {
             | ValueKind::Variable(_)
             | ValueKind::Size(_) => {}
             ValueKind::Read { tensor, subscripts } => {
-                subscripts.iter().for_each(|subscript| subscript.value.reads(visit));
+                subscripts
+                    .iter()
+                    .for_each(|subscript| subscript.value.reads(visit));
                 visit(*tensor, subscripts);
             }
             ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => operand.reads(visit),

@@ -38,7 +38,10 @@ struct Draft<'r> {
 
 impl<'r> Draft<'r> {
     fn new(random: &'r mut StdRng) -> Self {
-        let scalar = ["float", "float", "double", "int"].choose(random).copied().unwrap_or("float");
+        let scalar = ["float", "float", "double", "int"]
+            .choose(random)
+            .copied()
+            .unwrap_or("float");
         let mut draft = Self {
             random,
             scalar,
@@ -60,7 +63,11 @@ impl<'r> Draft<'r> {
     }
 
     fn pick(&mut self, words: &[&str]) -> String {
-        words.choose(self.random).copied().unwrap_or_default().to_owned()
+        words
+            .choose(self.random)
+            .copied()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn chance(&mut self, percent: u32) -> bool {
@@ -69,7 +76,8 @@ impl<'r> Draft<'r> {
 
     fn input(&mut self, extents: Vec<String>) {
         let name = format!("A{}", self.known.len());
-        self.inputs.push(format!("{}({}) {name}", self.scalar, extents.join(", ")));
+        self.inputs
+            .push(format!("{}({}) {name}", self.scalar, extents.join(", ")));
         self.known.push(Known { name, extents });
     }
 
@@ -126,7 +134,10 @@ impl<'r> Draft<'r> {
 
     fn read(&mut self, indices: &[&str]) -> String {
         let number = self.random.random_range(0..self.known.len());
-        let (name, rank) = (self.known[number].name.clone(), self.known[number].extents.len());
+        let (name, rank) = (
+            self.known[number].name.clone(),
+            self.known[number].extents.len(),
+        );
         let subscripts: Vec<String> = (0..rank).map(|_| self.subscript(indices)).collect();
         match rank {
             0 => name,
@@ -137,7 +148,11 @@ impl<'r> Draft<'r> {
     /// A read of an input, whose values stay small.
     fn small(&mut self, indices: &[&str]) -> String {
         match self.chance(70) {
-            true => format!("A0({}, {})", self.subscript(indices), self.subscript(indices)),
+            true => format!(
+                "A0({}, {})",
+                self.subscript(indices),
+                self.subscript(indices)
+            ),
             false => format!("A1({})", self.subscript(indices)),
         }
     }
@@ -215,7 +230,8 @@ impl<'r> Draft<'r> {
             true => name.clone(),
             false => format!("{name}({})", left.join(", ")),
         };
-        self.lines.push(format!("  {target} {operator} {value}{clauses}"));
+        self.lines
+            .push(format!("  {target} {operator} {value}{clauses}"));
         self.known.push(Known {
             name,
             extents: vec![String::new(); left.len()],
@@ -254,7 +270,9 @@ impl<'r> Draft<'r> {
         let operator = self.pick(&["+=!", "max=!", "min=!"]);
         let index = self.pick(&["I(i)", "i / 2", "I(i) + 1", "i % 2"]);
         let value = self.value(&["i", "j"], 1);
-        self.lines.push(format!("  {name}({index}, j) {operator} {value} where i in 0:N, j in 0:M"));
+        self.lines.push(format!(
+            "  {name}({index}, j) {operator} {value} where i in 0:N, j in 0:M"
+        ));
         self.known.push(Known {
             name,
             extents: vec![size, "M".to_owned()],
@@ -306,14 +324,16 @@ impl<'r> Draft<'r> {
             .collect();
         match one_dimensional.choose(self.random).cloned() {
             Some(other) => {
-                self.lines.push(format!("  {name} = concat(A1, {other}, 0)"));
+                self.lines
+                    .push(format!("  {name} = concat(A1, {other}, 0)"));
                 self.known.push(Known {
                     name,
                     extents: vec![String::new()],
                 });
             }
             None => {
-                self.lines.push(format!("  {name} = concat(A0, A0, {axis})"));
+                self.lines
+                    .push(format!("  {name} = concat(A0, A0, {axis})"));
                 self.known.push(Known {
                     name,
                     extents: vec![String::new(); 2],

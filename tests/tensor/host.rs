@@ -33,12 +33,21 @@ impl Case {
 
     /// Whether the launcher takes these sizes.
     pub fn is_accepted(&self) -> bool {
-        let extents = self.function.tensors.iter().flat_map(|tensor| &tensor.extents);
+        let extents = self
+            .function
+            .tensors
+            .iter()
+            .flat_map(|tensor| &tensor.extents);
         let mut extents = extents.map(|extent| self.form(extent));
         let holds = self.function.checks.iter().all(|check| {
             let needed = check.when_positive.iter().all(|count| self.form(count) > 0);
             let (left, right) = (self.form(&check.left), self.form(&check.right));
-            !needed || if check.equal { left == right } else { left <= right }
+            !needed
+                || if check.equal {
+                    left == right
+                } else {
+                    left <= right
+                }
         });
         extents.all(|extent| extent >= 0) && holds
     }
@@ -50,7 +59,11 @@ impl Case {
             if !matches!(tensor.role, Role::Input | Role::Changed) {
                 return None;
             }
-            let extents: Vec<i64> = tensor.extents.iter().map(|extent| self.form(extent)).collect();
+            let extents: Vec<i64> = tensor
+                .extents
+                .iter()
+                .map(|extent| self.form(extent))
+                .collect();
             let count: i64 = extents.iter().product();
             let elements = (0..count).map(|place| element(number, place, tensor.scalar));
             Some(Data {
@@ -98,10 +111,18 @@ pub fn program(header: &str, cases: &[Case]) -> String {
         };
         for (number, tensor) in function.tensors.iter().enumerate() {
             let cuda = tensor.scalar.cuda();
-            let factor = if tensor.scalar.is_floating() { "0.5" } else { "1" };
+            let factor = if tensor.scalar.is_floating() {
+                "0.5"
+            } else {
+                "1"
+            };
             if matches!(tensor.role, Role::Input | Role::Changed) {
                 let count = count(number);
-                let _ = writeln!(text, "    {cuda} *{} = input<{cuda}>({number}, {count}, {factor});", tensor.name);
+                let _ = writeln!(
+                    text,
+                    "    {cuda} *{} = input<{cuda}>({number}, {count}, {factor});",
+                    tensor.name
+                );
                 arguments.push(tensor.name.clone());
             }
         }
@@ -110,7 +131,11 @@ pub fn program(header: &str, cases: &[Case]) -> String {
             if tensor.role == Role::Output {
                 let cuda = tensor.scalar.cuda();
                 let count = count(*number);
-                let _ = writeln!(text, "    {cuda} *{} = input<{cuda}>(0, {count}, 0);", tensor.name);
+                let _ = writeln!(
+                    text,
+                    "    {cuda} *{} = input<{cuda}>(0, {count}, 0);",
+                    tensor.name
+                );
                 arguments.push(tensor.name.clone());
             }
         }
@@ -123,6 +148,9 @@ pub fn program(header: &str, cases: &[Case]) -> String {
         text += "}\n";
         let _ = writeln!(calls, "    case_{}();", function.name);
     }
-    let _ = write!(text, "int main()\n{{\n{calls}    return cudaDeviceSynchronize();\n}}\n");
+    let _ = write!(
+        text,
+        "int main()\n{{\n{calls}    return cudaDeviceSynchronize();\n}}\n"
+    );
     text
 }

@@ -7,7 +7,9 @@
 
 use sirius_rs::tensor::linear::Atom;
 use sirius_rs::tensor::linear::Linear;
-use sirius_rs::tensor::program::{Bound, Function, Role, Statement, Step, Subscript, SymbolKind, Value, ValueKind};
+use sirius_rs::tensor::program::{
+    Bound, Function, Role, Statement, Step, Subscript, SymbolKind, Value, ValueKind,
+};
 use sirius_rs::tensor::syntax::tree::{Binary, Operator, Reduction, Unary};
 use sirius_rs::tensor::types::Scalar;
 
@@ -111,8 +113,11 @@ pub fn run(function: &Function, sizes: &[i64], inputs: &[Option<Data>]) -> Vec<D
         tensors: Vec::new(),
     };
     for (tensor, input) in function.tensors.iter().zip(inputs) {
-        let extents: Vec<i64> =
-            tensor.extents.iter().map(|extent| machine.form(extent, &[])).collect();
+        let extents: Vec<i64> = tensor
+            .extents
+            .iter()
+            .map(|extent| machine.form(extent, &[]))
+            .collect();
         let count: i64 = extents.iter().product();
         let data = input.clone().unwrap_or(Data {
             extents,
@@ -157,7 +162,8 @@ impl Machine<'_> {
         let free = statement.free().count();
         let mut indices = Vec::new();
         self.each(statement, free, &mut indices, &mut |machine, indices| {
-            let Some(place) = machine.place(&written.extents, &statement.subscripts, indices) else {
+            let Some(place) = machine.place(&written.extents, &statement.subscripts, indices)
+            else {
                 return;
             };
             let Operator::Reduce(reduction, starts) = statement.operator else {
@@ -170,10 +176,15 @@ impl Machine<'_> {
                 false => written.elements[place],
             };
             let all = statement.variables.len();
-            machine.each(statement, all, &mut indices.clone(), &mut |machine, indices| {
-                let term = machine.value(&statement.value, indices);
-                sum = joined(reduction, sum, term.of(computed));
-            });
+            machine.each(
+                statement,
+                all,
+                &mut indices.clone(),
+                &mut |machine, indices| {
+                    let term = machine.value(&statement.value, indices);
+                    sum = joined(reduction, sum, term.of(computed));
+                },
+            );
             written.elements[place] = sum.stored(target.scalar);
         });
         self.tensors[statement.target] = written;
@@ -220,7 +231,10 @@ impl Machine<'_> {
                 None => self.whole(&subscript.value, indices),
             };
             if !(0..*extent).contains(&index) {
-                assert!(subscript.guarded, "an access is outside, and nothing guards it");
+                assert!(
+                    subscript.guarded,
+                    "an access is outside, and nothing guards it"
+                );
                 return None;
             }
             place = place * extent + index;
@@ -272,7 +286,11 @@ impl Machine<'_> {
                 if operator.is_truth()
                     && let Some((left, right)) = Value::compared(left, right, self.function)
                 {
-                    return compared(*operator, self.form(&left, indices), self.form(&right, indices));
+                    return compared(
+                        *operator,
+                        self.form(&left, indices),
+                        self.form(&right, indices),
+                    );
                 }
                 let joined = left.scalar.joined(right.scalar).computed();
                 let a = self.value(left, indices).of(joined);
@@ -396,8 +414,20 @@ fn call(name: &str, arguments: &[Number]) -> Number {
         ("max" | "fmax", [Float(a), Float(b)]) => Float(a.max(*b)),
         ("min" | "fmin", [Double(a), Double(b)]) => Double(a.min(*b)),
         ("max" | "fmax", [Double(a), Double(b)]) => Double(a.max(*b)),
-        ("min", [a, b]) => if a.integer() <= b.integer() { *a } else { *b },
-        ("max", [a, b]) => if a.integer() >= b.integer() { *a } else { *b },
+        ("min", [a, b]) => {
+            if a.integer() <= b.integer() {
+                *a
+            } else {
+                *b
+            }
+        }
+        ("max", [a, b]) => {
+            if a.integer() >= b.integer() {
+                *a
+            } else {
+                *b
+            }
+        }
         ("fabs" | "abs", [Float(a)]) => Float(a.abs()),
         ("fabs" | "abs", [Double(a)]) => Double(a.abs()),
         ("abs", [Int(a)]) => Int(a.wrapping_abs()),
@@ -424,5 +454,10 @@ pub fn symbols(function: &Function, sizes: &[i64], values: &[Option<Data>]) -> V
         }
         SymbolKind::Time => 0,
     };
-    function.symbols.iter().map(|symbol| symbol.kind).map(of).collect()
+    function
+        .symbols
+        .iter()
+        .map(|symbol| symbol.kind)
+        .map(of)
+        .collect()
 }

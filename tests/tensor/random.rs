@@ -32,9 +32,10 @@ pub fn check(seed: u64) -> Result<(), Failed> {
         let name = format!("f{number}");
         let (source, function, _) = generator::definition(seed * DEFINITIONS + number, &name);
         let mut random = StdRng::seed_from_u64(seed ^ (number << 32));
-        let sizes = function.symbols.iter().filter(|symbol| {
-            symbol.kind == sirius_rs::tensor::program::SymbolKind::Size
-        });
+        let sizes = function
+            .symbols
+            .iter()
+            .filter(|symbol| symbol.kind == sirius_rs::tensor::program::SymbolKind::Size);
         let count = sizes.count();
         // Sizes that the launcher takes, if there are small ones.
         let case = (0..50).find_map(|_| {
@@ -71,16 +72,32 @@ pub fn check(seed: u64) -> Result<(), Failed> {
         let mapping_option = format!("--sirius-tc-mapping={mapping}");
         let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
         // With contraction, results would depend on what stands in one expression.
-        compiler.args(["--sirius-device=cpu", "-fmad=false", "--sirius-fusion=off", &mapping_option]);
-        compiler.arg(&definitions).arg(&main).arg("-o").arg(&built).env("SIRIUS_STRICT", "1");
+        compiler.args([
+            "--sirius-device=cpu",
+            "-fmad=false",
+            "--sirius-fusion=off",
+            &mapping_option,
+        ]);
+        compiler
+            .arg(&definitions)
+            .arg(&main)
+            .arg("-o")
+            .arg(&built)
+            .env("SIRIUS_STRICT", "1");
         let said = run(&mut compiler).and_then(|_| run(&mut Command::new(&built)));
         let said = said.map_err(|error| keep(seed, &text, error))?;
         if let Some((found, wanted)) = difference(&said, &expected) {
             let name = wanted.split(':').next().unwrap_or_default();
             let source = sources.iter().find(|(known, _)| known == name);
             let source = source.map_or("", |(_, source)| source.as_str());
-            let sizes = cases.iter().find(|case| case.function.name == name).map(|case| &case.sizes);
-            return Err(format!("{mapping}, sizes {sizes:?}:\n{source}\nfound  {found}\nwanted {wanted}").into());
+            let sizes = cases
+                .iter()
+                .find(|case| case.function.name == name)
+                .map(|case| &case.sizes);
+            return Err(format!(
+                "{mapping}, sizes {sizes:?}:\n{source}\nfound  {found}\nwanted {wanted}"
+            )
+            .into());
         }
     }
     Ok(())
@@ -109,10 +126,15 @@ fn difference(said: &str, expected: &str) -> Option<(String, String)> {
     };
     let (said, expected) = (parts(said), parts(expected));
     let numbers = |text: &str| -> Vec<String> {
-        text.split_whitespace().map(|word| word.parse().map_or(word.to_owned(), shown)).collect()
+        text.split_whitespace()
+            .map(|word| word.parse().map_or(word.to_owned(), shown))
+            .collect()
     };
     if said.len() != expected.len() {
-        return Some((format!("{} definitions", said.len()), format!("{}", expected.len())));
+        return Some((
+            format!("{} definitions", said.len()),
+            format!("{}", expected.len()),
+        ));
     }
     let mut pairs = said.into_iter().zip(expected);
     pairs.find(|(said, expected)| numbers(said) != numbers(expected))
@@ -122,7 +144,7 @@ fn difference(said: &str, expected: &str) -> Option<(String, String)> {
 fn shown(value: f64) -> String {
     match value {
         value if value.is_nan() => "nan".to_owned(),
-        value if value == 0.0 => "0".to_owned(),
+        0.0 => "0".to_owned(),
         value => format!("{value:e}"),
     }
 }

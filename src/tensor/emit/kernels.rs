@@ -37,13 +37,19 @@ impl Lines {
 /// The text of a kernel.
 pub(super) fn kernel(function: &Function, kernel: &Kernel<'_>, name: &str, source: &str) -> String {
     let mut lines = Lines::default();
-    lines.line(&format!("static __global__ void {name}({})", parameters(function, kernel)));
+    lines.line(&format!(
+        "static __global__ void {name}({})",
+        parameters(function, kernel)
+    ));
     lines.line("{");
     lines.depth = 1;
     if !kernel.threads.is_empty() {
         lines.line("const long long tc_thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;");
-        let all: Vec<String> =
-            kernel.threads.iter().map(|extent| factor(function, extent)).collect();
+        let all: Vec<String> = kernel
+            .threads
+            .iter()
+            .map(|extent| factor(function, extent))
+            .collect();
         lines.line(&format!("if (tc_thread >= {})", all.join(" * ")));
         lines.line("    return;");
     }
@@ -66,12 +72,19 @@ pub(super) fn kernel(function: &Function, kernel: &Kernel<'_>, name: &str, sourc
 /// The statement in one line.
 fn comment(source: &str, span: Span) -> String {
     let text = source.get(span.start..span.end).unwrap_or_default();
-    let words: Vec<&str> = text.lines().map(without_comment).flat_map(str::split_whitespace).collect();
+    let words: Vec<&str> = text
+        .lines()
+        .map(without_comment)
+        .flat_map(str::split_whitespace)
+        .collect();
     words.join(" ").replace('\\', "")
 }
 
 fn without_comment(line: &str) -> &str {
-    let end = [line.find('#'), line.find("//"), line.find("/*")].into_iter().flatten().min();
+    let end = [line.find('#'), line.find("//"), line.find("/*")]
+        .into_iter()
+        .flatten()
+        .min();
     &line[..end.unwrap_or(line.len())]
 }
 
@@ -81,9 +94,13 @@ fn parameters(function: &Function, kernel: &Kernel<'_>) -> String {
         SymbolKind::Value(tensor) => arguments.tensors.iter().any(|(known, _)| *known == tensor),
         _ => false,
     };
-    let symbols = arguments.symbols.iter().filter(|symbol| !is_also_tensor(**symbol));
-    let mut all: Vec<String> =
-        symbols.map(|symbol| format!("long long {}", function.symbols[*symbol].name)).collect();
+    let symbols = arguments
+        .symbols
+        .iter()
+        .filter(|symbol| !is_also_tensor(**symbol));
+    let mut all: Vec<String> = symbols
+        .map(|symbol| format!("long long {}", function.symbols[*symbol].name))
+        .collect();
     for (tensor, written) in &arguments.tensors {
         let tensor = &function.tensors[*tensor];
         let cuda = tensor.scalar.cuda();
@@ -103,9 +120,15 @@ pub(super) fn passed(function: &Function, kernel: &Kernel<'_>) -> String {
         SymbolKind::Value(tensor) => arguments.tensors.iter().any(|(known, _)| *known == tensor),
         _ => false,
     };
-    let symbols = arguments.symbols.iter().filter(|symbol| !is_also_tensor(**symbol));
+    let symbols = arguments
+        .symbols
+        .iter()
+        .filter(|symbol| !is_also_tensor(**symbol));
     let symbols = symbols.map(|symbol| function.symbols[*symbol].name.as_str());
-    let tensors = arguments.tensors.iter().map(|(tensor, _)| function.tensors[*tensor].name.as_str());
+    let tensors = arguments
+        .tensors
+        .iter()
+        .map(|(tensor, _)| function.tensors[*tensor].name.as_str());
     symbols.chain(tensors).collect::<Vec<_>>().join(", ")
 }
 
@@ -141,8 +164,10 @@ fn take(
 ) {
     let names: Vec<(String, Linear)> = names.collect();
     for (dimension, (name, low)) in names.iter().enumerate() {
-        let after: Vec<String> =
-            threads[dimension + 1..].iter().map(|extent| factor(function, extent)).collect();
+        let after: Vec<String> = threads[dimension + 1..]
+            .iter()
+            .map(|extent| factor(function, extent))
+            .collect();
         let mut text = "tc_thread".to_owned();
         if !after.is_empty() {
             text = match after.as_slice() {
@@ -173,7 +198,9 @@ fn open_loop(function: &Function, statement: &Statement, index: usize, lines: &m
             format!("tc_end_{name}")
         }
     };
-    lines.open(&format!("for (long long {name} = {low}; {name} < {high}; ++{name})"));
+    lines.open(&format!(
+        "for (long long {name} = {low}; {name} < {high}; ++{name})"
+    ));
 }
 
 fn initialise(function: &Function, kernel: &Kernel<'_>, statement: &Statement, lines: &mut Lines) {
@@ -185,8 +212,11 @@ fn initialise(function: &Function, kernel: &Kernel<'_>, statement: &Statement, l
         // The threads are the elements, in their order.
         false => "tc_thread".to_owned(),
         true => {
-            let all: Vec<String> =
-                target.extents.iter().map(|extent| factor(function, extent)).collect();
+            let all: Vec<String> = target
+                .extents
+                .iter()
+                .map(|extent| factor(function, extent))
+                .collect();
             let all = match all.is_empty() {
                 true => "1".to_owned(),
                 false => all.join(" * "),
@@ -210,7 +240,10 @@ fn element(function: &Function, statement: &Statement, lines: &mut Lines) {
     let element = format!("{}[{place}]", target.name);
     let Operator::Reduce(reduction, starts) = statement.operator else {
         let value = values::value_as(function, statement, &statement.value, computed);
-        lines.line(&format!("{element} = {};", values::stored(value, target.scalar, computed)));
+        lines.line(&format!(
+            "{element} = {};",
+            values::stored(value, target.scalar, computed)
+        ));
         return;
     };
     let first = match starts {
@@ -233,7 +266,10 @@ fn accumulate(reduction: Reduction, computed: crate::tensor::types::Scalar, term
     match reduction {
         Reduction::Sum => format!("tc_value += {term};"),
         Reduction::Product => format!("tc_value *= {term};"),
-        _ => format!("tc_value = {};", values::joined(reduction, computed, "tc_value", term)),
+        _ => format!(
+            "tc_value = {};",
+            values::joined(reduction, computed, "tc_value", term)
+        ),
     }
 }
 
@@ -246,7 +282,11 @@ fn scatter(function: &Function, statement: &Statement, atomic: bool, lines: &mut
     };
     let place = values::place(function, statement, statement.target, &statement.subscripts);
     lines.line(&format!("const long long tc_element = {place};"));
-    if statement.subscripts.iter().any(|subscript| subscript.guarded) {
+    if statement
+        .subscripts
+        .iter()
+        .any(|subscript| subscript.guarded)
+    {
         lines.open("if (tc_element >= 0)");
     }
     for index in statement.reduced() {
@@ -264,5 +304,8 @@ fn scatter(function: &Function, statement: &Statement, atomic: bool, lines: &mut
         return;
     }
     let both = values::joined(reduction, computed, &element, &term);
-    lines.line(&format!("{element} = {};", values::stored(both, target.scalar, computed)));
+    lines.line(&format!(
+        "{element} = {};",
+        values::stored(both, target.scalar, computed)
+    ));
 }

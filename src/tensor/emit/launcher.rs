@@ -10,7 +10,9 @@ use std::fmt::Write;
 /// `void mv(cudaStream_t stream, int M, …)`.
 pub(super) fn signature(function: &Function) -> String {
     let each = parameters(function).map(|(_, cuda, name)| format!("{cuda}{name}"));
-    let each: Vec<String> = std::iter::once("cudaStream_t stream".to_owned()).chain(each).collect();
+    let each: Vec<String> = std::iter::once("cudaStream_t stream".to_owned())
+        .chain(each)
+        .collect();
     format!("void {}({})", function.name, each.join(", "))
 }
 
@@ -22,7 +24,10 @@ enum ParameterKind {
 
 /// Parameters behind the stream: what each is, its type with what stands before the name, and its name.
 fn parameters(function: &Function) -> impl Iterator<Item = (ParameterKind, String, &str)> {
-    let sizes = function.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Size);
+    let sizes = function
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.kind == SymbolKind::Size);
     let sizes = sizes.map(|symbol| (ParameterKind::Size, "int ".to_owned(), symbol.name.as_str()));
     let tensors = interface(function).map(|number| {
         let tensor = &function.tensors[number];
@@ -38,7 +43,11 @@ fn parameters(function: &Function) -> impl Iterator<Item = (ParameterKind, Strin
 }
 
 /// The text of the launcher.
-pub(super) fn launcher(function: &Function, steps: &[Step<'_>], (name, source): (&str, &str)) -> String {
+pub(super) fn launcher(
+    function: &Function,
+    steps: &[Step<'_>],
+    (name, source): (&str, &str),
+) -> String {
     // Inside of it, sizes have 64 bits.
     let mut text = format!("static {}\n{{\n", inner_signature(function));
     checks(function, (name, source), &mut text);
@@ -88,13 +97,18 @@ fn inner_signature(function: &Function) -> String {
         ParameterKind::Size => format!("long long {name}"),
         ParameterKind::Other => format!("{cuda}{name}"),
     });
-    let each: Vec<String> = std::iter::once("cudaStream_t stream".to_owned()).chain(each).collect();
+    let each: Vec<String> = std::iter::once("cudaStream_t stream".to_owned())
+        .chain(each)
+        .collect();
     format!("void {}({})", inner_name(function), each.join(", "))
 }
 
 /// Extents multiplied.
 fn product(function: &Function, extents: &[Linear]) -> String {
-    let factors: Vec<String> = extents.iter().map(|extent| factor(function, extent)).collect();
+    let factors: Vec<String> = extents
+        .iter()
+        .map(|extent| factor(function, extent))
+        .collect();
     match factors.is_empty() {
         true => "1".to_owned(),
         false => factors.join(" * "),
@@ -102,16 +116,31 @@ fn product(function: &Function, extents: &[Linear]) -> String {
 }
 
 fn literal(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ").replace('%', "%%")
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', " ")
+        .replace('%', "%%")
 }
 
 fn checks(function: &Function, (name, source): (&str, &str), text: &mut String) {
-    let at = |byte: usize| format!("{}:{}: {}", literal(name), place(source, byte).0, function.name);
-    let sizes = function.symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Size);
+    let at = |byte: usize| {
+        format!(
+            "{}:{}: {}",
+            literal(name),
+            place(source, byte).0,
+            function.name
+        )
+    };
+    let sizes = function
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.kind == SymbolKind::Size);
     let sizes: Vec<&str> = sizes.map(|symbol| symbol.name.as_str()).collect();
     if !sizes.is_empty() {
         let conditions: Vec<String> = sizes.iter().map(|size| format!("{size} < 0")).collect();
-        let least = sizes[1..].iter().fold(sizes[0].to_owned(), |least, size| format!("tc_min({least}, {size})"));
+        let least = sizes[1..].iter().fold(sizes[0].to_owned(), |least, size| {
+            format!("tc_min({least}, {size})")
+        });
         let _ = writeln!(
             text,
             "    if ({})\n        tc_refuse(\"{}: a size is negative: {}\", {least}, 0);",
@@ -152,7 +181,13 @@ fn checks(function: &Function, (name, source): (&str, &str), text: &mut String) 
     }
 }
 
-fn launches(function: &Function, steps: &[Step<'_>], depth: usize, number: &mut usize, text: &mut String) {
+fn launches(
+    function: &Function,
+    steps: &[Step<'_>],
+    depth: usize,
+    number: &mut usize,
+    text: &mut String,
+) {
     let indent = "    ".repeat(depth);
     for step in steps {
         match step {
@@ -163,7 +198,10 @@ fn launches(function: &Function, steps: &[Step<'_>], depth: usize, number: &mut 
                 let shape = match kernel.threads.is_empty() {
                     true => "1, 1".to_owned(),
                     false => {
-                        format!("tc_blocks({}), {BLOCK_THREADS}", product(function, &kernel.threads))
+                        format!(
+                            "tc_blocks({}), {BLOCK_THREADS}",
+                            product(function, &kernel.threads)
+                        )
                     }
                 };
                 let _ = writeln!(text, "{indent}{name}<<<{shape}, 0, stream>>>({passed});");

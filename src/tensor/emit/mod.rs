@@ -16,8 +16,15 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// The source and header of a file's definitions.
-pub(super) fn emit(name: &str, text: &str, functions: &[Function], options: Options) -> Translation {
-    let file = Path::new(name).file_name().map(|file| file.to_string_lossy().into_owned());
+pub(super) fn emit(
+    name: &str,
+    text: &str,
+    functions: &[Function],
+    options: Options,
+) -> Translation {
+    let file = Path::new(name)
+        .file_name()
+        .map(|file| file.to_string_lossy().into_owned());
     let file = file.unwrap_or_else(|| name.to_owned());
     let mut body = String::new();
     for function in functions {
@@ -34,9 +41,13 @@ pub(super) fn emit(name: &str, text: &str, functions: &[Function], options: Opti
     let mut source = format!("// Made of {file} by sirius-rs.\n#include \"{file}.h\"\n");
     source += "#include <cstdio>\n#include <cstdlib>\n";
     for helper in HELPERS {
-        if body.contains(&format!("{}(", helper.name)) || HELPERS.iter().any(|other| {
-            other.text.contains(&format!("{}(", helper.name)) && other.name != helper.name && body.contains(&format!("{}(", other.name))
-        }) {
+        if body.contains(&format!("{}(", helper.name))
+            || HELPERS.iter().any(|other| {
+                other.text.contains(&format!("{}(", helper.name))
+                    && other.name != helper.name
+                    && body.contains(&format!("{}(", other.name))
+            })
+        {
             source.push('\n');
             source += helper.text;
         }
@@ -101,7 +112,9 @@ const HELPERS: &[Helper] = &[
 const BLOCK_THREADS: usize = 256;
 
 fn header(file: &str, text: &str, functions: &[Function]) -> String {
-    let mut header = format!("// Made of {file} by sirius-rs: tensors are row-major in device memory.\n#pragma once\n#include <cuda_runtime.h>\n");
+    let mut header = format!(
+        "// Made of {file} by sirius-rs: tensors are row-major in device memory.\n#pragma once\n#include <cuda_runtime.h>\n"
+    );
     let uses = |scalar: Scalar| {
         let mut all = functions.iter().flat_map(|function| &function.tensors);
         all.any(|tensor| tensor.scalar == scalar)
@@ -114,7 +127,9 @@ fn header(file: &str, text: &str, functions: &[Function]) -> String {
     }
     for function in functions {
         let (line, _) = super::fault::place(text, function.span.start);
-        let shapes: Vec<String> = interface(function).map(|tensor| shape(function, tensor)).collect();
+        let shapes: Vec<String> = interface(function)
+            .map(|tensor| shape(function, tensor))
+            .collect();
         // Writing to a string cannot fail.
         let _ = write!(
             header,
@@ -142,9 +157,11 @@ fn interface(function: &Function) -> impl Iterator<Item = usize> {
 /// `A(M, K)`.
 fn shape(function: &Function, tensor: usize) -> String {
     let tensor = &function.tensors[tensor];
-    let extents: Vec<String> = tensor.extents.iter().map(|extent| {
-        extent.text(Notation::Message, &mut |atom| symbol_name(function, atom))
-    }).collect();
+    let extents: Vec<String> = tensor
+        .extents
+        .iter()
+        .map(|extent| extent.text(Notation::Message, &mut |atom| symbol_name(function, atom)))
+        .collect();
     match extents.is_empty() {
         true => tensor.name.clone(),
         false => format!("{}({})", tensor.name, extents.join(", ")),
@@ -160,7 +177,9 @@ fn symbol_name(function: &Function, atom: &Atom) -> String {
 
 /// A number of sizes alone, in C++.
 fn size(function: &Function, form: &Linear) -> String {
-    form.text(Notation::Cuda, &mut |atom| name_of(function, atom, &|_| false))
+    form.text(Notation::Cuda, &mut |atom| {
+        name_of(function, atom, &|_| false)
+    })
 }
 
 /// The name of an atom; for a quotient, whether the one of C++ will do.
@@ -227,17 +246,20 @@ fn arguments(function: &Function, kernel: &Kernel<'_>) -> Arguments {
             }
         });
     };
-    let mut tensor = |number: usize, written: bool| {
-        match tensors.iter_mut().find(|(known, _)| *known == number) {
+    let mut tensor =
+        |number: usize, written: bool| match tensors.iter_mut().find(|(known, _)| *known == number)
+        {
             Some((_, known)) => *known |= written,
             None => tensors.push((number, written)),
-        }
-    };
+        };
     kernel.threads.iter().for_each(&mut form);
     for part in &kernel.parts {
         let statement = part.statement;
         tensor(statement.target, true);
-        function.tensors[statement.target].extents.iter().for_each(&mut form);
+        function.tensors[statement.target]
+            .extents
+            .iter()
+            .for_each(&mut form);
         if part.work == Work::Initialise {
             continue;
         }

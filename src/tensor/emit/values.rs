@@ -36,11 +36,17 @@ pub(super) fn form(function: &Function, statement: &Statement, form: &Linear) ->
     // Bounds speak of indices before their own, so this ends.
     fn natural(function: &Function, statement: &Statement, variable: usize) -> bool {
         let low = statement.variables[variable].low.linear();
-        low.is_some_and(|low| function.is_natural(low, &|other| other < variable && natural(function, statement, other)))
+        low.is_some_and(|low| {
+            function.is_natural(low, &|other| {
+                other < variable && natural(function, statement, other)
+            })
+        })
     }
     form.text(Notation::Cuda, &mut |atom| match atom {
         Atom::Variable(variable) => statement.variables[*variable].name.clone(),
-        other => name_of(function, other, &|variable| natural(function, statement, variable)),
+        other => name_of(function, other, &|variable| {
+            natural(function, statement, variable)
+        }),
     })
 }
 
@@ -58,7 +64,12 @@ pub(super) fn value(function: &Function, statement: &Statement, value: &Value) -
 }
 
 /// A value converted to the type in which another one is computed.
-pub(super) fn value_as(function: &Function, statement: &Statement, value: &Value, computed: Scalar) -> String {
+pub(super) fn value_as(
+    function: &Function,
+    statement: &Statement,
+    value: &Value,
+    computed: Scalar,
+) -> String {
     converted(function, statement, value, computed).at(LOOSEST)
 }
 
@@ -90,7 +101,9 @@ fn text(function: &Function, statement: &Statement, value: &Value) -> Text {
                 _ => Text::of(format!("(long long)({inner})"), UNARY),
             }
         }
-        ValueKind::Read { tensor, subscripts } => Text::of(read(function, statement, *tensor, subscripts), TIGHTEST),
+        ValueKind::Read { tensor, subscripts } => {
+            Text::of(read(function, statement, *tensor, subscripts), TIGHTEST)
+        }
         ValueKind::Unary(operator, operand) => {
             let sign = match operator {
                 Unary::Negate => "-",
@@ -110,18 +123,25 @@ fn text(function: &Function, statement: &Statement, value: &Value) -> Text {
                 && let Some((left, right)) = Value::compared(left, right, function)
             {
                 let side = |linear: &Linear| form(function, statement, linear);
-                return Text::of(format!("{} {} {}", side(&left), operator.text(), side(&right)), strength);
+                return Text::of(
+                    format!("{} {} {}", side(&left), operator.text(), side(&right)),
+                    strength,
+                );
             }
             let (left, right) = (of(left).at(strength), of(right).at(strength + 1));
             Text::of(format!("{left} {} {right}", operator.text()), strength)
         }
         ValueKind::Select(condition, then, other) => {
             let condition = of(condition).at(1);
-            let branch = |branch: &Value| match value.scalar.computed() == branch.scalar.computed() {
+            let branch = |branch: &Value| match value.scalar.computed() == branch.scalar.computed()
+            {
                 true => of(branch).at(1),
                 false => converted(function, statement, branch, value.scalar.computed()).at(1),
             };
-            Text::of(format!("{condition} ? {} : {}", branch(then), branch(other)), LOOSEST)
+            Text::of(
+                format!("{condition} ? {} : {}", branch(then), branch(other)),
+                LOOSEST,
+            )
         }
         ValueKind::Call(builtin, computed, arguments) => {
             let last = arguments.len() - 1;
@@ -137,13 +157,19 @@ fn text(function: &Function, statement: &Statement, value: &Value) -> Text {
             let each: Vec<String> = each.collect();
             match (builtin.name, computed.is_signed()) {
                 ("abs", false) => Text::of(format!("({})", each.join(", ")), TIGHTEST),
-                _ => Text::of(format!("{}({})", builtin.cuda(*computed), each.join(", ")), TIGHTEST),
+                _ => Text::of(
+                    format!("{}({})", builtin.cuda(*computed), each.join(", ")),
+                    TIGHTEST,
+                ),
             }
         }
         ValueKind::Cast(operand) => match value.scalar {
             Scalar::Half | Scalar::Bfloat16 => {
                 let inner = converted(function, statement, operand, Scalar::Float).at(LOOSEST);
-                Text::of(loaded(&stored(inner, value.scalar, Scalar::Float), value.scalar), TIGHTEST)
+                Text::of(
+                    loaded(&stored(inner, value.scalar, Scalar::Float), value.scalar),
+                    TIGHTEST,
+                )
             }
             scalar => {
                 let inner = of(operand).at(UNARY);
@@ -164,7 +190,10 @@ fn integer(number: i64, scalar: Scalar) -> String {
 fn real(number: f64, scalar: Scalar) -> String {
     match scalar {
         Scalar::Double => format!("{number:?}"),
-        #[expect(clippy::cast_possible_truncation, reason = "the literal is one of single precision")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the literal is one of single precision"
+        )]
         _ => {
             let single = number as f32;
             match single.is_finite() {
@@ -176,7 +205,12 @@ fn real(number: f64, scalar: Scalar) -> String {
 }
 
 /// A read in the type in which it is computed.
-fn read(function: &Function, statement: &Statement, tensor: usize, subscripts: &[Subscript]) -> String {
+fn read(
+    function: &Function,
+    statement: &Statement,
+    tensor: usize,
+    subscripts: &[Subscript],
+) -> String {
     let known = &function.tensors[tensor];
     if known.role == Role::Value {
         return loaded(&known.name, known.scalar);
@@ -210,7 +244,12 @@ pub(super) fn stored(value: String, scalar: Scalar, computed: Scalar) -> String 
 }
 
 /// The place of an element in its tensor; -1 where a subscript that may be outside is.
-pub(super) fn place(function: &Function, statement: &Statement, tensor: usize, subscripts: &[Subscript]) -> String {
+pub(super) fn place(
+    function: &Function,
+    statement: &Statement,
+    tensor: usize,
+    subscripts: &[Subscript],
+) -> String {
     let extents = &function.tensors[tensor].extents;
     let is_guarded = subscripts.iter().any(|subscript| subscript.guarded);
     let index = |subscript: &Subscript| match &subscript.linear {
@@ -228,7 +267,9 @@ pub(super) fn place(function: &Function, statement: &Statement, tensor: usize, s
             }
             (None, false) => index,
             (Some(before), false) if before == "0" => index,
-            (Some(before), false) => format!("{} * {extent} + {}", bracketed(&before), bracketed(&index)),
+            (Some(before), false) => {
+                format!("{} * {extent} + {}", bracketed(&before), bracketed(&index))
+            }
         });
     }
     place.unwrap_or_else(|| "0".to_owned())
@@ -313,7 +354,9 @@ pub(super) fn forms(statement: &Statement, visit: &mut dyn FnMut(&Linear)) {
             ValueKind::Integer(_) | ValueKind::Real(_) | ValueKind::Variable(_) => {}
             ValueKind::Size(form) => visit(form),
             ValueKind::Read { subscripts, .. } => {
-                subscripts.iter().for_each(|subscript| of_subscript(subscript, visit));
+                subscripts
+                    .iter()
+                    .for_each(|subscript| of_subscript(subscript, visit));
             }
             ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => of_value(operand, visit),
             ValueKind::Binary(_, left, right) => {
@@ -326,7 +369,9 @@ pub(super) fn forms(statement: &Statement, visit: &mut dyn FnMut(&Linear)) {
                 of_value(other, visit);
             }
             ValueKind::Call(_, _, arguments) => {
-                arguments.iter().for_each(|argument| of_value(argument, visit));
+                arguments
+                    .iter()
+                    .for_each(|argument| of_value(argument, visit));
             }
         }
     }
@@ -344,6 +389,9 @@ pub(super) fn forms(statement: &Statement, visit: &mut dyn FnMut(&Linear)) {
             }
         }
     }
-    statement.subscripts.iter().for_each(|subscript| of_subscript(subscript, visit));
+    statement
+        .subscripts
+        .iter()
+        .for_each(|subscript| of_subscript(subscript, visit));
     of_value(&statement.value, visit);
 }

@@ -39,17 +39,30 @@ pub(super) fn as_comprehension(scope: &Scope, call: &Call) -> Option<Comprehensi
 }
 
 /// What a call stands for.
-pub(super) fn inlined(scope: &mut Scope, call: &Call, earlier: &[Definition]) -> Checked<Vec<Statement>> {
+pub(super) fn inlined(
+    scope: &mut Scope,
+    call: &Call,
+    earlier: &[Definition],
+) -> Checked<Vec<Statement>> {
     if call.function.text == "concat" {
         return concatenation(scope, call);
     }
     let name = &call.function;
-    let Some(called) = earlier.iter().find(|definition| definition.name.text == name.text) else {
+    let Some(called) = earlier
+        .iter()
+        .find(|definition| definition.name.text == name.text)
+    else {
         let message = format!("'{}' is no definition before this one", name.text);
-        let known: Vec<&str> = earlier.iter().map(|other| other.name.text.as_str()).collect();
+        let known: Vec<&str> = earlier
+            .iter()
+            .map(|other| other.name.text.as_str())
+            .collect();
         let mend = match known.is_empty() {
             true => "define it before this definition".to_owned(),
-            false => format!("define it before this definition; there are {}", known.join(", ")),
+            false => format!(
+                "define it before this definition; there are {}",
+                known.join(", ")
+            ),
         };
         return Err(Fault::new(name.span, message).mend(mend).into());
     };
@@ -67,7 +80,10 @@ pub(super) fn inlined(scope: &mut Scope, call: &Call, earlier: &[Definition]) ->
     for (returned, target) in called.returns.iter().zip(&call.targets) {
         let is_input = |parameter: &Declaration| parameter.name.text == returned.name().text;
         if called.parameters.iter().any(is_input) {
-            let message = format!("'{}' changes its input in place and cannot be called here", name.text);
+            let message = format!(
+                "'{}' changes its input in place and cannot be called here",
+                name.text
+            );
             return Err(Fault::new(name.span, message)
                 .mend("write its statements here")
                 .into());
@@ -77,7 +93,9 @@ pub(super) fn inlined(scope: &mut Scope, call: &Call, earlier: &[Definition]) ->
         {
             let message = format!("'{}' is defined already", target.text);
             let fault = Fault::new(target.span, message).mend("choose another name for the result");
-            return Err(fault.note(scope.function.tensors[*known].span, "here").into());
+            return Err(fault
+                .note(scope.function.tensors[*known].span, "here")
+                .into());
         }
         copy.replaced.insert(
             returned.name().text.clone(),
@@ -121,7 +139,12 @@ fn counts_fit(call: &Call, called: &Definition) -> Checked<()> {
 }
 
 /// Puts an argument in the place of an input.
-fn bind(scope: &mut Scope, copy: &mut Copy, parameter: &Declaration, argument: &Expression) -> Checked<()> {
+fn bind(
+    scope: &mut Scope,
+    copy: &mut Copy,
+    parameter: &Declaration,
+    argument: &Expression,
+) -> Checked<()> {
     let Some(extents) = &parameter.extents else {
         let value = Expression {
             span: argument.span,
@@ -139,7 +162,10 @@ fn bind(scope: &mut Scope, copy: &mut Copy, parameter: &Declaration, argument: &
     };
     let tensor = number.map(|number| &scope.function.tensors[number]);
     let Some(tensor) = tensor.filter(|tensor| tensor.role != Role::Value) else {
-        let message = format!("the input '{}' needs the name of a tensor", parameter.name.text);
+        let message = format!(
+            "the input '{}' needs the name of a tensor",
+            parameter.name.text
+        );
         let mend = "define a tensor with this value in a statement before, and give its name";
         return Err(Fault::new(argument.span, message).mend(mend).into());
     };
@@ -156,7 +182,11 @@ fn bind(scope: &mut Scope, copy: &mut Copy, parameter: &Declaration, argument: &
     }
     if tensor.extents.len() != extents.len() {
         let has = counted(tensor.extents.len(), "dimension", "dimensions");
-        return Err(here(format!("'{}' has {has}, and the input {}", tensor.name, extents.len())));
+        return Err(here(format!(
+            "'{}' has {has}, and the input {}",
+            tensor.name,
+            extents.len()
+        )));
     }
     let name = Name {
         text: tensor.name.clone(),
@@ -179,9 +209,15 @@ fn bind(scope: &mut Scope, copy: &mut Copy, parameter: &Declaration, argument: &
             },
             _ => continue,
         };
-        equal(scope, (argument.span, &name.text, dimension), actual, wanted)?;
+        equal(
+            scope,
+            (argument.span, &name.text, dimension),
+            actual,
+            wanted,
+        )?;
     }
-    copy.replaced.insert(parameter.name.text.clone(), argument.clone());
+    copy.replaced
+        .insert(parameter.name.text.clone(), argument.clone());
     Ok(())
 }
 
@@ -220,7 +256,9 @@ fn equal(
 fn concatenation(scope: &mut Scope, call: &Call) -> Checked<Vec<Statement>> {
     let usage = "write 'C = concat(A, B, 0)': the tensors, and the dimension along which they follow each other";
     let [target] = call.targets.as_slice() else {
-        return Err(Fault::new(call.span, "'concat' gives one tensor").mend(usage).into());
+        return Err(Fault::new(call.span, "'concat' gives one tensor")
+            .mend(usage)
+            .into());
     };
     let axis = match call.arguments.last().map(|argument| &argument.kind) {
         Some(Kind::Integer(axis)) => usize::try_from(*axis).unwrap_or(usize::MAX),
@@ -231,7 +269,9 @@ fn concatenation(scope: &mut Scope, call: &Call) -> Checked<Vec<Statement>> {
     };
     let parts = &call.arguments[..call.arguments.len() - 1];
     if parts.len() < 2 {
-        return Err(Fault::new(call.span, "'concat' takes at least two tensors").mend(usage).into());
+        return Err(Fault::new(call.span, "'concat' takes at least two tensors")
+            .mend(usage)
+            .into());
     }
     let mut tensors = Vec::new();
     for part in parts {
@@ -243,7 +283,9 @@ fn concatenation(scope: &mut Scope, call: &Call) -> Checked<Vec<Statement>> {
             _ => None,
         };
         let Some(number) = number else {
-            return Err(Fault::new(part.span, "'concat' takes names of tensors").mend(usage).into());
+            return Err(Fault::new(part.span, "'concat' takes names of tensors")
+                .mend(usage)
+                .into());
         };
         let tensor = &scope.function.tensors[number];
         if axis >= tensor.extents.len() {
@@ -251,7 +293,12 @@ fn concatenation(scope: &mut Scope, call: &Call) -> Checked<Vec<Statement>> {
             let message = format!("'{}' has {has}, counted from 0", tensor.name);
             return Err(Fault::new(part.span, message).into());
         }
-        tensors.push((tensor.name.clone(), tensor.extents.clone(), tensor.scalar, part.span));
+        tensors.push((
+            tensor.name.clone(),
+            tensor.extents.clone(),
+            tensor.scalar,
+            part.span,
+        ));
     }
     let (first, extents, scalar, _) = tensors[0].clone();
     for (name, others, other_scalar, span) in &tensors[1..] {
@@ -261,7 +308,12 @@ fn concatenation(scope: &mut Scope, call: &Call) -> Checked<Vec<Statement>> {
         }
         for (dimension, (extent, other)) in extents.iter().zip(others).enumerate() {
             if dimension != axis {
-                equal(scope, (*span, name, dimension), other.clone(), extent.clone())?;
+                equal(
+                    scope,
+                    (*span, name, dimension),
+                    other.clone(),
+                    extent.clone(),
+                )?;
             }
         }
     }
@@ -306,7 +358,11 @@ fn concatenation(scope: &mut Scope, call: &Call) -> Checked<Vec<Statement>> {
             None => read,
             Some(rest) => {
                 let is_in = binary(Binary::Less, index(axis), ends[number].clone());
-                of(Kind::Select(Box::new(is_in), Box::new(read), Box::new(rest)))
+                of(Kind::Select(
+                    Box::new(is_in),
+                    Box::new(read),
+                    Box::new(rest),
+                ))
             }
         });
     }
@@ -400,10 +456,13 @@ impl Copy {
     fn defined(&mut self, name: &mut Name) {
         let suffix = &self.suffix;
         let span = name.span;
-        let new = self.replaced.entry(name.text.clone()).or_insert_with(|| Expression {
-            span,
-            kind: Kind::Name(format!("{}_{suffix}", name.text)),
-        });
+        let new = self
+            .replaced
+            .entry(name.text.clone())
+            .or_insert_with(|| Expression {
+                span,
+                kind: Kind::Name(format!("{}_{suffix}", name.text)),
+            });
         if let Kind::Name(text) = &new.kind {
             name.text.clone_from(text);
         }
@@ -436,7 +495,9 @@ impl Copy {
             Kind::Extent(name, _) => self.tensor(name),
             Kind::Apply(name, arguments) => {
                 self.tensor(name);
-                arguments.iter_mut().for_each(|argument| self.expression(argument));
+                arguments
+                    .iter_mut()
+                    .for_each(|argument| self.expression(argument));
             }
             _ => for_each_part(expression, &mut |part| self.expression(part)),
         }

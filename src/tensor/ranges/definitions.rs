@@ -2,7 +2,7 @@
 //! whole tensors (§3 of the paper: everything is read before anything is written).
 
 use super::Checked;
-use super::proofs::{Texts, dimensions, reads_under};
+use super::proofs::{Texts, Visit, dimensions, reads_under};
 use super::scope::shown;
 use crate::isl::Set;
 use crate::tensor::fault::{Fault, Span};
@@ -78,8 +78,7 @@ impl Walk<'_> {
                 Step::Loop(time_loop) => {
                     let before = self.states.clone();
                     let mut written = Vec::new();
-                    let none = HashMap::new();
-                    self.regions(&time_loop.body, &none, &mut written);
+                    self.regions(&time_loop.body, &mut written);
                     // What an iteration defines wholly is its own.
                     written.retain(|(tensor, region)| {
                         region.is_some() || before[*tensor] != State::Nothing
@@ -105,12 +104,7 @@ impl Walk<'_> {
     }
 
     /// What statements define, where they do not define it wholly.
-    fn regions(
-        &mut self,
-        steps: &[Step],
-        renamed: &HashMap<usize, String>,
-        found: &mut Vec<(usize, Option<Statement>)>,
-    ) {
+    fn regions(&self, steps: &[Step], found: &mut Vec<(usize, Option<Statement>)>) {
         for step in steps {
             match step {
                 Step::Statement(statement) => {
@@ -122,7 +116,7 @@ impl Walk<'_> {
                     let region = (!is_whole).then(|| (**statement).clone());
                     found.push((statement.target, region));
                 }
-                Step::Loop(time_loop) => self.regions(&time_loop.body, renamed, found),
+                Step::Loop(time_loop) => self.regions(&time_loop.body, found),
             }
         }
     }
@@ -187,7 +181,9 @@ impl Walk<'_> {
     fn covers(&self, texts: &Texts<'_>, tensor: usize, rank: usize, conditions: &[String]) -> bool {
         let parts = match &self.states[tensor] {
             State::Whole => return true,
-            State::Nothing => return texts.is_empty(&dimensions("a", rank), conditions) == Some(true),
+            State::Nothing => {
+                return texts.is_empty(&dimensions("a", rank), conditions) == Some(true);
+            }
             State::Parts(parts) => parts,
         };
         let names = dimensions("a", rank);
@@ -220,7 +216,12 @@ impl Walk<'_> {
         let region = {
             let texts = Texts::new(self.function, &self.times);
             self.names += 1;
-            let own = region(&texts, statement, &HashMap::new(), &format!("e{}_", self.names));
+            let own = region(
+                &texts,
+                statement,
+                &HashMap::new(),
+                &format!("e{}_", self.names),
+            );
             let goes_on = matches!(statement.operator, Operator::Reduce(_, false));
             let is_whole = self.is_whole(statement);
             let wanted = match statement.scatter {
@@ -229,7 +230,10 @@ impl Walk<'_> {
             };
             if goes_on || reads_itself {
                 if !self.covers(&texts, target, rank, &wanted) {
-                    let message = format!("elements of '{}' are changed that nothing has defined", tensor.name);
+                    let message = format!(
+                        "elements of '{}' are changed that nothing has defined",
+                        tensor.name
+                    );
                     let mend = "define all of them in a statement before";
                     return Err(Fault::new(statement.span, message).mend(mend).into());
                 }
@@ -250,7 +254,10 @@ impl Walk<'_> {
             };
             if overlaps {
                 let message = match tensor.role {
-                    Role::Changed => format!("this overwrites the input '{}' without a look at it", tensor.name),
+                    Role::Changed => format!(
+                        "this overwrites the input '{}' without a look at it",
+                        tensor.name
+                    ),
                     _ => format!("elements of '{}' are defined twice", tensor.name),
                 };
                 let mend = match tensor.role {
@@ -258,7 +265,9 @@ impl Walk<'_> {
                     _ => "choose another name, or let the ranges not meet".to_owned(),
                 };
                 let fault = Fault::new(statement.span, message).mend(mend);
-                return Err(fault.note(tensor.span, "the first definition is here").into());
+                return Err(fault
+                    .note(tensor.span, "the first definition is here")
+                    .into());
             }
             (!is_whole).then_some(own)
         };
@@ -298,8 +307,13 @@ impl Walk<'_> {
                 }
             };
             if !self.covers(&texts, tensor, known.extents.len(), &[inside]) {
-                let span = subscripts.first().map_or(statement.span, |first| first.span);
-                let message = format!("elements of '{}' may be read here that nothing has defined yet", known.name);
+                let span = subscripts
+                    .first()
+                    .map_or(statement.span, |first| first.span);
+                let message = format!(
+                    "elements of '{}' may be read here that nothing has defined yet",
+                    known.name
+                );
                 let mend = "define them in a statement before, or narrow the range of the indices";
                 let new = Fault::new(span, message).mend(mend);
                 fault = Some(new.note(known.span, "it is defined from here on"));
@@ -332,25 +346,33 @@ impl Walk<'_> {
             all.extend(texts.domain(others, "j", &none));
             for (read, written) in subscripts.iter().zip(&statement.subscripts) {
                 if let (Some(read), Some(written)) = (&read.linear, &written.linear) {
-                    let (read, written) =
-                        (texts.form(read, "i", &none), texts.form(written, "j", &none));
+                    let (read, written) = (
+                        texts.form(read, "i", &none),
+                        texts.form(written, "j", &none),
+                    );
                     all.push(format!("{read} = {written}"));
                 }
             }
-            let differ: Vec<String> =
-                (0..free).map(|number| format!("i{number} != j{number}")).collect();
+            let differ: Vec<String> = (0..free)
+                .map(|number| format!("i{number} != j{number}"))
+                .collect();
             if differ.is_empty() {
                 return;
             }
             all.push(format!("({})", differ.join(" or ")));
             if texts.is_empty(&names, &all) != Some(true) {
-                let variables: Vec<String> =
-                    statement.variables.iter().map(|variable| variable.name.clone()).collect();
+                let variables: Vec<String> = statement
+                    .variables
+                    .iter()
+                    .map(|variable| variable.name.clone())
+                    .collect();
                 let text = |subscript: &Subscript| match &subscript.linear {
                     Some(form) => shown(self.function, form, &variables),
                     None => "…".to_owned(),
                 };
-                let span = subscripts.first().map_or(statement.span, |first| first.span);
+                let span = subscripts
+                    .first()
+                    .map_or(statement.span, |first| first.span);
                 found = Some((span, subscripts.iter().map(text).collect()));
             }
         };
@@ -375,7 +397,7 @@ impl Walk<'_> {
         texts: &Texts<'_>,
         statement: &Statement,
         prefix: &str,
-        visit: &mut dyn FnMut(usize, &[Subscript], &[String]),
+        visit: &mut Visit<'_>,
     ) {
         let none = HashMap::new();
         for (number, variable) in statement.variables.iter().enumerate() {

@@ -87,7 +87,10 @@ fn round(
     conditional: bool,
 ) -> HashMap<usize, (Linear, Linear)> {
     let mut found: HashMap<usize, (Linear, Linear)> = HashMap::new();
-    for limit in limits.iter().filter(|limit| conditional || !limit.conditional) {
+    for limit in limits
+        .iter()
+        .filter(|limit| conditional || !limit.conditional)
+    {
         let inside = limit.form.variables();
         let mut missing = inside.iter().filter(|variable| known[**variable].is_none());
         let (Some(variable), None) = (missing.next(), missing.next()) else {
@@ -127,10 +130,18 @@ fn pruned(scope: &Scope, form: Linear) -> Linear {
             kept.retain(|other| other != part);
         }
     }
-    let joined = |a: Linear, b: Linear| if smallest { a.minimum(&b) } else { a.maximum(&b) };
+    let joined = |a: Linear, b: Linear| {
+        if smallest {
+            a.minimum(&b)
+        } else {
+            a.maximum(&b)
+        }
+    };
     let mut kept = kept.into_iter();
     let first = kept.next();
-    first.and_then(|first| kept.try_fold(first, joined)).unwrap_or(form)
+    first
+        .and_then(|first| kept.try_fold(first, joined))
+        .unwrap_or(form)
 }
 
 /// The values of an index with which a subscript stays inside, whatever the other indices in it are.
@@ -141,7 +152,9 @@ fn solved(
     variable: usize,
 ) -> Option<(Linear, Linear)> {
     let factor = *limit.form.terms.get(&Atom::Variable(variable))?;
-    let rest = limit.form.plus(&Linear::variable(variable), factor.checked_neg()?)?;
+    let rest = limit
+        .form
+        .plus(&Linear::variable(variable), factor.checked_neg()?)?;
     if rest.variables().contains(&variable) {
         return None;
     }
@@ -188,7 +201,10 @@ pub(super) fn extreme(
             extreme(&end, ranges, times, upwards)
         };
         let each = |forms: &[Linear]| -> Option<Vec<Linear>> {
-            forms.iter().map(|form| extreme(form, ranges, times, upwards)).collect()
+            forms
+                .iter()
+                .map(|form| extreme(form, ranges, times, upwards))
+                .collect()
         };
         let value = match atom {
             Atom::Variable(variable) => of_range(&ranges(*variable)?)?,
@@ -253,7 +269,10 @@ fn gather<'q>(scope: &'q Scope, value: &'q Value, conditional: bool, limits: &mu
                 gather(scope, &subscript.value, conditional, limits);
             }
         }
-        ValueKind::Integer(_) | ValueKind::Real(_) | ValueKind::Variable(_) | ValueKind::Size(_) => {}
+        ValueKind::Integer(_)
+        | ValueKind::Real(_)
+        | ValueKind::Variable(_)
+        | ValueKind::Size(_) => {}
         ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => {
             gather(scope, operand, conditional, limits);
         }
@@ -324,7 +343,11 @@ fn without_range(
     missing: usize,
 ) -> Box<Fault> {
     let name = &question.variables[missing];
-    let names: Vec<String> = question.variables.iter().map(|name| name.text.clone()).collect();
+    let names: Vec<String> = question
+        .variables
+        .iter()
+        .map(|name| name.text.clone())
+        .collect();
     let is_in = |limit: &&Limit<'_>| limit.form.variables().contains(&missing);
     let text = &name.text;
     let fault = Fault::new(name.span, format!("the range of '{text}' is not known"));
@@ -339,7 +362,9 @@ fn without_range(
     let form = shown(&question.scope.function, limit.form, &names);
     let extent = shown(&question.scope.function, limit.extent, &names);
     let others: Vec<usize> = limit.form.variables();
-    let mut others = others.into_iter().filter(|other| *other != missing && known[*other].is_none());
+    let mut others = others
+        .into_iter()
+        .filter(|other| *other != missing && known[*other].is_none());
     let note = format!("the subscript '{form}' stays below {extent}");
     match others.next() {
         Some(other) => {
@@ -352,7 +377,10 @@ fn without_range(
                 .into()
         }
         None => fault
-            .note(limit.subscript.span, format!("{note}, which gives '{text}' no range"))
+            .note(
+                limit.subscript.span,
+                format!("{note}, which gives '{text}' no range"),
+            )
             .mend(format!("write 'where {text} in 0:…'"))
             .into(),
     }

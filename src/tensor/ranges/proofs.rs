@@ -34,7 +34,12 @@ impl<'f> Texts<'f> {
     }
 
     /// A form; indices are named `prefix` and their number, symbols `s` and theirs unless `renamed` has another name.
-    pub(super) fn form(&self, form: &Linear, prefix: &str, renamed: &HashMap<usize, String>) -> String {
+    pub(super) fn form(
+        &self,
+        form: &Linear,
+        prefix: &str,
+        renamed: &HashMap<usize, String>,
+    ) -> String {
         form.text(Notation::Isl, &mut |atom| match atom {
             Atom::Symbol(symbol) => renamed.get(symbol).cloned().unwrap_or(format!("s{symbol}")),
             Atom::Variable(variable) => format!("{prefix}{variable}"),
@@ -60,10 +65,16 @@ impl<'f> Texts<'f> {
         let mut conditions = Vec::new();
         for (number, variable) in variables.iter().enumerate() {
             if let Some(low) = variable.low.linear() {
-                conditions.push(format!("{prefix}{number} >= {}", self.form(low, prefix, renamed)));
+                conditions.push(format!(
+                    "{prefix}{number} >= {}",
+                    self.form(low, prefix, renamed)
+                ));
             }
             if let Some(high) = variable.high.linear() {
-                conditions.push(format!("{prefix}{number} < {}", self.form(high, prefix, renamed)));
+                conditions.push(format!(
+                    "{prefix}{number} < {}",
+                    self.form(high, prefix, renamed)
+                ));
             }
         }
         conditions
@@ -80,8 +91,9 @@ impl<'f> Texts<'f> {
         all.extend(conditions.iter().cloned());
         let symbols = (0..self.function.symbols.len()).map(|symbol| format!("s{symbol}"));
         let count = self.products.borrow().len();
-        let parameters: Vec<String> =
-            symbols.chain((0..count).map(|number| format!("q{number}"))).collect();
+        let parameters: Vec<String> = symbols
+            .chain((0..count).map(|number| format!("q{number}")))
+            .collect();
         let condition = match all.is_empty() {
             true => "true".to_owned(),
             false => all.join(" and "),
@@ -114,8 +126,10 @@ impl<'f> Texts<'f> {
         for check in &self.function.checks {
             // The launcher looks before anything runs.
             if check.when_positive.is_empty() {
-                let (left, right) =
-                    (self.form(&check.left, "i", &none), self.form(&check.right, "i", &none));
+                let (left, right) = (
+                    self.form(&check.left, "i", &none),
+                    self.form(&check.right, "i", &none),
+                );
                 let operator = if check.equal { "=" } else { "<=" };
                 known.push(format!("{left} {operator} {right}"));
             }
@@ -143,8 +157,10 @@ impl<'f> Texts<'f> {
                     true => "and",
                     false => "or",
                 };
-                let (left, right) =
-                    (self.condition(left, holds, prefix), self.condition(right, holds, prefix));
+                let (left, right) = (
+                    self.condition(left, holds, prefix),
+                    self.condition(right, holds, prefix),
+                );
                 format!("({left} {word} {right})")
             }
             ValueKind::Binary(operator, left, right) if operator.is_truth() => {
@@ -173,18 +189,26 @@ impl<'f> Texts<'f> {
 
 /// Names of dimensions.
 pub(super) fn dimensions(prefix: &str, count: usize) -> Vec<String> {
-    (0..count).map(|number| format!("{prefix}{number}")).collect()
+    (0..count)
+        .map(|number| format!("{prefix}{number}"))
+        .collect()
 }
+
+/// What is done with a read: a tensor, its subscripts, and the conditions under which it happens.
+pub(super) type Visit<'v> = dyn FnMut(usize, &[Subscript], &[String]) + 'v;
 
 /// Calls `visit` with each read of a value, and the conditions under which it happens.
 pub(super) fn reads_under(
     texts: &Texts<'_>,
     value: &Value,
     (conditions, prefix): (&mut Vec<String>, &str),
-    visit: &mut dyn FnMut(usize, &[Subscript], &[String]),
+    visit: &mut Visit<'_>,
 ) {
     match &value.kind {
-        ValueKind::Integer(_) | ValueKind::Real(_) | ValueKind::Variable(_) | ValueKind::Size(_) => {}
+        ValueKind::Integer(_)
+        | ValueKind::Real(_)
+        | ValueKind::Variable(_)
+        | ValueKind::Size(_) => {}
         ValueKind::Read { tensor, subscripts } => {
             for subscript in subscripts {
                 reads_under(texts, &subscript.value, (conditions, prefix), visit);
@@ -219,7 +243,12 @@ pub(super) fn reads_under(
 }
 
 /// The condition under which the second operand is computed.
-fn second_condition(texts: &Texts<'_>, operator: Binary, left: &Value, prefix: &str) -> Option<String> {
+fn second_condition(
+    texts: &Texts<'_>,
+    operator: Binary,
+    left: &Value,
+    prefix: &str,
+) -> Option<String> {
     match operator {
         Binary::And => Some(texts.condition(left, true, prefix)),
         Binary::Or => Some(texts.condition(left, false, prefix)),
@@ -228,7 +257,11 @@ fn second_condition(texts: &Texts<'_>, operator: Binary, left: &Value, prefix: &
 }
 
 /// Settles each access of a statement, and whether it is a scatter.
-pub(super) fn settle(scope: &mut Scope, statement: &mut Statement, tree: &Comprehension) -> Checked<()> {
+pub(super) fn settle(
+    scope: &mut Scope,
+    statement: &mut Statement,
+    tree: &Comprehension,
+) -> Checked<()> {
     let mut settled = statement.clone();
     let mut checks = Vec::new();
     {
@@ -272,8 +305,11 @@ pub(super) fn settle(scope: &mut Scope, statement: &mut Statement, tree: &Compre
 
 /// Whether two values of the indices on the left may name one element.
 fn is_scatter(texts: &Texts<'_>, statement: &Statement) -> bool {
-    let forms: Option<Vec<&Linear>> =
-        statement.subscripts.iter().map(|subscript| subscript.linear.as_ref()).collect();
+    let forms: Option<Vec<&Linear>> = statement
+        .subscripts
+        .iter()
+        .map(|subscript| subscript.linear.as_ref())
+        .collect();
     let Some(forms) = forms else { return true };
     let mut seen: Vec<usize> = forms.iter().filter_map(|form| form.as_variable()).collect();
     seen.sort_unstable();
@@ -288,9 +324,15 @@ fn is_scatter(texts: &Texts<'_>, statement: &Statement) -> bool {
     let mut conditions = texts.domain(variables, "i", &none);
     conditions.extend(texts.domain(variables, "j", &none));
     for form in forms {
-        conditions.push(format!("{} = {}", texts.form(form, "i", &none), texts.form(form, "j", &none)));
+        conditions.push(format!(
+            "{} = {}",
+            texts.form(form, "i", &none),
+            texts.form(form, "j", &none)
+        ));
     }
-    let differ: Vec<String> = (0..count).map(|number| format!("i{number} != j{number}")).collect();
+    let differ: Vec<String> = (0..count)
+        .map(|number| format!("i{number} != j{number}"))
+        .collect();
     conditions.push(format!("({})", differ.join(" or ")));
     let names = [dimensions("i", count), dimensions("j", count)].concat();
     texts.is_empty(&names, &conditions) != Some(true)
@@ -299,27 +341,43 @@ fn is_scatter(texts: &Texts<'_>, statement: &Statement) -> bool {
 fn scatter_is_sound(scope: &Scope, statement: &Statement, tree: &Comprehension) -> Checked<()> {
     let target = &scope.function.tensors[statement.target];
     if statement.operator == Operator::Assign {
-        let message = format!("several values may meet in one element of '{}'", target.name);
+        let message = format!(
+            "several values may meet in one element of '{}'",
+            target.name
+        );
         let fault = Fault::new(tree.target.span.to(tree.operator_span), message);
         return Err(fault
             .mend("say what becomes of them: '+=', '*=', 'min=' or 'max=', or these with '!'")
             .into());
     }
     if matches!(target.scalar, Scalar::Half | Scalar::Bfloat16) {
-        let message = format!("a scatter into '{}' would round after every term", target.scalar);
-        let mend = format!("declare '{}' as 'float' and convert it afterwards", target.name);
+        let message = format!(
+            "a scatter into '{}' would round after every term",
+            target.scalar
+        );
+        let mend = format!(
+            "declare '{}' as 'float' and convert it afterwards",
+            target.name
+        );
         return Err(Fault::new(tree.target.span, message).mend(mend).into());
     }
     let mut own = None;
     statement.reads(&mut |tensor, subscripts| {
         if tensor == statement.target {
-            own = Some(subscripts.first().map_or(tree.span, |subscript| subscript.span));
+            own = Some(
+                subscripts
+                    .first()
+                    .map_or(tree.span, |subscript| subscript.span),
+            );
         }
     });
     match own {
         None => Ok(()),
         Some(span) => {
-            let message = format!("'{}' is read while elements of it change in any order", target.name);
+            let message = format!(
+                "'{}' is read while elements of it change in any order",
+                target.name
+            );
             let mend = "copy it to another tensor in a statement before";
             Err(Fault::new(span, message).mend(mend).into())
         }
@@ -335,7 +393,12 @@ struct Prover<'p> {
 
 impl Prover<'_> {
     /// Settles each read in a value; `always` where nothing but the domain decides whether it happens.
-    fn value(&mut self, value: &mut Value, conditions: &mut Vec<String>, always: bool) -> Checked<()> {
+    fn value(
+        &mut self,
+        value: &mut Value,
+        conditions: &mut Vec<String>,
+        always: bool,
+    ) -> Checked<()> {
         match &mut value.kind {
             ValueKind::Integer(_)
             | ValueKind::Real(_)
@@ -389,8 +452,10 @@ impl Prover<'_> {
                 continue;
             };
             let none = HashMap::new();
-            let (text, end) =
-                (self.texts.form(&form, "i", &none), self.texts.form(extent, "i", &none));
+            let (text, end) = (
+                self.texts.form(&form, "i", &none),
+                self.texts.form(extent, "i", &none),
+            );
             let is_never = |condition: String| {
                 let mut all = conditions.to_vec();
                 all.push(condition);
@@ -427,7 +492,10 @@ impl Prover<'_> {
         let function = &self.scope.function;
         let ranges = |variable: usize| {
             let variable: &Variable = &self.variables[variable];
-            Some((variable.low.linear()?.clone(), variable.high.linear()?.clone()))
+            Some((
+                variable.low.linear()?.clone(),
+                variable.high.linear()?.clone(),
+            ))
         };
         let times = &self.scope.times;
         let ends = (|| {
@@ -439,15 +507,23 @@ impl Prover<'_> {
         let none = HashMap::new();
         // Under a condition, only a subscript without indices is worth a check that does not know the condition.
         let may_check = always || !form.has_variables();
-        let fits = ends.as_ref().filter(|_| may_check).is_some_and(|(least, most, last)| {
-            let text = |form: &Linear| self.texts.form(form, "i", &none);
-            let mut all = conditions.to_vec();
-            all.push(format!("{} >= 0", text(least)));
-            all.push(format!("{} <= {}", text(most), text(last)));
-            self.texts.is_empty(&dimensions("i", self.variables.len()), &all) == Some(false)
-        });
-        let names: Vec<String> =
-            self.variables.iter().map(|variable| variable.name.clone()).collect();
+        let fits = ends
+            .as_ref()
+            .filter(|_| may_check)
+            .is_some_and(|(least, most, last)| {
+                let text = |form: &Linear| self.texts.form(form, "i", &none);
+                let mut all = conditions.to_vec();
+                all.push(format!("{} >= 0", text(least)));
+                all.push(format!("{} <= {}", text(most), text(last)));
+                self.texts
+                    .is_empty(&dimensions("i", self.variables.len()), &all)
+                    == Some(false)
+            });
+        let names: Vec<String> = self
+            .variables
+            .iter()
+            .map(|variable| variable.name.clone())
+            .collect();
         let shown = |form: &Linear| shown(function, form, &names);
         let name = &function.tensors[tensor].name;
         let form_text = shown(form);
@@ -460,7 +536,10 @@ impl Prover<'_> {
                 ),
             };
             let fault = Fault::new(span, message);
-            let index = form.variables().first().map(|variable| names[*variable].clone());
+            let index = form
+                .variables()
+                .first()
+                .map(|variable| names[*variable].clone());
             let mend = match index {
                 Some(index) => format!(
                     "narrow the range of '{index}' with 'where', or read it only where it is inside: '{form_text} >= 0 && {form_text} < {} ? … : …'",
@@ -481,7 +560,8 @@ impl Prover<'_> {
             found
         };
         let variables = self.variables.iter();
-        let ends_of = variables.filter_map(|variable| variable.low.linear().zip(variable.high.linear()));
+        let ends_of =
+            variables.filter_map(|variable| variable.low.linear().zip(variable.high.linear()));
         for (low, high) in ends_of.chain(times.values().map(|(low, high)| (low, high))) {
             if let Some(count) = high.subtract(low).filter(|count| !has_time(count))
                 && count.as_number().is_none_or(|number| number <= 0)
@@ -492,8 +572,25 @@ impl Prover<'_> {
         }
         let zero = Linear::number(0);
         let sides = [
-            (below, zero, least.clone(), format!("reaches {}, before the first element of '{name}'", shown(&least))),
-            (above, most.clone(), last, format!("reaches {}, but '{name}' has the extent {}", shown(&most), shown(extent))),
+            (
+                below,
+                zero,
+                least.clone(),
+                format!(
+                    "reaches {}, before the first element of '{name}'",
+                    shown(&least)
+                ),
+            ),
+            (
+                above,
+                most.clone(),
+                last,
+                format!(
+                    "reaches {}, but '{name}' has the extent {}",
+                    shown(&most),
+                    shown(extent)
+                ),
+            ),
         ];
         for (needed, left, right, what) in sides {
             if needed {

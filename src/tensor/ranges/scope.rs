@@ -7,8 +7,8 @@ use super::Checked;
 use super::proofs::Texts;
 use super::typing::{self, Names};
 use crate::tensor::fault::{Fault, Span};
-use crate::tensor::linear::{Linear, Notation};
 use crate::tensor::linear::Atom;
+use crate::tensor::linear::{Linear, Notation};
 use crate::tensor::program::{Function, Role, Symbol, SymbolKind, Tensor};
 use crate::tensor::syntax::tree::{
     Declaration, Definition, Expression, Kind, Name, Returned, Statement,
@@ -74,9 +74,15 @@ impl Scope {
                 Returned::Name(name) => name.text == parameter.name.text,
                 Returned::Declared(_) => false,
             };
-            let role = match (&parameter.extents, definition.returns.iter().any(is_returned)) {
+            let role = match (
+                &parameter.extents,
+                definition.returns.iter().any(is_returned),
+            ) {
                 (None, true) => {
-                    let message = format!("'{}' is a value and cannot be a result", parameter.name.text);
+                    let message = format!(
+                        "'{}' is a value and cannot be a result",
+                        parameter.name.text
+                    );
                     let mend = format!("write '{}() {}'", parameter.scalar, parameter.name.text);
                     return Err(Fault::new(parameter.name.span, message).mend(mend).into());
                 }
@@ -159,7 +165,13 @@ impl Scope {
     }
 
     /// A tensor; its name is free.
-    pub(super) fn add(&mut self, name: &Name, scalar: Scalar, extents: Vec<Linear>, role: Role) -> usize {
+    pub(super) fn add(
+        &mut self,
+        name: &Name,
+        scalar: Scalar,
+        extents: Vec<Linear>,
+        role: Role,
+    ) -> usize {
         let number = self.function.tensors.len();
         self.names.insert(name.text.clone(), Entity::Tensor(number));
         self.function.tensors.push(Tensor {
@@ -227,8 +239,12 @@ impl Scope {
 fn targets(body: &[Statement], found: &mut Vec<String>) {
     for statement in body {
         match statement {
-            Statement::Comprehension(comprehension) => found.push(comprehension.target.text.clone()),
-            Statement::Call(call) => found.extend(call.targets.iter().map(|name| name.text.clone())),
+            Statement::Comprehension(comprehension) => {
+                found.push(comprehension.target.text.clone())
+            }
+            Statement::Call(call) => {
+                found.extend(call.targets.iter().map(|name| name.text.clone()))
+            }
             Statement::Loop(time_loop) => targets(&time_loop.body, found),
             Statement::Declaration(_) => {}
         }
@@ -268,16 +284,108 @@ pub(super) fn taken(span: Span, name: &str, what: &str) -> Box<Fault> {
 
 /// Words of C++ and names that CUDA's headers have as macros.
 const CXX_WORDS: &[&str] = &[
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "break", "case",
-    "catch", "char", "class", "compl", "concept", "const", "const_cast", "consteval", "constexpr",
-    "constinit", "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete",
-    "do", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "friend",
-    "goto", "if", "inline", "linux", "main", "mutable", "namespace", "new", "noexcept", "not",
-    "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register",
-    "reinterpret_cast", "requires", "restrict", "return", "signed", "sizeof", "static",
-    "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
-    "throw", "true", "try", "typedef", "typeid", "typename", "union", "unix", "unsigned", "using",
-    "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq", "stream", "NULL", "EOF",
-    "blockIdx", "blockDim", "threadIdx", "gridDim", "warpSize", "std", "stdin", "stdout", "stderr",
-    "errno", "assert", "signbit", "isnan", "isinf", "isfinite",
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "compl",
+    "concept",
+    "const",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "continue",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "linux",
+    "main",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "restrict",
+    "return",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "union",
+    "unix",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
+    "stream",
+    "NULL",
+    "EOF",
+    "blockIdx",
+    "blockDim",
+    "threadIdx",
+    "gridDim",
+    "warpSize",
+    "std",
+    "stdin",
+    "stdout",
+    "stderr",
+    "errno",
+    "assert",
+    "signbit",
+    "isnan",
+    "isinf",
+    "isfinite",
 ];

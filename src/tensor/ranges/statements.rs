@@ -9,7 +9,9 @@ use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::program::{
     Bound, Role, Statement, Step, Subscript, Symbol, SymbolKind, TimeLoop, Value, Variable,
 };
-use crate::tensor::syntax::tree::{self, Clause, Comprehension, Definition, Name, Operator, Reduction};
+use crate::tensor::syntax::tree::{
+    self, Clause, Comprehension, Definition, Name, Operator, Reduction,
+};
 use crate::tensor::types::Scalar;
 
 /// Types statements in their order.
@@ -55,14 +57,18 @@ fn loop_of(scope: &mut Scope, tree: &tree::Loop, earlier: &[Definition]) -> Chec
     is_usable(name)?;
     if scope.names.contains_key(&name.text) {
         let message = format!("'{}' is the name of something else already", name.text);
-        return Err(Fault::new(name.span, message).mend("choose another name").into());
+        return Err(Fault::new(name.span, message)
+            .mend("choose another name")
+            .into());
     }
     let symbol = scope.function.symbols.len();
     scope.function.symbols.push(Symbol {
         name: name.text.clone(),
         kind: SymbolKind::Time,
     });
-    scope.names.insert(name.text.clone(), Entity::Symbol(symbol));
+    scope
+        .names
+        .insert(name.text.clone(), Entity::Symbol(symbol));
     scope.times.insert(symbol, (low.clone(), high.clone()));
     let before = scope.written.len();
     let body = steps(scope, &tree.body, earlier)?;
@@ -111,7 +117,10 @@ fn statement_of(scope: &mut Scope, tree: &Comprehension) -> Checked<Statement> {
     };
     let ranges = inference::ranges(&question)?;
     if let (Some(first), Operator::Assign) = (variables.get(free), tree.operator) {
-        let message = format!("'{}' stands only on the right, so one element gets several values", first.text);
+        let message = format!(
+            "'{}' stands only on the right, so one element gets several values",
+            first.text
+        );
         let mend = format!(
             "reduce over it with '+=!', '*=!', 'min=!' or 'max=!', or add it to the left: '{}(…, {})'",
             tree.target.text, first.text
@@ -175,7 +184,10 @@ fn statement_of(scope: &mut Scope, tree: &Comprehension) -> Checked<Statement> {
             reduction.text(),
             tree.target.text
         );
-        let mend = format!("write '{}!' to begin with the neutral element", reduction.text());
+        let mend = format!(
+            "write '{}!' to begin with the neutral element",
+            reduction.text()
+        );
         return Err(Fault::new(tree.operator_span, message).mend(mend).into());
     }
     scope.written[target] = true;
@@ -243,24 +255,34 @@ fn new_extents(
 ) -> Checked<Vec<Linear>> {
     let target = &tree.target.text;
     let declared = |extents: &str| {
-        format!("declare it in a line before: 'float({extents}) {target}', with its type and extents")
+        format!(
+            "declare it in a line before: 'float({extents}) {target}', with its type and extents"
+        )
     };
     let mut extents = Vec::new();
     let mut seen = Vec::new();
     for subscript in subscripts {
         let number = subscript.linear.as_ref().and_then(Linear::as_variable);
         let Some(number) = number.filter(|number| !seen.contains(number)) else {
-            let message =
-                format!("this subscript does not say how large '{target}' is; it is not an index of its own");
+            let message = format!(
+                "this subscript does not say how large '{target}' is; it is not an index of its own"
+            );
             let unknown = vec!["…"; subscripts.len()].join(", ");
-            return Err(Fault::new(subscript.span, message).mend(declared(&unknown)).into());
+            return Err(Fault::new(subscript.span, message)
+                .mend(declared(&unknown))
+                .into());
         };
         seen.push(number);
         let variable = &variables[number];
         let (Some(low), Some(high)) = (variable.low.linear(), variable.high.linear()) else {
-            let message = format!("data bound '{}', so the extent of '{target}' is not known", variable.name);
+            let message = format!(
+                "data bound '{}', so the extent of '{target}' is not known",
+                variable.name
+            );
             let fault = Fault::new(subscript.span, message);
-            return Err(fault.mend("only indices that are reduced can have such a range").into());
+            return Err(fault
+                .mend("only indices that are reduced can have such a range")
+                .into());
         };
         if low.as_number() != Some(0) {
             let names: Vec<String> = variables.iter().map(|other| other.name.clone()).collect();
@@ -283,7 +305,10 @@ fn new_extents(
         });
         if changes {
             let message = format!("the extent of '{target}' here would change with another index");
-            let mend = format!("give '{}' a range of sizes alone with 'where'", variable.name);
+            let mend = format!(
+                "give '{}' a range of sizes alone with 'where'",
+                variable.name
+            );
             return Err(Fault::new(subscript.span, message).mend(mend).into());
         }
         extents.push(high.clone());
@@ -311,7 +336,8 @@ fn clauses_of(names: &mut Names<'_>, tree: &Comprehension) -> Checked<Clauses> {
                 let is_read = matches!(&expression.kind, tree::Kind::Apply(..));
                 let value = typing::value(names, expression, None)?;
                 if !is_read {
-                    let fault = Fault::new(expression.span, "'exists' names an element of a tensor");
+                    let fault =
+                        Fault::new(expression.span, "'exists' names an element of a tensor");
                     return Err(fault.mend("write 'exists T(i, j)'").into());
                 }
                 clauses.exists.push(value);
@@ -319,7 +345,9 @@ fn clauses_of(names: &mut Names<'_>, tree: &Comprehension) -> Checked<Clauses> {
             Clause::Range(name, low, high) => {
                 match names.scope.names.get(&name.text) {
                     Some(Entity::Symbol(_)) => return Err(taken(name.span, &name.text, "a size")),
-                    Some(Entity::Tensor(_)) => return Err(taken(name.span, &name.text, "a tensor")),
+                    Some(Entity::Tensor(_)) => {
+                        return Err(taken(name.span, &name.text, "a tensor"));
+                    }
                     None => {}
                 }
                 let mut bound = |expression: &tree::Expression| -> Checked<Bound> {

@@ -84,7 +84,10 @@ pub(super) fn wide(names: &mut Names<'_>, expression: &Expression) -> Checked<Va
     };
     let value = typed(names, expression, wish)?;
     if value.scalar.is_floating() || value.scalar == Scalar::Bool {
-        let message = format!("a whole number is needed here, and this is '{}'", value.scalar);
+        let message = format!(
+            "a whole number is needed here, and this is '{}'",
+            value.scalar
+        );
         let fault = Fault::new(expression.span, message);
         return Err(fault.mend("convert it: 'int(…)'").into());
     }
@@ -111,7 +114,11 @@ fn is_written(expression: &Expression) -> bool {
 fn typed(names: &mut Names<'_>, expression: &Expression, wish: Wish) -> Checked<Value> {
     let span = expression.span;
     let of = |scalar, kind| Ok(Value { scalar, kind });
-    let index_type = if wish.wide { Scalar::Int64 } else { Scalar::Int32 };
+    let index_type = if wish.wide {
+        Scalar::Int64
+    } else {
+        Scalar::Int32
+    };
     match &expression.kind {
         Kind::Integer(number) => {
             let number = i64::try_from(*number).unwrap_or(i64::MAX);
@@ -140,7 +147,10 @@ fn typed(names: &mut Names<'_>, expression: &Expression, wish: Wish) -> Checked<
         Kind::Apply(name, arguments) => match names.scope.names.get(&name.text) {
             Some(Entity::Tensor(tensor)) => read(names, *tensor, (name, span), arguments),
             Some(Entity::Symbol(_)) => {
-                let fault = Fault::new(name.span, format!("'{}' is a size, not a tensor", name.text));
+                let fault = Fault::new(
+                    name.span,
+                    format!("'{}' is a size, not a tensor", name.text),
+                );
                 Err(fault.mend("put '*' between factors").into())
             }
             None => match builtins::of_name(&name.text) {
@@ -176,7 +186,10 @@ fn typed(names: &mut Names<'_>, expression: &Expression, wish: Wish) -> Checked<
                 true => Scalar::Bool,
                 false => joined,
             };
-            of(scalar, ValueKind::Binary(*operator, Box::new(left), Box::new(right)))
+            of(
+                scalar,
+                ValueKind::Binary(*operator, Box::new(left), Box::new(right)),
+            )
         }
         Kind::Select(condition, then, other) => {
             let condition = typed(names, condition, Wish { real: None, ..wish })?;
@@ -271,7 +284,10 @@ fn read(
         return Err(fault.note(known.span, "it is declared here").into());
     }
     if names.scope.ended[tensor] {
-        let message = format!("'{}' is defined by each iteration of a loop for itself", name.text);
+        let message = format!(
+            "'{}' is defined by each iteration of a loop for itself",
+            name.text
+        );
         return Err(Fault::new(span, message)
             .mend("read it inside of the loop, or declare it before the loop with a dimension for the iterations")
             .into());
@@ -394,7 +410,9 @@ fn unknown(names: &Names<'_>, name: &Name) -> Box<Fault> {
     if names.defined == Some(name.text.as_str()) || later {
         let message = format!("'{}' is read before anything defines it", name.text);
         let fault = Fault::new(name.span, message);
-        return fault.mend("give it a first value in a statement before this one").into();
+        return fault
+            .mend("give it a first value in a statement before this one")
+            .into();
     }
     let message = format!("'{}' is neither a tensor nor a function", name.text);
     let fault = Fault::new(name.span, message);
@@ -432,7 +450,9 @@ pub(super) fn variables(value: &Value, found: &mut Vec<usize>) {
         ValueKind::Integer(_) | ValueKind::Real(_) => {}
         ValueKind::Size(form) => debug_assert!(!form.has_variables(), "sizes have no indices"),
         ValueKind::Read { subscripts, .. } => {
-            subscripts.iter().for_each(|subscript| variables(&subscript.value, found));
+            subscripts
+                .iter()
+                .for_each(|subscript| variables(&subscript.value, found));
         }
         ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => variables(operand, found),
         ValueKind::Binary(_, left, right) => {
@@ -445,7 +465,9 @@ pub(super) fn variables(value: &Value, found: &mut Vec<usize>) {
             variables(other, found);
         }
         ValueKind::Call(_, _, arguments) => {
-            arguments.iter().for_each(|argument| variables(argument, found));
+            arguments
+                .iter()
+                .for_each(|argument| variables(argument, found));
         }
     }
 }
@@ -456,7 +478,9 @@ pub(super) fn renumber(value: &mut Value, places: &[usize]) {
         ValueKind::Variable(variable) => *variable = places[*variable],
         ValueKind::Integer(_) | ValueKind::Real(_) | ValueKind::Size(_) => {}
         ValueKind::Read { subscripts, .. } => {
-            subscripts.iter_mut().for_each(|subscript| renumber_subscript(subscript, places));
+            subscripts
+                .iter_mut()
+                .for_each(|subscript| renumber_subscript(subscript, places));
         }
         ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => renumber(operand, places),
         ValueKind::Binary(_, left, right) => {
@@ -469,7 +493,9 @@ pub(super) fn renumber(value: &mut Value, places: &[usize]) {
             renumber(other, places);
         }
         ValueKind::Call(_, _, arguments) => {
-            arguments.iter_mut().for_each(|argument| renumber(argument, places));
+            arguments
+                .iter_mut()
+                .for_each(|argument| renumber(argument, places));
         }
     }
 }
@@ -477,7 +503,10 @@ pub(super) fn renumber(value: &mut Value, places: &[usize]) {
 /// The same subscript with indices renumbered.
 pub(super) fn renumber_subscript(subscript: &mut Subscript, places: &[usize]) {
     renumber(&mut subscript.value, places);
-    subscript.linear = subscript.linear.take().and_then(|form| renumbered(&form, places));
+    subscript.linear = subscript
+        .linear
+        .take()
+        .and_then(|form| renumbered(&form, places));
 }
 
 /// The same form with indices renumbered.

@@ -150,7 +150,11 @@ impl Parser<'_> {
             return Err(fault.mend("a file is a list of 'def name(inputs) -> (outputs) { … }'"));
         }
         let name = self.name("the name of the definition")?;
-        self.expect(Token::Open, "'('", "list the inputs in '(…)', also where there are none")?;
+        self.expect(
+            Token::Open,
+            "'('",
+            "list the inputs in '(…)', also where there are none",
+        )?;
         let parameters = self.list(Token::Close, Self::parameter)?;
         self.expect(
             Token::Arrow,
@@ -205,7 +209,9 @@ impl Parser<'_> {
                 return Ok(elements);
             }
             if !self.take(Token::Comma) {
-                return Err(self.expected("',' or ')'").note(open, "the list begins here"));
+                return Err(self
+                    .expected("',' or ')'")
+                    .note(open, "the list begins here"));
             }
         }
     }
@@ -309,7 +315,10 @@ impl Parser<'_> {
             return false;
         }
         let mut count = 3;
-        while matches!(self.ahead(count), Token::Name | Token::Integer | Token::Comma) {
+        while matches!(
+            self.ahead(count),
+            Token::Name | Token::Integer | Token::Comma
+        ) {
             count += 1;
         }
         let is_closed = self.ahead(count) == Token::Close;
@@ -346,9 +355,12 @@ impl Parser<'_> {
 
     fn end_of_statement(&self) -> Parsed<()> {
         match self.peek() {
-            Token::Name | Token::CloseBrace | Token::Semicolon | Token::For | Token::End | Token::Def => {
-                Ok(())
-            }
+            Token::Name
+            | Token::CloseBrace
+            | Token::Semicolon
+            | Token::For
+            | Token::End
+            | Token::Def => Ok(()),
             Token::OpenBracket => Err(brackets(self.span())),
             Token::ForeignOperator => Err(self.foreign_operator()),
             Token::Comma => {
@@ -359,7 +371,9 @@ impl Parser<'_> {
                 let fault = self.expected("the end of the statement");
                 Err(fault.mend("write 'where' before the ranges of indices"))
             }
-            Token::Close => Err(self.expected("the end of the statement").mend("it closes no '('")),
+            Token::Close => Err(self
+                .expected("the end of the statement")
+                .mend("it closes no '('")),
             _ => Err(self.expected("the end of the statement")),
         }
     }
@@ -424,7 +438,9 @@ impl Parser<'_> {
             return Ok(Clause::Let(name, self.expression()?));
         }
         if is_let {
-            return Err(self.expected("'='").mend(format!("write 'let {} = …'", name.text)));
+            return Err(self
+                .expected("'='")
+                .mend(format!("write 'let {} = …'", name.text)));
         }
         if !self.take(Token::In) {
             let fault = self.expected("'in' or '='");
@@ -439,7 +455,11 @@ impl Parser<'_> {
 
     fn bounds(&mut self) -> Parsed<(Expression, Expression)> {
         let low = self.expression()?;
-        self.expect(Token::Colon, "':'", "write a range as 'low:high', without the last value")?;
+        self.expect(
+            Token::Colon,
+            "':'",
+            "write a range as 'low:high', without the last value",
+        )?;
         Ok((low, self.expression()?))
     }
 
@@ -553,7 +573,10 @@ impl Parser<'_> {
         let kind = match self.peek() {
             Token::Integer => {
                 self.advance();
-                let number = word.parse().ok().filter(|number| *number <= i64::MAX as u64);
+                let number = word
+                    .parse()
+                    .ok()
+                    .filter(|number| *number <= i64::MAX as u64);
                 let fault = || Fault::new(span, "the number is too large for 64 bits");
                 Kind::Integer(number.ok_or_else(fault)?)
             }
