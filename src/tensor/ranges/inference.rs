@@ -3,16 +3,17 @@
 //! What is written counts first: a range behind `where`, then the extent of a tensor on the left that is known already. In
 //! each round, every index that is the only one without a range in some subscript gets the largest range with which all such
 //! subscripts stay inside, whatever the others are. Reads that only happen under a condition count where no other gives a
-//! range.
+//! range, and last of all those that the condition alone keeps inside.
 
 use super::Checked;
+use super::proofs::dimensions;
 use super::scope::{Scope, shown};
 use super::statements::Clauses;
 use super::typing;
 use crate::tensor::fault::Fault;
 use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::program::{Bound, Subscript, Tensor, Value, ValueKind};
-use crate::tensor::syntax::tree::{Comprehension, Name};
+use crate::tensor::syntax::tree::{Binary, Comprehension, Name};
 use std::collections::HashMap;
 
 /// What is known of a statement.
@@ -36,7 +37,8 @@ struct Limit<'q> {
     subscript: &'q Subscript,
     form: &'q Linear,
     extent: &'q Linear,
-    conditional: bool,
+    /// What holds where it is read.
+    conditions: Vec<String>,
 }
 
 type Range = (Bound, Bound);
@@ -61,9 +63,9 @@ pub(super) fn ranges(question: &Question<'_>) -> Checked<Vec<Range>> {
         }
     }
     let limits = limits(question);
-    for conditional in [false, true] {
+    for counted in [Counted::Unconditional, Counted::NotKeptInside, Counted::All] {
         loop {
-            let found = round(question, &known, &limits, conditional);
+            let found = round(question, &known, &limits, counted);
             if found.is_empty() {
                 break;
             }
@@ -79,18 +81,31 @@ pub(super) fn ranges(question: &Question<'_>) -> Checked<Vec<Range>> {
     Ok(known.into_iter().flatten().collect())
 }
 
+/// Which reads give ranges.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Those that happen in any case.
+    Unconditional,
+    /// Also those under conditions that alone do not keep them inside.
+    NotKeptInside,
+    /// All.
+    All,
+}
+
 /// What one round finds.
 fn round(
     question: &Question<'_>,
     known: &[Option<Range>],
     limits: &[Limit<'_>],
-    conditional: bool,
+    counted: Counted,
 ) -> HashMap<usize, (Linear, Linear)> {
     let mut found: HashMap<usize, (Linear, Linear)> = HashMap::new();
-    for limit in limits
-        .iter()
-        .filter(|limit| conditional || !limit.conditional)
-    {
+    let counts = |limit: &&Limit<'_>| match counted {
+        Counted::Unconditional => limit.conditions.is_empty(),
+        Counted::NotKeptInside => !is_kept_inside(question, known, limit),
+        Counted::All => true,
+    };
+    for limit in limits.iter().filter(counts) {
         let inside = limit.form.variables();
         let mut missing = inside.iter().filter(|variable| known[**variable].is_none());
         let (Some(variable), None) = (missing.next(), missing.next()) else {
@@ -239,21 +254,32 @@ fn limits<'q>(question: &'q Question<'_>) -> Vec<Limit<'q>> {
     for (_, (low, high)) in &clauses.ranges {
         for bound in [low, high] {
             if let Bound::Data(value) = bound {
-                gather(question.scope, value, false, &mut limits);
+                gather(question.scope, value, &mut Vec::new(), &mut limits);
             }
         }
     }
     for subscript in question.left.0 {
-        gather(question.scope, &subscript.value, false, &mut limits);
+        gather(
+            question.scope,
+            &subscript.value,
+            &mut Vec::new(),
+            &mut limits,
+        );
     }
-    gather(question.scope, question.value, false, &mut limits);
+    gather(question.scope, question.value, &mut Vec::new(), &mut limits);
     for value in &clauses.exists {
-        gather(question.scope, value, false, &mut limits);
+        gather(question.scope, value, &mut Vec::new(), &mut limits);
     }
     limits
 }
 
-fn gather<'q>(scope: &'q Scope, value: &'q Value, conditional: bool, limits: &mut Vec<Limit<'q>>) {
+/// Gathers the limits of a value that is computed where `conditions` hold.
+fn gather<'q>(
+    scope: &'q Scope,
+    value: &'q Value,
+    conditions: &mut Vec<String>,
+    limits: &mut Vec<Limit<'q>>,
+) {
     match &value.kind {
         ValueKind::Read { tensor, subscripts } => {
             let extents = &scope.function.tensors[*tensor].extents;
@@ -263,10 +289,10 @@ fn gather<'q>(scope: &'q Scope, value: &'q Value, conditional: bool, limits: &mu
                         subscript,
                         form,
                         extent,
-                        conditional,
+                        conditions: conditions.clone(),
                     });
                 }
-                gather(scope, &subscript.value, conditional, limits);
+                gather(scope, &subscript.value, conditions, limits);
             }
         }
         ValueKind::Integer(_)
@@ -274,25 +300,55 @@ fn gather<'q>(scope: &'q Scope, value: &'q Value, conditional: bool, limits: &mu
         | ValueKind::Variable(_)
         | ValueKind::Size(_) => {}
         ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => {
-            gather(scope, operand, conditional, limits);
+            gather(scope, operand, conditions, limits);
         }
         ValueKind::Binary(operator, left, right) => {
-            use crate::tensor::syntax::tree::Binary;
-            let second = conditional || matches!(operator, Binary::And | Binary::Or);
-            gather(scope, left, conditional, limits);
-            gather(scope, right, second, limits);
+            gather(scope, left, conditions, limits);
+            let depth = conditions.len();
+            if let Binary::And | Binary::Or = operator {
+                let holds = *operator == Binary::And;
+                conditions.push(scope.texts().condition(left, holds, "i"));
+            }
+            gather(scope, right, conditions, limits);
+            conditions.truncate(depth);
         }
         ValueKind::Select(condition, then, other) => {
-            gather(scope, condition, conditional, limits);
-            gather(scope, then, true, limits);
-            gather(scope, other, true, limits);
+            gather(scope, condition, conditions, limits);
+            for (branch, holds) in [(then, true), (other, false)] {
+                conditions.push(scope.texts().condition(condition, holds, "i"));
+                gather(scope, branch, conditions, limits);
+                conditions.pop();
+            }
         }
         ValueKind::Call(_, _, arguments) => {
             for argument in arguments {
-                gather(scope, argument, conditional, limits);
+                gather(scope, argument, conditions, limits);
             }
         }
     }
+}
+
+/// Whether the conditions around a read keep it inside, whatever the indices without a range are.
+fn is_kept_inside(question: &Question<'_>, known: &[Option<Range>], limit: &Limit<'_>) -> bool {
+    if limit.conditions.is_empty() {
+        return false;
+    }
+    let texts = question.scope.texts();
+    let none = HashMap::new();
+    let mut all = limit.conditions.clone();
+    for (number, range) in known.iter().enumerate() {
+        let Some((low, high)) = range else { continue };
+        if let Some(low) = low.linear() {
+            all.push(format!("i{number} >= {}", texts.form(low, "i", &none)));
+        }
+        if let Some(high) = high.linear() {
+            all.push(format!("i{number} < {}", texts.form(high, "i", &none)));
+        }
+    }
+    let form = texts.form(limit.form, "i", &none);
+    let extent = texts.form(limit.extent, "i", &none);
+    all.push(format!("({form} < 0 or {form} >= {extent})"));
+    texts.is_empty(&dimensions("i", known.len()), &all) == Some(true)
 }
 
 /// Indices on the left, then the others so that bounds speak only of those before.
