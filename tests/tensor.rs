@@ -41,6 +41,7 @@ fn main() {
             trials.push(Trial::test(name, move || self::program(&program, mapping)));
         }
     }
+    trials.push(Trial::test("interface", interface));
     for seed in random::seeds() {
         trials.push(Trial::test(format!("random/{seed}"), move || {
             random::check(seed)
@@ -121,6 +122,81 @@ fn program(source: &Path, mapping: &str) -> Result<(), Failed> {
         false => Err(format!("it says {said}").into()),
     }
 }
+
+/// What is made is what is shown, which is a source like any other; and the launcher refuses sizes.
+fn interface() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let place = |name: &str| folder.path().join(name);
+    std::fs::write(
+        place("net.tc"),
+        "def window(float(N) A, int first) -> (float(4) B) {\n  B(i) = A(i + first)\n}\n",
+    )?;
+    std::fs::write(place("main.cu"), MAIN)?;
+    let compiler = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+        command
+            .current_dir(folder.path())
+            .env("SIRIUS_DEVICE", "cpu")
+            .args(arguments);
+        command
+    };
+    run(&mut compiler(&[
+        "net.tc",
+        "main.cu",
+        "--sirius-tc-emit=shown",
+        "-o",
+        "app",
+    ]))?;
+    for (form, file) in [("cuda", "shown/net.tc.cu"), ("header", "shown/net.tc.h")] {
+        let text = run(&mut compiler(&["tc", "net.tc", &format!("--emit={form}")]))?;
+        if text != std::fs::read_to_string(place(file))? {
+            return Err(format!("{file} is not what --emit={form} says").into());
+        }
+    }
+    let said = run(&mut compiler(&["tc", "--emit=ir", "net.tc"]))?;
+    if !said.contains("check first + 3 <= N - 1") {
+        return Err(said.into());
+    }
+    run(&mut compiler(&[
+        "shown/net.tc.cu",
+        "main.cu",
+        "-Ishown",
+        "-o",
+        "by_hand",
+    ]))?;
+    for program in ["app", "by_hand"] {
+        let said = run(Command::new(place(program)).arg("2"))?;
+        if said != "2 3 4 5\n" {
+            return Err(format!("{program} says {said}").into());
+        }
+        let refused = Command::new(place(program)).arg("7").output()?;
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        let expected = "net.tc:2: window: the subscript 'first + i' reaches first + 3, but 'A' has the extent N";
+        if refused.status.success() || !message.contains(expected) {
+            return Err(format!("{program}: {}: {message}", refused.status).into());
+        }
+    }
+    Ok(())
+}
+
+/// Takes four elements of ten from where its argument says.
+const MAIN: &str = r#"
+#include "net.tc.h"
+#include <cstdio>
+#include <cstdlib>
+int main(int, char **arguments)
+{
+    float host[10], *device, *made;
+    for (int i = 0; i < 10; ++i)
+        host[i] = i;
+    cudaMalloc((void **)&device, sizeof host);
+    cudaMalloc((void **)&made, 4 * sizeof(float));
+    cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+    window(0, 10, device, std::atoi(arguments[1]), made);
+    cudaMemcpy(host, made, 4 * sizeof(float), cudaMemcpyDeviceToHost);
+    printf("%g %g %g %g\n", host[0], host[1], host[2], host[3]);
+}
+"#;
 
 /// What a command says on standard output.
 ///

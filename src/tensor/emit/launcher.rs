@@ -119,7 +119,6 @@ fn literal(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('"', "\\\"")
         .replace('\n', " ")
-        .replace('%', "%%")
 }
 
 fn checks(function: &Function, (name, source): (&str, &str), text: &mut String) {

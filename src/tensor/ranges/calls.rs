@@ -68,6 +68,11 @@ pub(super) fn inlined(
     };
     counts_fit(call, called)?;
     scope.calls += 1;
+    if scope.calls > MOST_CALLS {
+        let fault = Fault::new(call.span, "the definition stands for too many statements");
+        let mend = "definitions that call others are copied; let the program call them one by one";
+        return Err(fault.mend(mend).into());
+    }
     let mut copy = Copy {
         suffix: format!("{}{}", name.text, scope.calls),
         replaced: HashMap::new(),
@@ -118,6 +123,9 @@ pub(super) fn inlined(
     }
     Ok(statements)
 }
+
+/// Calls in one definition, also those of definitions that it calls: their number doubles with each level at worst.
+const MOST_CALLS: usize = 1000;
 
 fn counts_fit(call: &Call, called: &Definition) -> Checked<()> {
     let name = &call.function.text;
@@ -552,6 +560,21 @@ pub(super) fn replace_in_clause(clause: &mut Clause, lets: &[(Name, Expression)]
         }
         Clause::Exists(value) | Clause::Let(_, value) => replace(value, lets),
     }
+}
+
+/// How deeply a value is nested.
+pub(super) fn depth(expression: &Expression) -> usize {
+    let deepest = |parts: &[&Expression]| parts.iter().map(|part| depth(part)).max();
+    let inside = match &expression.kind {
+        Kind::Integer(_) | Kind::Real(..) | Kind::Truth(_) | Kind::Name(_) | Kind::Extent(..) => {
+            None
+        }
+        Kind::Apply(_, arguments) => arguments.iter().map(depth).max(),
+        Kind::Cast(_, operand) | Kind::Unary(_, operand) => Some(depth(operand)),
+        Kind::Binary(_, left, right) => deepest(&[left, right]),
+        Kind::Select(condition, then, other) => deepest(&[condition, then, other]),
+    };
+    1 + inside.unwrap_or(0)
 }
 
 /// How many nodes a value has.

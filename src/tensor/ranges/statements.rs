@@ -395,7 +395,7 @@ fn without_lets(tree: &Comprehension) -> Checked<Comprehension> {
                     return Err(fault.note(other.span, "the first one is here").into());
                 }
                 size += calls::size(&value);
-                if size > LARGEST_LETS {
+                if size > LARGEST_LETS || calls::depth(&value) > DEEPEST {
                     let fault = Fault::new(value.span, "these names stand for too large a value");
                     return Err(fault.mend("make tensors of parts of it").into());
                 }
@@ -408,7 +408,9 @@ fn without_lets(tree: &Comprehension) -> Checked<Comprehension> {
         calls::replace(subscript, &lets);
     }
     calls::replace(&mut tree.value, &lets);
-    if calls::size(&tree.value) > LARGEST_LETS {
+    let is_too_large =
+        calls::size(&tree.value) > LARGEST_LETS || calls::depth(&tree.value) > DEEPEST;
+    if is_too_large {
         let fault = Fault::new(tree.value.span, "the value is too large");
         return Err(fault.mend("make tensors of parts of it").into());
     }
@@ -418,6 +420,9 @@ fn without_lets(tree: &Comprehension) -> Checked<Comprehension> {
     tree.clauses = kept;
     Ok(tree)
 }
+
+/// How deeply values may be nested when all names are replaced.
+const DEEPEST: usize = 400;
 
 /// Nodes of all that names stand for, which doubles with each line at worst.
 const LARGEST_LETS: usize = 20_000;

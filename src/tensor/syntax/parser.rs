@@ -8,8 +8,11 @@ use super::tree::{
 use crate::tensor::fault::{Fault, Span};
 use crate::tensor::types::Scalar;
 
-/// How deeply values may be nested: what a walk over them can take.
-const DEEPEST: usize = 256;
+/// How deeply values and loops may be nested: what walks over them can take on a small stack.
+const DEEPEST: usize = 64;
+
+/// How many operators may follow each other without brackets; the tree is as deep.
+const LONGEST: usize = 200;
 
 /// Reads the definitions of a file.
 ///
@@ -144,6 +147,8 @@ impl Parser<'_> {
     }
 
     fn definition(&mut self) -> Parsed<Definition> {
+        // The one before may have ended in the middle of a value.
+        self.depth = 0;
         let fault = self.expected("'def'");
         if !self.take(Token::Def) {
             self.advance();
@@ -468,11 +473,17 @@ impl Parser<'_> {
         self.expect(Token::In, "'in'", "write 'for t in 0:T { … }'")?;
         let (low, high) = self.bounds()?;
         let span = start.to(self.last());
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Fault::new(span, "loops are nested too deeply"));
+        }
+        let body = self.block()?;
+        self.depth -= 1;
         Ok(Loop {
             variable,
             low,
             high,
-            body: self.block()?,
+            body,
             span,
         })
     }
@@ -529,7 +540,7 @@ impl Parser<'_> {
                 break;
             }
             length += 1;
-            if length > DEEPEST {
+            if length > LONGEST {
                 let fault = Fault::new(self.span(), "the value is too long");
                 return Err(fault.mend("give parts of it names with 'where x = …'"));
             }
