@@ -105,10 +105,15 @@ fn case(case: &Path) -> Result<(), Failed> {
 fn program(source: &Path, mapping: &str) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let built = folder.path().join("program");
+    // The reference is one of fusion, too.
+    let fusion = match mapping {
+        "identity" => "--sirius-fusion=off",
+        _ => "--sirius-fusion=all",
+    };
     let mapping = format!("--sirius-tc-mapping={mapping}");
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     compiler
-        .args(["--sirius-device=cpu", &mapping])
+        .args(["--sirius-device=cpu", fusion, &mapping])
         .arg(source.with_extension("tc"));
     compiler
         .arg(source)
