@@ -2,10 +2,12 @@
 //!
 //! * `cases/…`: a file of `tests/tensor/cases`. What is inferred of its definitions and how they become kernels, or the
 //!   messages about what is wrong, stand in the trailing lines that begin with `#> `; `SIRIUS_BLESS=1` rewrites them.
+//! * `hostile`: changed cases, of which none makes the compiler fail.
+//! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
 //!   precision, for every mapping.
 //! * `random/…`: random definitions, of which an interpreter, the identity mapping and the parallel one make the same.
-//!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
+//!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and `SIRIUS_FUZZ_KEEP=DIR` keeps the programs.
 
 #[allow(dead_code, reason = "cases of this test are in a folder beside others")]
 #[path = "harness/filetests.rs"]
@@ -14,6 +16,8 @@ mod filetests;
 mod generator;
 #[path = "tensor/host.rs"]
 mod host;
+#[path = "tensor/hostile.rs"]
+mod hostile;
 #[path = "tensor/interpreter.rs"]
 mod interpreter;
 #[path = "tensor/random.rs"]
@@ -41,6 +45,8 @@ fn main() {
             trials.push(Trial::test(name, move || self::program(&program, mapping)));
         }
     }
+    let cases = files(&root.join("tests/tensor/cases"), "tc");
+    trials.push(Trial::test("hostile", move || hostile::texts(&cases)));
     trials.push(Trial::test("interface", interface));
     for seed in random::seeds() {
         trials.push(Trial::test(format!("random/{seed}"), move || {

@@ -6,6 +6,7 @@ use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::fmt::Write;
+use std::path::Path;
 use std::process::Command;
 
 /// Definitions of one program.
@@ -67,6 +68,13 @@ pub fn check(seed: u64) -> Result<(), Failed> {
     std::fs::write(&definitions, &text)?;
     let main = folder.path().join("main.cu");
     std::fs::write(&main, program("random.tc.h", &cases))?;
+    if let Some(kept) = std::env::var_os("SIRIUS_FUZZ_KEEP") {
+        let kept = Path::new(&kept).join(format!("tensor_{seed}"));
+        std::fs::create_dir_all(&kept)?;
+        for file in [&definitions, &main] {
+            std::fs::copy(file, kept.join(file.file_name().unwrap_or_default()))?;
+        }
+    }
     for mapping in ["identity", "parallel"] {
         let built = folder.path().join(mapping);
         let mapping_option = format!("--sirius-tc-mapping={mapping}");
