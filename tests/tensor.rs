@@ -7,7 +7,7 @@
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
 //!   precision, for every mapping.
 //! * `random/…`: random definitions, of which an interpreter, the identity mapping and the parallel one make the same.
-//!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and `SIRIUS_FUZZ_KEEP=DIR` keeps the programs.
+//!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
 #[allow(dead_code, reason = "cases of this test are in a folder beside others")]
 #[path = "harness/filetests.rs"]

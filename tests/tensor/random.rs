@@ -68,15 +68,26 @@ pub fn check(seed: u64) -> Result<(), Failed> {
     std::fs::write(&definitions, &text)?;
     let main = folder.path().join("main.cu");
     std::fs::write(&main, program("random.tc.h", &cases))?;
-    if let Some(kept) = std::env::var_os("SIRIUS_FUZZ_KEEP") {
-        let kept = Path::new(&kept).join(format!("tensor_{seed}"));
+    let result = compare(folder.path(), (&cases, &sources), &expected);
+    if result.is_err() || std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
+        let kept = std::env::temp_dir().join(format!("sirius_tensor_{seed}"));
         std::fs::create_dir_all(&kept)?;
         for file in [&definitions, &main] {
             std::fs::copy(file, kept.join(file.file_name().unwrap_or_default()))?;
         }
+        eprintln!("the program of seed {seed} is kept in {}", kept.display());
     }
+    result
+}
+
+/// Builds the program in a folder with each mapping, and compares what it says.
+fn compare(
+    folder: &Path,
+    (cases, sources): (&[Case], &[(String, String)]),
+    expected: &str,
+) -> Result<(), Failed> {
     for mapping in ["identity", "parallel"] {
-        let built = folder.path().join(mapping);
+        let built = folder.join(mapping);
         let mapping_option = format!("--sirius-tc-mapping={mapping}");
         let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
         // With contraction, results would depend on what stands in one expression.
@@ -87,14 +98,14 @@ pub fn check(seed: u64) -> Result<(), Failed> {
             &mapping_option,
         ]);
         compiler
-            .arg(&definitions)
-            .arg(&main)
+            .arg(folder.join("random.tc"))
+            .arg(folder.join("main.cu"))
             .arg("-o")
             .arg(&built)
             .env("SIRIUS_STRICT", "1");
-        let said = run(&mut compiler).and_then(|_| run(&mut Command::new(&built)));
-        let said = said.map_err(|error| keep(seed, &text, error))?;
-        if let Some((found, wanted)) = difference(&said, &expected) {
+        run(&mut compiler)?;
+        let said = run(&mut Command::new(&built))?;
+        if let Some((found, wanted)) = difference(&said, expected) {
             let name = wanted.split(':').next().unwrap_or_default();
             let source = sources.iter().find(|(known, _)| known == name);
             let source = source.map_or("", |(_, source)| source.as_str());
@@ -109,12 +120,6 @@ pub fn check(seed: u64) -> Result<(), Failed> {
         }
     }
     Ok(())
-}
-
-/// What went wrong, with the definitions.
-fn keep(seed: u64, text: &str, error: Failed) -> Failed {
-    let message = error.message().unwrap_or_default();
-    format!("seed {seed}: {message}\n{text}").into()
 }
 
 /// The first definition whose results differ: what was found, and what the interpreter says.
