@@ -7,7 +7,7 @@ use crate::files::write_whole;
 use crate::output::colours;
 use crate::tensor::fault::Fault;
 use crate::tensor::{self, Translation};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use tempfile::TempDir;
 
 /// The same build with CUDA sources in place of tensor definitions, where there are any, and the folder that keeps them.
@@ -111,9 +111,9 @@ fn make_folder(folder: &Path) -> Result<(), PipelineError> {
     })
 }
 
-fn write(path: &PathBuf, text: &str) -> Result<(), PipelineError> {
+fn write(path: &Path, text: &str) -> Result<(), PipelineError> {
     write_whole(path, text.as_bytes()).map_err(|error| PipelineError::Write {
-        path: path.clone(),
+        path: path.to_owned(),
         error,
     })
 }

@@ -41,13 +41,7 @@ pub(super) fn emit(
     let mut source = format!("// Made of {file} by sirius-rs.\n#include \"{file}.h\"\n");
     source += "#include <cstdio>\n#include <cstdlib>\n";
     for helper in HELPERS {
-        if body.contains(&format!("{}(", helper.name))
-            || HELPERS.iter().any(|other| {
-                other.text.contains(&format!("{}(", helper.name))
-                    && other.name != helper.name
-                    && body.contains(&format!("{}(", other.name))
-            })
-        {
+        if body.contains(&format!("{}(", helper.name)) {
             source.push('\n');
             source += helper.text;
         }
@@ -65,7 +59,7 @@ struct Helper {
     text: &'static str,
 }
 
-/// In the order in which they may call each other.
+/// None of them calls another one.
 const HELPERS: &[Helper] = &[
     Helper {
         name: "tc_floor",
