@@ -11,6 +11,7 @@
 //! | stage | from | to |
 //! |---|---|---|
 //! | [`cli`] | `argv` | [`cli::Invocation`] |
+//! | [`tensor`] | tensor definitions | CUDA sources, which go on to the next stage |
 //! | [`program`] | sources | [`program::Program`]: LLVM modules, canonicalised |
 //! | [`launch`] | host IR | [`launch::LaunchGraph`]: launches, copies, allocations, control flow |
 //! | [`kernel`] | device IR | [`kernel::KernelModel`]: domains, access relations, barriers |
@@ -39,6 +40,7 @@ mod interruption;
 pub mod expression;
 pub mod affine;
 pub mod isl;
+pub mod tensor;
 pub mod cache;
 pub mod pipeline;
 pub mod cli;

@@ -25,6 +25,7 @@ mod refused;
 mod resources;
 mod save;
 mod standard_input;
+mod tensor_sources;
 mod tuning;
 
 pub use outcome::{Outcome, PipelineError};
@@ -149,7 +150,23 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let build = from_standard_input
                 .as_ref()
                 .map_or(build, |(build, _)| build);
+            let from_tensors = tensor_sources::as_cuda(build)?;
+            let build = from_tensors.as_ref().map_or(build, |(build, _)| build);
             measure::tune(build, &toolchain, *pack, output, &mut outcome)?;
+            Ok(outcome)
+        }
+        Invocation::Translate {
+            build,
+            emit,
+            output,
+        } => {
+            check_names(build, output.iter().cloned().collect())?;
+            let text = tensor_sources::text(build, *emit)?;
+            let mut outcome = Outcome::default();
+            match output {
+                None => outcome.standard_output.push_str(&text),
+                Some(path) => write_report(path, &text)?,
+            }
             Ok(outcome)
         }
         Invocation::Analyze {
@@ -167,6 +184,8 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let build = from_standard_input
                 .as_ref()
                 .map_or(build, |(build, _)| build);
+            let from_tensors = tensor_sources::as_cuda(build)?;
+            let build = from_tensors.as_ref().map_or(build, |(build, _)| build);
             let gathered = objects::gather(build, &toolchain)?;
             let build = gathered.as_ref().map_or(build, |gathered| &gathered.build);
             let relate = outcome::relate_shown(*format, *dependences);
@@ -214,6 +233,8 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
     let build = from_standard_input
         .as_ref()
         .map_or(build, |(build, _)| build);
+    let from_tensors = tensor_sources::as_cuda(build)?;
+    let build = from_tensors.as_ref().map_or(build, |(build, _)| build);
     keep::keep_preprocessed(build, &toolchain)?;
     let sources = build
         .inputs

@@ -99,6 +99,17 @@ fn meaning(command: &str) -> String {
             facts.insert(0, format!("tune, pack: {pack}, to {}", output.display()));
             (build, facts)
         }
+        Ok((
+            Invocation::Translate {
+                build,
+                emit,
+                output,
+            },
+            mut facts,
+        )) => {
+            facts.insert(0, format!("translate to {emit:?}, into {output:?}"));
+            (build, facts)
+        }
         Ok((Invocation::LayOut { folder, device }, _)) => {
             return format!("  toolkit for {device:?}: {}\n", folder.display());
         }

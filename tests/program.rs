@@ -257,6 +257,8 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         keep_directory: None,
         sirius: SiriusOptions {
             tuning: Default::default(),
+            tensor: Default::default(),
+            tensor_emit: None,
             fusion: Fusion::Off,
             report: None,
             stop_after: None,

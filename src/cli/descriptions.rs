@@ -113,6 +113,27 @@ pub(super) static OWN_GROUPS: &[Group] = &[
         ],
     ),
     group(
+        "How tensor definitions (.tc) become kernels",
+        &[
+            says(
+                "sirius-tc-mapping",
+                "identity|parallel",
+                "one thread with the loops as written, or a thread for each element (default: parallel)",
+            ),
+            says(
+                "sirius-tc-scatter",
+                "ordered|atomic",
+                "how terms that meet in one element are joined: in order, the same in each run, or by atomic operations \
+                 (default: ordered)",
+            ),
+            says(
+                "sirius-tc-emit",
+                "DIR",
+                "write the CUDA that is made of them, too: FILE.tc.cu and FILE.tc.h",
+            ),
+        ],
+    ),
+    group(
         "What is told",
         &[
             says(

@@ -82,6 +82,15 @@ pub enum Invocation {
     },
     /// Text for standard output (`--version`, `--help`, …), and success.
     Print(String),
+    /// `sirius-rs tc`: the CUDA of tensor definitions.
+    Translate {
+        /// What would be compiled, one file of definitions.
+        build: Build,
+        /// What of it is written.
+        emit: TensorForm,
+        /// Where it goes; `None`: standard output.
+        output: Option<PathBuf>,
+    },
     /// `--sirius-toolkit`: a folder that stands for a CUDA toolkit.
     LayOut {
         /// Where.
@@ -147,6 +156,8 @@ pub enum Language {
     Cxx,
     /// `.c`, or `-x c`.
     C,
+    /// `.tc`: tensor definitions, of which [`crate::tensor`] makes CUDA.
+    Tensor,
     /// `.o .obj .a .so`: for the linker.
     Object,
 }
@@ -286,6 +297,18 @@ pub enum ReportFormat {
     Html,
 }
 
+/// `sirius-rs tc --emit=`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum TensorForm {
+    /// Kernels and launchers.
+    #[default]
+    Cuda,
+    /// The declarations that programs include.
+    Header,
+    /// What is inferred: types, ranges, checks.
+    Ir,
+}
+
 /// `--sirius-fusion=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusion {
@@ -365,6 +388,10 @@ pub struct SiriusOptions {
     pub optimisations: BTreeSet<Optimisation>,
     /// `--sirius-tune…`.
     pub tuning: Tuning,
+    /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`.
+    pub tensor: crate::tensor::Options,
+    /// `--sirius-tc-emit=DIR`: where the CUDA of tensor definitions is shown.
+    pub tensor_emit: Option<PathBuf>,
     /// `SIRIUS_REFERENCE=1`: the program compares itself with what it is without fusion.
     pub reference: bool,
     /// `SIRIUS_SAVE_DIR`: where everything goes that a report of a bug needs.

@@ -16,14 +16,15 @@ use super::shown::options_given;
 use super::sirius_options::{DEVICES, device, report_format};
 use super::spelling::{Argument, split_arguments, split_list, split_options_file, split_words};
 use super::subcommands::{
-    AnalysisOptions, Asked, Subcommand, TuneOptions, commands, completions, take_subcommand,
+    AnalysisOptions, Asked, Subcommand, TensorCommand, TuneOptions, commands, completions,
+    take_subcommand,
 };
 use super::toolchain;
 use super::toolkit_folder::ToolkitFolder;
 use super::values::{instead, nearest};
 use super::{
     Build, Device, Fusion, Input, Invocation, KernelSymbols, Language, Numerics, Optimisation,
-    Phase, ReportFormat, SiriusOptions, Tuning,
+    Phase, ReportFormat, SiriusOptions, TensorForm, Tuning,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use std::collections::BTreeMap;
@@ -260,6 +261,7 @@ pub fn parse_command_line(
     let (build, warnings) = settle(draft, inputs, surroundings)?;
     let invocation = match subcommand {
         Some(Subcommand::Tune(TuneOptions { pack })) => tune(build, pack)?,
+        Some(Subcommand::Tc(TensorCommand { emit })) => translate(build, emit)?,
         Some(Subcommand::Analyze(AnalysisOptions {
             format,
             dependences,
@@ -321,6 +323,24 @@ fn tune(build: Build, pack: bool) -> Result<Invocation, UsageError> {
             ..build
         },
         pack,
+        output,
+    })
+}
+
+/// `sirius-rs tc`: of one file of definitions.
+fn translate(build: Build, emit: TensorForm) -> Result<Invocation, UsageError> {
+    let is_tensor = |input: &Input| input.language == Language::Tensor;
+    if build.inputs.len() != 1 || !build.inputs.iter().all(is_tensor) {
+        let reason = "'sirius-rs tc' takes one file of tensor definitions, which ends in .tc";
+        return Err(UsageError::Refused(reason.to_owned()));
+    }
+    let output = build.output.clone();
+    Ok(Invocation::Translate {
+        build: Build {
+            output: None,
+            ..build
+        },
+        emit,
         output,
     })
 }
@@ -399,6 +419,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             layout: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
             tuning: Tuning::default(),
+            tensor: crate::tensor::Options::default(),
+            tensor_emit: None,
             reference: set("SIRIUS_REFERENCE").is_some_and(|value| value != "0"),
             save_directory: set("SIRIUS_SAVE_DIR").map(PathBuf::from),
             command: String::new(),
@@ -648,12 +670,14 @@ fn input_language(path: &str, asked: Option<Language>) -> Result<Language, Usage
         Some("cu") => Some(Language::Cuda),
         Some("cpp" | "cc" | "cxx" | "C" | "c++" | "ii") => Some(Language::Cxx),
         Some("c" | "i") => Some(Language::C),
+        Some("tc") => Some(Language::Tensor),
         Some("o" | "obj" | "a" | "so") => Some(Language::Object),
         _ if shared_object => Some(Language::Object),
         _ => None,
     };
     match (by_ending, asked) {
         (Some(Language::Object), _) => Ok(Language::Object),
+        (Some(Language::Tensor), _) => Ok(Language::Tensor),
         (_, Some(asked)) => Ok(asked),
         (Some(found), None) => Ok(found),
         (None, None) => match ending.as_deref() {

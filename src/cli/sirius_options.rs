@@ -6,6 +6,7 @@ use super::parse::UsageError;
 use super::values::{one_of, undefined};
 use super::{Device, Fusion, Optimisation, ReportFormat, TuneMode};
 use crate::pipeline::Stage;
+use crate::tensor::mapping::{Mapping, Scatter};
 use std::path::PathBuf;
 
 /// Our options.
@@ -107,6 +108,23 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
     }),
     honour("sirius-tune-results", &[], Arity::Scalar, |draft, value| {
         draft.build.sirius.tuning.results = Some(PathBuf::from(value));
+        Ok(())
+    }),
+    honour("sirius-tc-mapping", &[], Arity::Scalar, |draft, value| {
+        let mappings = [
+            ("identity", Mapping::Identity),
+            ("parallel", Mapping::Parallel),
+        ];
+        draft.build.sirius.tensor.mapping = one_of("sirius-tc-mapping", value, &mappings)?;
+        Ok(())
+    }),
+    honour("sirius-tc-scatter", &[], Arity::Scalar, |draft, value| {
+        let orders = [("ordered", Scatter::Ordered), ("atomic", Scatter::Atomic)];
+        draft.build.sirius.tensor.scatter = one_of("sirius-tc-scatter", value, &orders)?;
+        Ok(())
+    }),
+    honour("sirius-tc-emit", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.tensor_emit = Some(PathBuf::from(value));
         Ok(())
     }),
     honour("sirius-print-link-flags", &[], Arity::Flag, |draft, _| {

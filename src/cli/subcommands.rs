@@ -2,11 +2,11 @@
 //!
 //! Invariant: what clap is given here is all that shell completions and the manual page are made of.
 
-use super::ReportFormat;
 use super::descriptions::{Description, NVCC_GROUPS, OWN_GROUPS};
 use super::options::{Arity, all_options};
 use super::parse::UsageError;
 use super::values::undefined;
+use super::{ReportFormat, TensorForm};
 use clap::builder::PossibleValue;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueHint};
@@ -27,6 +27,8 @@ pub(super) enum Subcommand {
     Analyze(AnalysisOptions),
     /// Measures variants of fused kernels here, or with --pack makes a program that does it elsewhere
     Tune(TuneOptions),
+    /// Writes the CUDA C++ of tensor definitions, or their header
+    Tc(TensorCommand),
     /// Prints a script that completes options in a shell
     Completions {
         /// The shell
@@ -81,6 +83,18 @@ pub(super) struct TuneOptions {
     /// Make one program that measures where it is run, and needs no compiler there
     #[arg(long)]
     pub(super) pack: bool,
+}
+
+/// What only `sirius-rs tc` takes.
+#[derive(Args)]
+#[command(
+    override_usage = "sirius-rs tc [--emit=FORM] [--sirius-tc-...] FILE.tc [-o FILE]",
+    after_help = COMPILER_OPTIONS
+)]
+pub(super) struct TensorCommand {
+    /// What is written: kernels and launchers, the declarations that programs include, or what is inferred
+    #[arg(long, value_enum, value_name = "FORM", default_value = "cuda")]
+    pub(super) emit: TensorForm,
 }
 
 /// What the first word and its options ask for; a compiler's options stay in `words`. `None` where the first word is no
@@ -171,7 +185,7 @@ pub(super) fn own_options() -> Vec<(String, String)> {
 
 /// Whether a command compiles, and so takes all that a compiler takes.
 fn has_compiler_options(command: &Command) -> bool {
-    matches!(command.get_name(), "analyze" | "tune")
+    matches!(command.get_name(), "analyze" | "tune" | "tc")
 }
 
 /// In the words that other options have.

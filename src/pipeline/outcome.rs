@@ -114,6 +114,22 @@ pub enum PipelineError {
     /// `--with-stats` names files that tell nothing.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
+    /// Tensor definitions are wrong: the messages.
+    #[error("{0}")]
+    Tensor(String),
+    /// A source could not be read.
+    #[error("Cannot read '{path}': {error}", path = .path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
+    /// Two files of tensor definitions would have one header.
+    #[error(
+        "Two files of tensor definitions have the name '{0}', and so would their headers; rename one of them"
+    )]
+    TwoHeaders(String),
     /// Nothing could be measured.
     #[error("{0}")]
     Tune(String),
@@ -136,6 +152,9 @@ impl PipelineError {
             | Self::OutputIsInput(_)
             | Self::TwoOutputs(_)
             | Self::StandardInput(_)
+            | Self::Tensor(_)
+            | Self::Read { .. }
+            | Self::TwoHeaders(_)
             | Self::Bug(_)
             | Self::Why(_)
             | Self::Statistics(_)
@@ -160,6 +179,9 @@ impl PipelineError {
             | Self::StandardInput(_)
             | Self::Why(_)
             | Self::Statistics(_)
+            | Self::Tensor(_)
+            | Self::Read { .. }
+            | Self::TwoHeaders(_)
             | Self::Tune(_)
             | Self::UnknownLayout { .. } => false,
         }
@@ -177,7 +199,8 @@ impl PipelineError {
     pub fn is_tool_output(&self) -> bool {
         matches!(
             self,
-            Self::Tool(ToolError::Failed { .. })
+            Self::Tensor(_)
+                | Self::Tool(ToolError::Failed { .. })
                 | Self::Codegen(CodegenError::Tool(ToolError::Failed { .. }))
                 | Self::Objects(
                     ObjectsError::Tool(ToolError::Failed { .. })

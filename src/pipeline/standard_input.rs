@@ -29,6 +29,7 @@ pub(super) fn as_file(build: &Build) -> Result<Option<(Build, TempDir)>, Pipelin
         let ending = match input.language {
             Language::Cuda => "cu",
             Language::C => "c",
+            Language::Tensor => "tc",
             Language::Cxx | Language::Object => "cpp",
         };
         input.path = folder.path().join("stdin").with_extension(ending);

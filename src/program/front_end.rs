@@ -419,7 +419,7 @@ fn host_arguments(
             arguments.0.push(image.into());
         }
         Language::C => arguments.plain("c", toolchain),
-        Language::Cxx | Language::Object => arguments.plain("c++", toolchain),
+        Language::Cxx | Language::Object | Language::Tensor => arguments.plain("c++", toolchain),
     }
     arguments.debug_information(build.host_debug);
     // At -O0 clang would mark every function `optnone`; the level that runs is codegen's.

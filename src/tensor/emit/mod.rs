@@ -1,0 +1,272 @@
+//! Kernels and launchers as CUDA C++ that people can read and any CUDA compiler takes.
+//!
+//! Invariant: the text depends on nothing but the definitions, their text and the options, so that caches know it again.
+//! Names that begin with `tc_` are those of this stage; no definition can have one.
+
+mod kernels;
+mod launcher;
+mod values;
+
+use super::linear::{Atom, Linear, Notation};
+use super::mapping::{self, Kernel, Step, Work};
+use super::program::{Function, Role, SymbolKind};
+use super::types::Scalar;
+use super::{Options, Translation};
+use std::fmt::Write;
+use std::path::Path;
+
+/// The source and header of a file's definitions.
+pub(super) fn emit(
+    name: &str,
+    text: &str,
+    functions: &[Function],
+    options: Options,
+) -> Translation {
+    let file = Path::new(name)
+        .file_name()
+        .map(|file| file.to_string_lossy().into_owned());
+    let file = file.unwrap_or_else(|| name.to_owned());
+    let mut body = String::new();
+    for function in functions {
+        let steps = mapping::map(function, options.mapping, options.scatter);
+        let mut kernels = Vec::new();
+        all_kernels(&steps, &mut kernels);
+        for (number, kernel) in kernels.iter().enumerate() {
+            body.push('\n');
+            body += &kernels::kernel(function, kernel, &kernel_name(function, number), text);
+        }
+        body.push('\n');
+        body += &launcher::launcher(function, &steps, (name, text));
+    }
+    let mut source = format!("// Made of {file} by sirius-rs.\n#include \"{file}.h\"\n");
+    source += "#include <cstdio>\n#include <cstdlib>\n";
+    for helper in HELPERS {
+        if body.contains(&format!("{}(", helper.name)) {
+            source.push('\n');
+            source += helper.text;
+        }
+    }
+    source += &body;
+    Translation {
+        source,
+        header: header(&file, text, functions),
+    }
+}
+
+/// A function that emitted code may call.
+struct Helper {
+    name: &'static str,
+    text: &'static str,
+}
+
+/// None of them calls another one.
+const HELPERS: &[Helper] = &[
+    Helper {
+        name: "tc_floor",
+        text: "// A quotient, rounded down.\n\
+               static __host__ __device__ inline long long tc_floor(long long number, long long divisor)\n{\n    \
+               return number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor);\n}\n",
+    },
+    Helper {
+        name: "tc_min",
+        text: "static __host__ __device__ inline long long tc_min(long long a, long long b)\n{\n    \
+               return a < b ? a : b;\n}\n",
+    },
+    Helper {
+        name: "tc_max",
+        text: "static __host__ __device__ inline long long tc_max(long long a, long long b)\n{\n    \
+               return a > b ? a : b;\n}\n",
+    },
+    Helper {
+        name: "tc_place",
+        text: "// The place of an element, one subscript after the other; -1 where one of them is outside.\n\
+               static __device__ inline long long tc_place(long long before, long long subscript, long long extent)\n{\n    \
+               return before < 0 || subscript < 0 || subscript >= extent ? -1 : before * extent + subscript;\n}\n",
+    },
+    Helper {
+        name: "tc_read",
+        text: "// An element, or 0 where its place is outside.\n\
+               template <typename T>\nstatic __device__ inline T tc_read(const T *tensor, long long place)\n{\n    \
+               return place < 0 ? T() : tensor[place];\n}\n",
+    },
+    Helper {
+        name: "tc_refuse",
+        text: "[[noreturn]] static void tc_refuse(const char *message, long long left, long long right)\n{\n    \
+               std::fprintf(stderr, \"%s (%lld, %lld)\\n\", message, left, right);\n    std::abort();\n}\n",
+    },
+    Helper {
+        name: "tc_blocks",
+        text: "// Blocks of 256 threads, at least one: a launch of none would be an error.\n\
+               static inline unsigned tc_blocks(long long threads)\n{\n    \
+               return threads <= 0 ? 1u : static_cast<unsigned>((threads + 255) / 256);\n}\n",
+    },
+];
+
+/// Threads of a block.
+const BLOCK_THREADS: usize = 256;
+
+fn header(file: &str, text: &str, functions: &[Function]) -> String {
+    let mut header = format!(
+        "// Made of {file} by sirius-rs: tensors are row-major in device memory.\n#pragma once\n#include <cuda_runtime.h>\n"
+    );
+    let uses = |scalar: Scalar| {
+        let mut all = functions.iter().flat_map(|function| &function.tensors);
+        all.any(|tensor| tensor.scalar == scalar)
+    };
+    if uses(Scalar::Half) {
+        header += "#include <cuda_fp16.h>\n";
+    }
+    if uses(Scalar::Bfloat16) {
+        header += "#include <cuda_bf16.h>\n";
+    }
+    for function in functions {
+        let (line, _) = super::fault::place(text, function.span.start);
+        let shapes: Vec<String> = interface(function)
+            .map(|tensor| shape(function, tensor))
+            .collect();
+        // Writing to a string cannot fail.
+        let _ = write!(
+            header,
+            "\n// {file}:{line}: {}\n{};\n",
+            shapes.join(", "),
+            launcher::signature(function)
+        );
+    }
+    header
+}
+
+/// Tensors of the interface: inputs, then outputs in the order of the returns.
+fn interface(function: &Function) -> impl Iterator<Item = usize> {
+    let is_input = |number: &usize| {
+        matches!(
+            function.tensors[*number].role,
+            Role::Input | Role::Value | Role::Changed
+        )
+    };
+    let outputs = function.returns.iter().copied();
+    let outputs = outputs.filter(|number| function.tensors[*number].role == Role::Output);
+    (0..function.tensors.len()).filter(is_input).chain(outputs)
+}
+
+/// `A(M, K)`.
+fn shape(function: &Function, tensor: usize) -> String {
+    let tensor = &function.tensors[tensor];
+    let extents: Vec<String> = tensor
+        .extents
+        .iter()
+        .map(|extent| extent.text(Notation::Message, &mut |atom| symbol_name(function, atom)))
+        .collect();
+    match extents.is_empty() {
+        true => tensor.name.clone(),
+        false => format!("{}({})", tensor.name, extents.join(", ")),
+    }
+}
+
+fn symbol_name(function: &Function, atom: &Atom) -> String {
+    match atom {
+        Atom::Symbol(symbol) => function.symbols[*symbol].name.clone(),
+        _ => String::new(),
+    }
+}
+
+/// A number of sizes alone, in C++.
+fn size(function: &Function, form: &Linear) -> String {
+    form.text(Notation::Cuda, &mut |atom| {
+        name_of(function, atom, &|_| false)
+    })
+}
+
+/// The name of an atom; for a quotient, whether the one of C++ will do.
+fn name_of(function: &Function, atom: &Atom, natural: &dyn Fn(usize) -> bool) -> String {
+    match atom {
+        // Values have the types of their declarations, which sums would overflow.
+        Atom::Symbol(symbol) if matches!(function.symbols[*symbol].kind, SymbolKind::Value(_)) => {
+            format!("(long long){}", function.symbols[*symbol].name)
+        }
+        Atom::Floor(form, _) if function.is_natural(form, natural) => "/".to_owned(),
+        other => symbol_name(function, other),
+    }
+}
+
+/// The same as a factor.
+fn factor(function: &Function, form: &Linear) -> String {
+    let text = size(function, form);
+    match is_tight(&text) {
+        true => text,
+        false => format!("({text})"),
+    }
+}
+
+/// Whether no operator of an expression stands outside of brackets.
+fn is_tight(text: &str) -> bool {
+    let mut depth = 0;
+    text.bytes().all(|byte| {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b' ' | b'-' => return depth > 0,
+            _ => {}
+        }
+        true
+    })
+}
+
+fn kernel_name(function: &Function, number: usize) -> String {
+    format!("{}_kernel{number}", function.name)
+}
+
+fn all_kernels<'s, 'f>(steps: &'s [Step<'f>], found: &mut Vec<&'s Kernel<'f>>) {
+    for step in steps {
+        match step {
+            Step::Kernel(kernel) => found.push(kernel),
+            Step::Loop { body, .. } => all_kernels(body, found),
+        }
+    }
+}
+
+/// What a kernel gets: symbols and tensors, each with whether it is written.
+struct Arguments {
+    symbols: Vec<usize>,
+    tensors: Vec<(usize, bool)>,
+}
+
+fn arguments(function: &Function, kernel: &Kernel<'_>) -> Arguments {
+    let mut symbols: Vec<usize> = Vec::new();
+    let mut tensors: Vec<(usize, bool)> = Vec::new();
+    let mut form = |form: &Linear| {
+        form.visit(&mut |atom| {
+            if let Atom::Symbol(symbol) = atom {
+                symbols.push(*symbol);
+            }
+        });
+    };
+    let mut tensor =
+        |number: usize, written: bool| match tensors.iter_mut().find(|(known, _)| *known == number)
+        {
+            Some((_, known)) => *known |= written,
+            None => tensors.push((number, written)),
+        };
+    kernel.threads.iter().for_each(&mut form);
+    for part in &kernel.parts {
+        let statement = part.statement;
+        tensor(statement.target, true);
+        function.tensors[statement.target]
+            .extents
+            .iter()
+            .for_each(&mut form);
+        if part.work == Work::Initialise {
+            continue;
+        }
+        statement.reads(&mut |number, subscripts| {
+            tensor(number, false);
+            if !subscripts.is_empty() {
+                function.tensors[number].extents.iter().for_each(&mut form);
+            }
+        });
+        values::forms(statement, &mut form);
+    }
+    symbols.sort_unstable();
+    symbols.dedup();
+    tensors.sort_unstable();
+    Arguments { symbols, tensors }
+}

@@ -1,0 +1,68 @@
+//! Tensor Comprehensions: a language in which a program says *what* a tensor is, and the compiler writes the kernels.
+//!
+//! The stages of this folder, in order:
+//!
+//! | stage | from | to |
+//! |---|---|---|
+//! | [`syntax`] | text | [`syntax::tree::Definition`]s |
+//! | [`ranges`] | trees | [`program::Function`]s: typed statements, each index with its range |
+//! | [`mapping`] | a function | [`mapping::Step`]s: kernels and loops of the host |
+//! | [`emit`] | steps | CUDA C++: kernels, a launcher, a header |
+//!
+//! The language follows Vasilache et al., "Tensor Comprehensions" (2018), figure 14 and §3; `docs/tensor.md` says what is
+//! different. Nothing here sees LLVM, and what comes out is ordinary CUDA C++.
+//!
+//! Invariant: a definition that comes out of [`ranges`] reads no element outside its tensor, and none that nothing has
+//! defined, whatever values and sizes it gets: what is not proven is checked by the launcher or guarded at the access, and
+//! what can be neither is refused. Every mapping computes what [`mapping::Mapping::Identity`] computes.
+
+pub mod builtins;
+pub mod describe;
+pub mod emit;
+pub mod fault;
+pub mod linear;
+pub mod mapping;
+pub mod program;
+pub mod ranges;
+pub mod syntax;
+pub mod types;
+
+use fault::Fault;
+use mapping::{Mapping, Scatter};
+
+/// What is chosen for a whole file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `--sirius-tc-mapping`.
+    pub mapping: Mapping,
+    /// `--sirius-tc-scatter`.
+    pub scatter: Scatter,
+}
+
+/// The CUDA C++ of a file of definitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Translation {
+    /// Kernels and launchers; it includes the header by its name.
+    pub source: String,
+    /// What a program includes: one declaration a definition.
+    pub header: String,
+}
+
+/// Compiles the definitions of one file. `name` is the file as messages name it, and its last part names the header: of
+/// `nets/net.tc` that is `net.tc.h`.
+///
+/// # Errors
+/// What is wrong with the text, in the order of its lines.
+pub fn translate(name: &str, text: &str, options: Options) -> Result<Translation, Vec<Fault>> {
+    let functions = check(text)?;
+    Ok(emit::emit(name, text, &functions, options))
+}
+
+/// The typed statements of all definitions of a file.
+///
+/// # Errors
+/// As [`translate`].
+pub fn check(text: &str) -> Result<Vec<program::Function>, Vec<Fault>> {
+    let definitions = syntax::parse(text)?;
+    ranges::infer(&definitions)
+}

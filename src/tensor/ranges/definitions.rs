@@ -1,0 +1,449 @@
+//! Whether every element is defined once, before it is read, and whether what is changed in place is provably the same as on
+//! whole tensors (§3 of the paper: everything is read before anything is written).
+
+use super::Checked;
+use super::proofs::{Texts, Visit, dimensions, reads_under};
+use super::scope::shown;
+use crate::isl::Set;
+use crate::tensor::fault::{Fault, Span};
+use crate::tensor::linear::Linear;
+use crate::tensor::program::{Bound, Function, Role, Statement, Step, Subscript};
+use crate::tensor::syntax::tree::Operator;
+use std::collections::HashMap;
+
+/// What of a tensor is defined.
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Nothing,
+    Whole,
+    /// Where all conditions of one of these hold.
+    Parts(Vec<String>),
+}
+
+struct Walk<'f> {
+    function: &'f Function,
+    states: Vec<State>,
+    times: HashMap<usize, (Linear, Linear)>,
+    /// By tensor: it was wholly defined before the outermost time loop around the statement, so that it is a state that
+    /// steps may set anew.
+    carried: Vec<bool>,
+    /// For names of quantified indices.
+    names: usize,
+}
+
+/// Checks a definition whose statements are typed.
+///
+/// # Errors
+/// The first element that is defined twice, read before it is defined, or never defined.
+pub(super) fn check(function: &mut Function) -> Checked<()> {
+    let states = function.tensors.iter().map(|tensor| match tensor.role {
+        Role::Input | Role::Value | Role::Changed => State::Whole,
+        Role::Output | Role::Temporary => State::Nothing,
+    });
+    let mut walk = Walk {
+        function,
+        states: states.collect(),
+        times: HashMap::new(),
+        carried: Vec::new(),
+        names: 0,
+    };
+    walk.steps(&function.body)?;
+    for number in &function.returns {
+        let tensor = &function.tensors[*number];
+        let rank = tensor.extents.len();
+        let texts = Texts::new(function, &walk.times);
+        let all = whole(&texts, &tensor.extents);
+        if !walk.covers(&texts, *number, rank, &all) {
+            let message = format!("not every element of '{}' is defined", tensor.name);
+            let mend = "its statements together have to cover its extents; this is proven only where the bounds are sums of sizes";
+            return Err(Fault::new(tensor.span, message).mend(mend).into());
+        }
+    }
+    Ok(())
+}
+
+/// That the numbers `a0`, … name an element.
+fn whole(texts: &Texts<'_>, extents: &[Linear]) -> Vec<String> {
+    let none = HashMap::new();
+    let each = extents.iter().enumerate();
+    each.map(|(number, extent)| format!("0 <= a{number} < {}", texts.form(extent, "i", &none)))
+        .collect()
+}
+
+impl Walk<'_> {
+    fn steps(&mut self, steps: &[Step]) -> Checked<()> {
+        for step in steps {
+            match step {
+                Step::Statement(statement) => self.statement(statement)?,
+                Step::Loop(time_loop) => {
+                    let before = self.states.clone();
+                    let mut written = Vec::new();
+                    self.regions(&time_loop.body, &mut written);
+                    // What an iteration defines wholly is its own.
+                    written.retain(|(tensor, region)| {
+                        region.is_some() || before[*tensor] != State::Nothing
+                    });
+                    let outer = self.times.clone();
+                    if outer.is_empty() {
+                        self.carried = before.iter().map(|state| *state == State::Whole).collect();
+                    }
+                    self.add_earlier(time_loop, &written, true);
+                    let range = (time_loop.low.clone(), time_loop.high.clone());
+                    self.times.insert(time_loop.symbol, range);
+                    self.steps(&time_loop.body)?;
+                    self.times = outer;
+                    if self.times.is_empty() {
+                        self.carried.clear();
+                    }
+                    self.states = before;
+                    self.add_earlier(time_loop, &written, false);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What statements define, where they do not define it wholly.
+    fn regions(&self, steps: &[Step], found: &mut Vec<(usize, Option<Statement>)>) {
+        for step in steps {
+            match step {
+                Step::Statement(statement) => {
+                    let starts = !matches!(statement.operator, Operator::Reduce(_, false));
+                    if !starts {
+                        continue;
+                    }
+                    let is_whole = self.is_whole(statement);
+                    let region = (!is_whole).then(|| (**statement).clone());
+                    found.push((statement.target, region));
+                }
+                Step::Loop(time_loop) => self.regions(&time_loop.body, found),
+            }
+        }
+    }
+
+    /// Adds what iterations of a loop define: those before the present one, or all.
+    fn add_earlier(
+        &mut self,
+        time_loop: &crate::tensor::program::TimeLoop,
+        written: &[(usize, Option<Statement>)],
+        only_earlier: bool,
+    ) {
+        for (tensor, statement) in written {
+            let Some(statement) = statement else { continue };
+            self.names += 1;
+            let time = format!("t{}", self.names);
+            let renamed = HashMap::from([(time_loop.symbol, time.clone())]);
+            let region = {
+                let texts = Texts::new(self.function, &self.times);
+                let none = HashMap::new();
+                let low = texts.form(&time_loop.low, "i", &none);
+                let high = texts.form(&time_loop.high, "i", &none);
+                let mut bounds = format!("{low} <= {time} < {high}");
+                if only_earlier {
+                    bounds += &format!(" and {time} < s{}", time_loop.symbol);
+                }
+                let inner = region(&texts, statement, &renamed, &format!("e{}_", self.names));
+                format!("(exists {time} : {bounds} and {inner})")
+            };
+            self.add(*tensor, region);
+        }
+    }
+
+    fn add(&mut self, tensor: usize, region: String) {
+        match &mut self.states[tensor] {
+            State::Whole => {}
+            State::Nothing => self.states[tensor] = State::Parts(vec![region]),
+            State::Parts(parts) => parts.push(region),
+        }
+    }
+
+    /// Whether a statement writes every element, at every time.
+    fn is_whole(&self, statement: &Statement) -> bool {
+        if statement.scatter {
+            return true;
+        }
+        let tensor = &self.function.tensors[statement.target];
+        let each = statement.subscripts.iter().zip(&tensor.extents);
+        let mut seen = Vec::new();
+        each.into_iter().all(|(subscript, extent)| {
+            let variable = subscript.linear.as_ref().and_then(Linear::as_variable);
+            let Some(variable) = variable.filter(|variable| !seen.contains(variable)) else {
+                return false;
+            };
+            seen.push(variable);
+            let variable = &statement.variables[variable];
+            let zero = Bound::Linear(Linear::number(0));
+            variable.low == zero && variable.high.linear() == Some(extent)
+        })
+    }
+
+    /// Whether the defined elements include all that satisfy conditions on `a0`, ….
+    fn covers(&self, texts: &Texts<'_>, tensor: usize, rank: usize, conditions: &[String]) -> bool {
+        let parts = match &self.states[tensor] {
+            State::Whole => return true,
+            State::Nothing => {
+                return texts.is_empty(&dimensions("a", rank), conditions) == Some(true);
+            }
+            State::Parts(parts) => parts,
+        };
+        let names = dimensions("a", rank);
+        let Some(wanted) = texts.set(&names, conditions) else {
+            return false;
+        };
+        let mut union: Option<Set> = None;
+        for part in parts {
+            let Some(part) = texts.set(&names, std::slice::from_ref(part)) else {
+                return false;
+            };
+            union = match union {
+                None => Some(part),
+                Some(union) => match union.union(&part) {
+                    Ok(both) => Some(both),
+                    Err(_) => return false,
+                },
+            };
+        }
+        union.is_some_and(|union| wanted.is_subset(&union) == Ok(true))
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Checked<()> {
+        self.reads_are_defined(statement)?;
+        self.reads_own_element(statement)?;
+        let target = statement.target;
+        let tensor = &self.function.tensors[target];
+        let rank = tensor.extents.len();
+        let reads_itself = reads_target(statement);
+        let region = {
+            let texts = Texts::new(self.function, &self.times);
+            self.names += 1;
+            let own = region(
+                &texts,
+                statement,
+                &HashMap::new(),
+                &format!("e{}_", self.names),
+            );
+            let goes_on = matches!(statement.operator, Operator::Reduce(_, false));
+            let is_whole = self.is_whole(statement);
+            let wanted = match statement.scatter {
+                true => whole(&texts, &tensor.extents),
+                false => vec![own.clone()],
+            };
+            if goes_on || reads_itself {
+                if !self.covers(&texts, target, rank, &wanted) {
+                    let message = format!(
+                        "elements of '{}' are changed that nothing has defined",
+                        tensor.name
+                    );
+                    let mend = "define all of them in a statement before";
+                    return Err(Fault::new(statement.span, message).mend(mend).into());
+                }
+                return Ok(());
+            }
+            let is_carried = self.carried.get(target).is_some_and(|carried| *carried);
+            if is_carried && (is_whole || statement.scatter) {
+                return Ok(());
+            }
+            let overlaps = match &self.states[target] {
+                State::Nothing => false,
+                State::Whole => true,
+                State::Parts(parts) => parts.iter().any(|part| {
+                    let mut both = wanted.clone();
+                    both.push(part.clone());
+                    texts.is_empty(&dimensions("a", rank), &both) != Some(true)
+                }),
+            };
+            if overlaps {
+                let message = match tensor.role {
+                    Role::Changed => format!(
+                        "this overwrites the input '{}' without a look at it",
+                        tensor.name
+                    ),
+                    _ => format!("elements of '{}' are defined twice", tensor.name),
+                };
+                let mend = match tensor.role {
+                    Role::Changed => "make it an output alone, or read it on the right".to_owned(),
+                    _ => "choose another name, or let the ranges not meet".to_owned(),
+                };
+                let fault = Fault::new(statement.span, message).mend(mend);
+                return Err(fault
+                    .note(tensor.span, "the first definition is here")
+                    .into());
+            }
+            (!is_whole).then_some(own)
+        };
+        match region {
+            None => self.states[target] = State::Whole,
+            Some(region) => self.add(target, region),
+        }
+        Ok(())
+    }
+
+    /// That every element that is read has been defined.
+    fn reads_are_defined(&self, statement: &Statement) -> Checked<()> {
+        let texts = Texts::new(self.function, &self.times);
+        let none = HashMap::new();
+        let count = statement.variables.len();
+        let mut fault = None;
+        let mut visit = |tensor: usize, subscripts: &[Subscript], conditions: &[String]| {
+            let state = &self.states[tensor];
+            if fault.is_some() || *state == State::Whole {
+                return;
+            }
+            let known = &self.function.tensors[tensor];
+            // As a set of elements: some values of the indices name it.
+            let mut all = conditions.to_vec();
+            for (number, subscript) in subscripts.iter().enumerate() {
+                if let Some(form) = &subscript.linear {
+                    all.push(format!("a{number} = {}", texts.form(form, "i", &none)));
+                }
+            }
+            all.extend(whole(&texts, &known.extents));
+            let inside = match (all.is_empty(), count) {
+                (true, _) => "true".to_owned(),
+                (false, 0) => format!("({})", all.join(" and ")),
+                (false, _) => {
+                    let names = dimensions("i", count).join(", ");
+                    format!("(exists {names} : {})", all.join(" and "))
+                }
+            };
+            if !self.covers(&texts, tensor, known.extents.len(), &[inside]) {
+                let span = subscripts
+                    .first()
+                    .map_or(statement.span, |first| first.span);
+                let message = format!(
+                    "elements of '{}' may be read here that nothing has defined yet",
+                    known.name
+                );
+                let mend = "define them in a statement before, or narrow the range of the indices";
+                let new = Fault::new(span, message).mend(mend);
+                fault = Some(new.note(known.span, "it is defined from here on"));
+            }
+        };
+        self.each_read(&texts, statement, "i", &mut visit);
+        match fault {
+            None => Ok(()),
+            Some(fault) => Err(fault.into()),
+        }
+    }
+
+    /// That a statement which reads what it writes reads no element that it writes for other values of its indices.
+    fn reads_own_element(&self, statement: &Statement) -> Checked<()> {
+        if statement.scatter || !reads_target(statement) {
+            return Ok(());
+        }
+        let texts = Texts::new(self.function, &self.times);
+        let none = HashMap::new();
+        let count = statement.variables.len();
+        let free = statement.free().count();
+        let others = &statement.variables[..free];
+        let names = [dimensions("i", count), dimensions("j", free)].concat();
+        let mut found: Option<(Span, Vec<String>)> = None;
+        let mut visit = |tensor: usize, subscripts: &[Subscript], conditions: &[String]| {
+            if tensor != statement.target || found.is_some() {
+                return;
+            }
+            let mut all = conditions.to_vec();
+            all.extend(texts.domain(others, "j", &none));
+            for (read, written) in subscripts.iter().zip(&statement.subscripts) {
+                if let (Some(read), Some(written)) = (&read.linear, &written.linear) {
+                    let (read, written) = (
+                        texts.form(read, "i", &none),
+                        texts.form(written, "j", &none),
+                    );
+                    all.push(format!("{read} = {written}"));
+                }
+            }
+            let differ: Vec<String> = (0..free)
+                .map(|number| format!("i{number} != j{number}"))
+                .collect();
+            if differ.is_empty() {
+                return;
+            }
+            all.push(format!("({})", differ.join(" or ")));
+            if texts.is_empty(&names, &all) != Some(true) {
+                let variables: Vec<String> = statement
+                    .variables
+                    .iter()
+                    .map(|variable| variable.name.clone())
+                    .collect();
+                let text = |subscript: &Subscript| match &subscript.linear {
+                    Some(form) => shown(self.function, form, &variables),
+                    None => "…".to_owned(),
+                };
+                let span = subscripts
+                    .first()
+                    .map_or(statement.span, |first| first.span);
+                found = Some((span, subscripts.iter().map(text).collect()));
+            }
+        };
+        self.each_read(&texts, statement, "i", &mut visit);
+        let Some((span, subscripts)) = found else {
+            return Ok(());
+        };
+        let name = &self.function.tensors[statement.target].name;
+        let message = format!(
+            "'{name}({})' is read while other elements of '{name}' are written",
+            subscripts.join(", ")
+        );
+        let mend = format!(
+            "every read comes before every write, so '{name}' would have to exist twice; give the result another name"
+        );
+        Err(Fault::new(span, message).mend(mend).into())
+    }
+
+    /// Calls `visit` with each read of a statement and what holds there.
+    fn each_read(
+        &self,
+        texts: &Texts<'_>,
+        statement: &Statement,
+        prefix: &str,
+        visit: &mut Visit<'_>,
+    ) {
+        let none = HashMap::new();
+        for (number, variable) in statement.variables.iter().enumerate() {
+            let mut domain = texts.domain(&statement.variables[..number], prefix, &none);
+            for bound in [&variable.low, &variable.high] {
+                if let Bound::Data(value) = bound {
+                    reads_under(texts, value, (&mut domain, prefix), visit);
+                }
+            }
+        }
+        let free = statement.free().count();
+        let mut left = texts.domain(&statement.variables[..free], prefix, &none);
+        for subscript in &statement.subscripts {
+            reads_under(texts, &subscript.value, (&mut left, prefix), visit);
+        }
+        let mut domain = texts.domain(&statement.variables, prefix, &none);
+        reads_under(texts, &statement.value, (&mut domain, prefix), visit);
+    }
+}
+
+fn reads_target(statement: &Statement) -> bool {
+    let mut found = false;
+    statement.reads(&mut |tensor, _| found |= tensor == statement.target);
+    found
+}
+
+/// That a statement writes the element `a0`, …: its indices are quantified, under names of their own.
+fn region(
+    texts: &Texts<'_>,
+    statement: &Statement,
+    renamed: &HashMap<usize, String>,
+    prefix: &str,
+) -> String {
+    let free = statement.free().count();
+    let mut all = texts.domain(&statement.variables[..free], prefix, renamed);
+    for (number, subscript) in statement.subscripts.iter().enumerate() {
+        if let Some(form) = &subscript.linear {
+            all.push(format!("a{number} = {}", texts.form(form, prefix, renamed)));
+        }
+    }
+    match (all.is_empty(), free) {
+        (true, _) => "true".to_owned(),
+        (false, 0) => format!("({})", all.join(" and ")),
+        (false, _) => {
+            let names = dimensions(prefix, free).join(", ");
+            format!("(exists {names} : {})", all.join(" and "))
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Tensor definitions.
+//!
+//! * `cases/…`: a file of `tests/tensor/cases`. What is inferred of its definitions and how they become kernels, or the
+//!   messages about what is wrong, stand in the trailing lines that begin with `#> `; `SIRIUS_BLESS=1` rewrites them.
+//! * `hostile`: changed cases, of which none makes the compiler fail.
+//! * `interface`: what is written, and what the launcher refuses.
+//! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
+//!   precision, for every mapping.
+//! * `random/…`: random definitions, of which an interpreter, the identity mapping and the parallel one make the same.
+//!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
+
+#[allow(dead_code, reason = "cases of this test are in a folder beside others")]
+#[path = "harness/filetests.rs"]
+mod filetests;
+#[path = "tensor/generator.rs"]
+mod generator;
+#[path = "tensor/host.rs"]
+mod host;
+#[path = "tensor/hostile.rs"]
+mod hostile;
+#[path = "tensor/interpreter.rs"]
+mod interpreter;
+#[path = "tensor/random.rs"]
+mod random;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use sirius_rs::tensor::describe::{describe, describe_launches};
+use sirius_rs::tensor::mapping::{Mapping, Scatter, map};
+use sirius_rs::tensor::{Options, check, translate};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut trials = Vec::new();
+    for case in files(&root.join("tests/tensor/cases"), "tc") {
+        trials.push(Trial::test(format!("cases/{}", stem(&case)), move || {
+            self::case(&case)
+        }));
+    }
+    for program in files(&root.join("test_programs/tensor"), "cu") {
+        for mapping in ["identity", "parallel"] {
+            let program = program.clone();
+            let name = format!("programs/{}/{mapping}", stem(&program));
+            trials.push(Trial::test(name, move || self::program(&program, mapping)));
+        }
+    }
+    let cases = files(&root.join("tests/tensor/cases"), "tc");
+    trials.push(Trial::test("hostile", move || hostile::texts(&cases)));
+    trials.push(Trial::test("interface", interface));
+    for seed in random::seeds() {
+        trials.push(Trial::test(format!("random/{seed}"), move || {
+            random::check(seed)
+        }));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("there is a folder of cases");
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
+    files.retain(|path| path.extension().is_some_and(|found| found == ending));
+    files.sort();
+    files
+}
+
+/// The mark of lines that say what is expected.
+const MARK: &str = "#>";
+
+fn case(case: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(case)?;
+    let source: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with(MARK))
+        .collect();
+    let source = format!("{}\n", source.join("\n").trim_end());
+    let name = case.file_name().unwrap_or_default().to_string_lossy();
+    let found = match check(&source) {
+        Ok(functions) => {
+            let mut found = String::new();
+            for function in &functions {
+                found += &describe(function);
+                let launches = map(function, Mapping::Parallel, Scatter::Ordered);
+                found += &describe_launches(function, &launches, 1);
+            }
+            for mapping in [Mapping::Identity, Mapping::Parallel] {
+                for scatter in [Scatter::Ordered, Scatter::Atomic] {
+                    translate(&name, &source, Options { mapping, scatter })
+                        .map_err(|_| "what is accepted is translated")?;
+                }
+            }
+            found
+        }
+        Err(faults) => faults
+            .iter()
+            .map(|fault| fault.render(&name, &source, false))
+            .collect(),
+    };
+    filetests::compare(case, MARK, &found)
+}
+
+fn program(source: &Path, mapping: &str) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let built = folder.path().join("program");
+    // The reference is one of fusion, too.
+    let fusion = match mapping {
+        "identity" => "--sirius-fusion=off",
+        _ => "--sirius-fusion=all",
+    };
+    let mapping = format!("--sirius-tc-mapping={mapping}");
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    compiler
+        .args(["--sirius-device=cpu", fusion, &mapping])
+        .arg(source.with_extension("tc"));
+    compiler
+        .arg(source)
+        .arg("-o")
+        .arg(&built)
+        .env("SIRIUS_STRICT", "1");
+    run(&mut compiler)?;
+    let said = run(&mut Command::new(&built))?;
+    match said.contains("PASS") {
+        true => Ok(()),
+        false => Err(format!("it says {said}").into()),
+    }
+}
+
+/// What is made is what is shown, which is a source like any other; and the launcher refuses sizes.
+fn interface() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let place = |name: &str| folder.path().join(name);
+    std::fs::write(
+        place("net.tc"),
+        "def window(float(N) A, int first) -> (float(4) B) {\n  B(i) = A(i + first)\n}\n",
+    )?;
+    std::fs::write(place("main.cu"), MAIN)?;
+    let compiler = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+        command
+            .current_dir(folder.path())
+            .env("SIRIUS_DEVICE", "cpu")
+            .args(arguments);
+        command
+    };
+    run(&mut compiler(&[
+        "net.tc",
+        "main.cu",
+        "--sirius-tc-emit=shown",
+        "-o",
+        "app",
+    ]))?;
+    for (form, file) in [("cuda", "shown/net.tc.cu"), ("header", "shown/net.tc.h")] {
+        let text = run(&mut compiler(&["tc", "net.tc", &format!("--emit={form}")]))?;
+        if text != std::fs::read_to_string(place(file))? {
+            return Err(format!("{file} is not what --emit={form} says").into());
+        }
+    }
+    let said = run(&mut compiler(&["tc", "--emit=ir", "net.tc"]))?;
+    if !said.contains("check first + 3 <= N - 1") {
+        return Err(said.into());
+    }
+    run(&mut compiler(&[
+        "shown/net.tc.cu",
+        "main.cu",
+        "-Ishown",
+        "-o",
+        "by_hand",
+    ]))?;
+    for program in ["app", "by_hand"] {
+        let said = run(Command::new(place(program)).arg("2"))?;
+        if said != "2 3 4 5\n" {
+            return Err(format!("{program} says {said}").into());
+        }
+        let refused = Command::new(place(program)).arg("7").output()?;
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        let expected = "net.tc:2: window: the subscript 'first + i' reaches first + 3, but 'A' has the extent N";
+        if refused.status.success() || !message.contains(expected) {
+            return Err(format!("{program}: {}: {message}", refused.status).into());
+        }
+    }
+    Ok(())
+}
+
+/// Takes four elements of ten from where its argument says.
+const MAIN: &str = r#"
+#include "net.tc.h"
+#include <cstdio>
+#include <cstdlib>
+int main(int, char **arguments)
+{
+    float host[10], *device, *made;
+    for (int i = 0; i < 10; ++i)
+        host[i] = i;
+    cudaMalloc((void **)&device, sizeof host);
+    cudaMalloc((void **)&made, 4 * sizeof(float));
+    cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+    window(0, 10, device, std::atoi(arguments[1]), made);
+    cudaMemcpy(host, made, 4 * sizeof(float), cudaMemcpyDeviceToHost);
+    printf("%g %g %g %g\n", host[0], host[1], host[2], host[3]);
+}
+"#;
+
+/// What a command says on standard output.
+///
+/// # Errors
+/// It fails: all that it says.
+pub fn run(command: &mut Command) -> Result<String, Failed> {
+    let output = command.output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.success() {
+        true => Ok(text),
+        false => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{command:?}: {}\n{text}{errors}", output.status).into())
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A host program that calls definitions with made-up inputs and prints all outputs, and the same inputs for the interpreter.
+
+use super::interpreter::{Data, Number};
+use sirius_rs::tensor::linear::{Atom, Linear};
+use sirius_rs::tensor::program::{Function, Role, SymbolKind};
+use sirius_rs::tensor::types::Scalar;
+use std::fmt::Write;
+
+/// A call of a definition.
+pub struct Case {
+    /// What is called.
+    pub function: Function,
+    /// The values of its sizes in the order of their first appearance.
+    pub sizes: Vec<i64>,
+}
+
+impl Case {
+    /// The value of a number of sizes.
+    pub fn form(&self, form: &Linear) -> i64 {
+        let sizes: Vec<usize> = (self.function.symbols.iter().enumerate())
+            .filter(|(_, symbol)| symbol.kind == SymbolKind::Size)
+            .map(|(number, _)| number)
+            .collect();
+        let value = form.value(&|atom| match atom {
+            Atom::Symbol(symbol) => {
+                let place = sizes.iter().position(|size| size == symbol);
+                self.sizes[place.expect("the generator makes no values")]
+            }
+            _ => unreachable!("a size has no index"),
+        });
+        value.expect("sizes are small")
+    }
+
+    /// Whether the launcher takes these sizes.
+    pub fn is_accepted(&self) -> bool {
+        let extents = self
+            .function
+            .tensors
+            .iter()
+            .flat_map(|tensor| &tensor.extents);
+        let mut extents = extents.map(|extent| self.form(extent));
+        let holds = self.function.checks.iter().all(|check| {
+            let needed = check.when_positive.iter().all(|count| self.form(count) > 0);
+            let (left, right) = (self.form(&check.left), self.form(&check.right));
+            !needed
+                || if check.equal {
+                    left == right
+                } else {
+                    left <= right
+                }
+        });
+        extents.all(|extent| extent >= 0) && holds
+    }
+
+    /// The contents of inputs.
+    pub fn inputs(&self) -> Vec<Option<Data>> {
+        let tensors = self.function.tensors.iter().enumerate();
+        let data = tensors.map(|(number, tensor)| {
+            if !matches!(tensor.role, Role::Input | Role::Changed) {
+                return None;
+            }
+            let extents: Vec<i64> = tensor
+                .extents
+                .iter()
+                .map(|extent| self.form(extent))
+                .collect();
+            let count: i64 = extents.iter().product();
+            let elements = (0..count).map(|place| element(number, place, tensor.scalar));
+            Some(Data {
+                elements: elements.collect(),
+                extents,
+            })
+        });
+        data.collect()
+    }
+}
+
+/// What stands at a place of an input; the host program computes the same.
+fn element(tensor: usize, place: i64, scalar: Scalar) -> Number {
+    let number = (place * 7 + tensor as i64 * 3 + place / 3) % 6 - 1;
+    match scalar {
+        Scalar::Float => Number::Float(number as f32 * 0.5),
+        Scalar::Double => Number::Double(number as f64 * 0.5),
+        _ => Number::Int(number as i32),
+    }
+}
+
+/// The program.
+pub fn program(header: &str, cases: &[Case]) -> String {
+    let mut text = format!(
+        "#include \"{header}\"\n#include <cstdio>\n#include <vector>\n\
+         template <typename T> static T *input(int tensor, long long count, double factor)\n{{\n    \
+         std::vector<T> values(count);\n    for (long long place = 0; place < count; ++place)\n        \
+         values[place] = (T)(((place * 7 + tensor * 3 + place / 3) % 6 - 1) * factor);\n    T *made = nullptr;\n    \
+         cudaMalloc((void **)&made, count * sizeof(T) + 8);\n    \
+         cudaMemcpy(made, values.data(), count * sizeof(T), cudaMemcpyHostToDevice);\n    return made;\n}}\n\
+         template <typename T> static void show(const T *made, long long count)\n{{\n    std::vector<T> values(count);\n    \
+         cudaMemcpy(values.data(), made, count * sizeof(T), cudaMemcpyDeviceToHost);\n    \
+         for (T value : values)\n        printf(\"%.17g \", (double)value);\n    printf(\"\\n\");\n}}\n"
+    );
+    let mut calls = String::new();
+    for case in cases {
+        let function = &case.function;
+        // Writing to a string cannot fail, here and below.
+        let _ = writeln!(text, "static void case_{}()\n{{", function.name);
+        let mut arguments: Vec<String> = vec!["0".to_owned()];
+        arguments.extend(case.sizes.iter().map(i64::to_string));
+        let count = |tensor: usize| -> i64 {
+            let extents = function.tensors[tensor].extents.iter();
+            extents.map(|extent| case.form(extent)).product()
+        };
+        for (number, tensor) in function.tensors.iter().enumerate() {
+            let cuda = tensor.scalar.cuda();
+            let factor = if tensor.scalar.is_floating() {
+                "0.5"
+            } else {
+                "1"
+            };
+            if matches!(tensor.role, Role::Input | Role::Changed) {
+                let count = count(number);
+                let _ = writeln!(
+                    text,
+                    "    {cuda} *{} = input<{cuda}>({number}, {count}, {factor});",
+                    tensor.name
+                );
+                arguments.push(tensor.name.clone());
+            }
+        }
+        for number in &function.returns {
+            let tensor = &function.tensors[*number];
+            if tensor.role == Role::Output {
+                let cuda = tensor.scalar.cuda();
+                let count = count(*number);
+                let _ = writeln!(
+                    text,
+                    "    {cuda} *{} = input<{cuda}>(0, {count}, 0);",
+                    tensor.name
+                );
+                arguments.push(tensor.name.clone());
+            }
+        }
+        let _ = writeln!(text, "    {}({});", function.name, arguments.join(", "));
+        let _ = writeln!(text, "    printf(\"{}: \");", function.name);
+        for number in &function.returns {
+            let tensor = &function.tensors[*number];
+            let _ = writeln!(text, "    show({}, {});", tensor.name, count(*number));
+        }
+        text += "}\n";
+        let _ = writeln!(calls, "    case_{}();", function.name);
+    }
+    let _ = write!(
+        text,
+        "int main()\n{{\n{calls}    return cudaDeviceSynchronize();\n}}\n"
+    );
+    text
+}
