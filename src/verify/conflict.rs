@@ -218,6 +218,18 @@ enum Meeting<'a> {
     Bytes(&'a Polynomial),
     /// By the components of both.
     Delinearised(&'a Delinearised),
+    /// It is not known: anywhere.
+    Anywhere,
+}
+
+/// Whether one of two accesses surely never happens, so that it does not matter where they are.
+pub(super) fn one_never_happens(
+    assumptions: &Assumptions,
+    one: (&Member<'_>, &Access),
+    other: (&Member<'_>, &Access),
+) -> bool {
+    let how = (Separation::Anyhow, &Positions::Own);
+    never_meet_at_once(assumptions, one, other, (how, Meeting::Anywhere)) == Some(true)
 }
 
 fn never_meet_at_once(
@@ -244,6 +256,7 @@ fn never_meet_at_once(
             set.require(format!("{second} < {first} + {shift} + {first_size}"));
         }
         Meeting::Delinearised(components) => components.state(&mut set, &mut sides)?,
+        Meeting::Anywhere => {}
     }
     let [mut source, mut sink] = sides;
     // What has no number is separation from all that has one.

@@ -1,6 +1,6 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
-use super::conflict::{Answers, Positions, Separation};
+use super::conflict::{Answers, Positions, Separation, one_never_happens};
 use super::expansion::Moved;
 use super::fixed::fixed;
 use super::formula::{Assumptions, Formula};
@@ -585,6 +585,9 @@ impl GroupCheck<'_> {
             return None;
         }
         if first.subscript.is_none() || second.subscript.is_none() {
+            if one_never_happens(self.assumptions, (source, first), (sink, second)) {
+                return None;
+            }
             return Some(Refusal::UnprovenIndex {
                 first: one,
                 second: two,
