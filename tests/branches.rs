@@ -1,6 +1,6 @@
 //! Random programs of independent branches that wait: what fused kernels do interleaved is compared with
-//! what the branches do one after the other. And random programs of launches under conditions, and
-//! in host loops.
+//! what the branches do one after the other. And random programs of launches under conditions, in host loops, and over
+//! memory of which only the run tells whose it is.
 //!
 //! A seed gives a program of several cases. A case has two to four branches of one to three launches,
 //! all of one shape; the branches read one input and write results of their own, and their launches
@@ -11,6 +11,8 @@
 mod conditions;
 #[path = "branches/loops.rs"]
 mod loops;
+#[path = "branches/memory.rs"]
+mod memory;
 #[path = "harness/counts.rs"]
 mod counts;
 mod harness;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     for trials in [
         seeds::trials("conditions", 0..2, conditions::program),
         seeds::trials("loops", 0..3, loops::program),
+        seeds::trials("memory", 0..2, memory::program),
     ] {
         match trials {
             Ok(trials) => others.extend(trials),
