@@ -38,6 +38,7 @@ mod files;
 mod interruption;
 pub mod expression;
 pub mod affine;
+pub mod planner;
 pub mod isl;
 pub mod cache;
 pub mod pipeline;

@@ -23,7 +23,7 @@ use super::toolkit_folder::ToolkitFolder;
 use super::values::{instead, nearest};
 use super::{
     Build, Device, Fusion, Input, Invocation, KernelSymbols, Language, Numerics, Optimisation,
-    Phase, ReportFormat, SiriusOptions, Tuning,
+    Phase, Planning, ReportFormat, SiriusOptions, Tuning,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use std::collections::BTreeMap;
@@ -398,6 +398,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             keep_synchronisations: false,
             layout: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
+            planning: Planning::default(),
+            dump_problem: false,
             tuning: Tuning::default(),
             reference: set("SIRIUS_REFERENCE").is_some_and(|value| value != "0"),
             save_directory: set("SIRIUS_SAVE_DIR").map(PathBuf::from),

@@ -14,9 +14,10 @@ use super::group::{Judge, launches};
 use super::groups::{Groups, Refusal, stand_beside};
 use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
+use super::patterns::{may_be_one, prescribed};
 use super::persistent::plan_persistent_loops;
 use super::sharing::{Sharers, loaded};
-use super::unfused::why_unfused;
+use super::unfused::{name, why_unfused};
 use super::units::Units;
 use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
@@ -71,12 +72,37 @@ pub fn plan_fusion(
 /// So often a plan is made of which something has to be taken back.
 const MOST_ATTEMPTS: usize = 4;
 
+/// The plan whose groups a planner chose, each as launches. What cannot be one group stays unfused; launches under
+/// conditions of their own join as in [`plan_fusion`].
+pub fn plan_fusion_as(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    dependences: &DependenceGraph,
+    options: &ScheduleOptions,
+    sets: &[Vec<LaunchId>],
+) -> (FusionPlan, Vec<Missed>) {
+    let given = (dependences, options);
+    let (plan, missed, _) = plan_of_groups(graph, kernels, dependences, given, Some(sets));
+    (plan, missed)
+}
+
 /// The plan by some edges of the whole graph, and how many launches it leaves where each loop runs once.
 fn plan_by(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     dependences: &DependenceGraph,
+    given: (&DependenceGraph, &ScheduleOptions),
+) -> (FusionPlan, Vec<Missed>, usize) {
+    plan_of_groups(graph, kernels, dependences, given, None)
+}
+
+/// [`plan_by`], of the groups that a planner chose, where there are any.
+fn plan_of_groups(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    dependences: &DependenceGraph,
     (whole, options): (&DependenceGraph, &ScheduleOptions),
+    sets: Option<&[Vec<LaunchId>]>,
 ) -> (FusionPlan, Vec<Missed>, usize) {
     let mut left = 0;
     let nodes: Vec<NodeId> = launches(graph).collect();
@@ -85,12 +111,15 @@ fn plan_by(
         .iter()
         .map(|node| (*node, candidate(graph, kernels, *node)))
         .collect();
-    let mut grouping = group(&mut judge, dependences, &nodes, &candidates, None);
+    let mut grouping = match sets {
+        None => group(&mut judge, dependences, &nodes, &candidates, None),
+        Some(sets) => prescribed(&mut judge, dependences, &nodes, &candidates, sets),
+    };
     let mut plan = grouping.plan(&judge);
     if options.launch_batches && options.fusion == Fusion::All {
         (plan.batched_regions, left) = plan_batches(graph, kernels, whole, &plan.groups, options);
         // Equal groups a unit each may need fewer launches in batches.
-        if let Some(units) = Units::find(graph) {
+        if let (None, Some(units)) = (sets, Units::find(graph)) {
             let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
             let (batched_regions, fewer) =
@@ -167,6 +196,23 @@ fn plan_by(
         if groups.together(source, sink) {
             continue;
         }
+        if sets.is_some() && may_be_one(&mut judge, dependences, &[source, sink], &candidates) {
+            let [one, two] = [source, sink].map(|node| name(&judge, node));
+            let message = format!(
+                "{one} and {two} are in kernels of their own, as the planner found that to take less by the cost model"
+            );
+            missed.push(Missed {
+                source,
+                sink,
+                rejection: rejection(
+                    RejectionReason::Resources,
+                    message,
+                    &graph.nodes[sink.0].location,
+                ),
+                carried: false,
+            });
+            continue;
+        }
         let rejection = why_unfused(
             &mut judge,
             (&candidates[&source], &candidates[&sink]),
@@ -186,14 +232,14 @@ fn plan_by(
 }
 
 /// Launches in groups, and by launch why it could not join.
-struct Grouping<'a> {
-    groups: Groups<'a>,
-    refusals: HashMap<NodeId, Vec<Refusal>>,
+pub(super) struct Grouping<'a> {
+    pub(super) groups: Groups<'a>,
+    pub(super) refusals: HashMap<NodeId, Vec<Refusal>>,
 }
 
 impl Grouping<'_> {
     /// The plan of it.
-    fn plan(&self, judge: &Judge<'_>) -> FusionPlan {
+    pub(super) fn plan(&self, judge: &Judge<'_>) -> FusionPlan {
         let mut finished: Vec<&Vec<Candidate>> = self
             .groups
             .members
@@ -213,7 +259,7 @@ impl Grouping<'_> {
 }
 
 /// Joins launches, those of one unit only where units are given.
-fn group<'a>(
+pub(super) fn group<'a>(
     judge: &mut Judge<'a>,
     dependences: &DependenceGraph,
     nodes: &[NodeId],

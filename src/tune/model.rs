@@ -77,9 +77,59 @@ impl<'a> Model<'a> {
     /// Nanoseconds of the group's members as launches of their own.
     pub fn unfused(&self, group: &FusionGroup) -> f64 {
         let members = group.members.iter();
-        members
-            .map(|member| self.launch(&[self.work(&[(member.launch, None)], &[], USUAL_UNROLLING)]))
-            .sum()
+        members.map(|member| self.alone(member.launch)).sum()
+    }
+
+    /// What a launch by itself does, in figures.
+    pub fn figures_of(&self, id: LaunchId) -> Option<LaunchFigures> {
+        let (launch, model) = self.member(id)?;
+        let work = self.work(&[(id, None)], &[], USUAL_UNROLLING);
+        let shared_bytes = work.static_bytes + work.dynamic_bytes;
+        let blocks = work.known_blocks;
+        let threads = work.threads_of_block;
+        // A grid that is not known fills the device once, with blocks as large as most.
+        let assumed = self.figures.multiprocessors * MOST_THREADS_AT_ONCE / threads.max(1);
+        let all = (blocks.unwrap_or(assumed) * threads) as f64;
+        let mut touched: BTreeMap<(BufferId, bool), f64> = BTreeMap::new();
+        for access in &model.accesses {
+            let Some(place @ Memory::Buffer(buffer)) = self.place(0, launch, access) else {
+                continue;
+            };
+            let asked =
+                repeated(&model.loops, &access.loops) * f64::from(access.size_bytes.max(1)) * all;
+            let bytes = self.size(place).map_or(asked, |size| asked.min(size));
+            let mut count = |is_load| {
+                let so_far = touched.entry((buffer, is_load)).or_default();
+                *so_far = so_far.max(bytes);
+            };
+            if access.kind != AccessKind::Write {
+                count(true);
+            }
+            if access.kind != AccessKind::Read {
+                count(false);
+            }
+        }
+        let waits = work.loads * self.figures.load_nanoseconds
+            + work.barriers * self.figures.barrier_nanoseconds;
+        Some(LaunchFigures {
+            instructions: work.instructions * all,
+            bytes: work.bytes(assumed.max(1)),
+            touched,
+            blocks,
+            threads,
+            shared_bytes,
+            block_nanoseconds: waits,
+        })
+    }
+
+    /// What a launch costs beside its work.
+    pub fn launch_nanoseconds(&self) -> f64 {
+        self.figures.launch_nanoseconds
+    }
+
+    /// Nanoseconds of a launch of its own.
+    pub fn alone(&self, launch: LaunchId) -> f64 {
+        self.launch(&[self.work(&[(launch, None)], &[], USUAL_UNROLLING)])
     }
 
     /// What block partitions side by side take.
@@ -253,6 +303,28 @@ impl<'a> Model<'a> {
         extents.map(|extent| self.constant(*extent)).product()
     }
 }
+
+/// What a launch does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchFigures {
+    /// Of all threads.
+    pub instructions: f64,
+    /// From memory and to it.
+    pub bytes: f64,
+    /// Bytes of each allocation that are loaded (true) and that are stored.
+    pub touched: BTreeMap<(BufferId, bool), f64>,
+    /// Blocks, where they are known.
+    pub blocks: Option<u64>,
+    /// Threads of a block.
+    pub threads: u64,
+    /// Shared memory of a block.
+    pub shared_bytes: u64,
+    /// What a block waits for, one thing after the other.
+    pub block_nanoseconds: f64,
+}
+
+/// Threads of a full multiprocessor.
+const MOST_THREADS_AT_ONCE: u64 = 2_048;
 
 /// Global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,0 +1,236 @@
+//! Other groups than greedy grouping makes, where a planner finds some that take less by the cost model.
+//!
+//! A planner says which launches are put together, and nothing else: its groups are made, guarded and laid out by
+//! `schedule`, as all groups are, and judged by [`verify`]. A set of groups that the verifier refuses is forbidden, and the
+//! planner is asked again.
+//!
+//! Invariants: what is issued in batches, or runs as a loop inside one kernel, is as greedy grouping planned it, since
+//! the cost model knows nothing of either. A plan replaces greedy's only if it takes less by the model as a whole; `auto`
+//! asks for [`LEAST_GAIN`].
+
+use super::refused::Found;
+use crate::cli::{Build, Device, Fusion};
+use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::output::tell;
+use crate::planner::{LEAST_GAIN, Oracle, Pattern, Plan, PlanOptions, Planner, file, plan};
+use crate::report::ReportPlanning;
+use crate::schedule::{FusionPlan, Missed, Patterns, ScheduleOptions, plan_fusion_as};
+use crate::tune::{Figures, LaunchProblem, Model, fusion_problem};
+use crate::verify::verify;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+/// The plan of the planner that the command line names, `greedy` where that is the better one, and what is reported of
+/// both; `None` where there is nothing to choose.
+pub(super) fn choose(
+    found: Found<'_>,
+    greedy: (FusionPlan, Vec<Missed>),
+    options: &ScheduleOptions,
+    build: &Build,
+) -> ((FusionPlan, Vec<Missed>), Option<ReportPlanning>) {
+    let (graph, models, dependences) = found;
+    // A number of fusions is for bisection, which wants the same order of groups every time.
+    let is_off =
+        options.fusion == Fusion::Off || options.max_fusions.is_some() || dependences.cut_short;
+    let asked = &build.sirius.planning;
+    let patterns = Patterns::new(graph, models, dependences, options);
+    let launches = patterns.launches();
+    if is_off || launches.iter().filter(|(_, may_join)| *may_join).count() < 2 {
+        return (greedy, None);
+    }
+    let figures = figures(build);
+    let model = Model::new(graph, models, figures);
+    let fixed = fixed(graph, &greedy.0);
+    let groups = (greedy.0.groups.as_slice(), &fixed);
+    let made = fusion_problem(graph, models, (&model, figures), &patterns, groups);
+    let of_greedy = nanoseconds(&model, &made, &greedy.0);
+    let mut report = ReportPlanning {
+        planner: Planner::Greedy.name().to_owned(),
+        asked: asked.planner.name().to_owned(),
+        device: figures.name.to_owned(),
+        nanoseconds: of_greedy,
+        greedy_nanoseconds: of_greedy,
+        unfused_nanoseconds: nanoseconds(&model, &made, &FusionPlan::default()),
+        bound_nanoseconds: None,
+        gap: None,
+        refused: 0,
+    };
+    let patterns = RefCell::new(patterns);
+    let ask = |pattern: &[usize]| {
+        let group = patterns.borrow_mut().group(&made.launches_of(pattern))?;
+        Some((model.together(&group) - model.launch_nanoseconds()).max(0.0))
+    };
+    let mut oracle = Oracle::new(&made.problem, Box::new(ask));
+    let mut wanted = PlanOptions {
+        planner: asked.planner,
+        priority: asked.priority,
+        budget: asked.budget,
+        seed: asked.seed,
+        most_asked: match asked.planner {
+            Planner::Auto => MOST_ASKED_BY_AUTO,
+            _ => MOST_ASKED,
+        },
+        forbidden: Vec::new(),
+    };
+    let least_gain = match asked.planner {
+        Planner::Auto => LEAST_GAIN,
+        _ => 0.0,
+    };
+    let mut chosen = None;
+    while asked.planner != Planner::Greedy && report.refused < MOST_REFUSED {
+        let found_plan = plan(&mut oracle, &wanted);
+        if Some(&found_plan.patterns) == made.problem.greedy.as_ref() {
+            take_bound(&mut report, &found_plan, &made, of_greedy);
+            break;
+        }
+        let sets = sets(&made, &found_plan.patterns, &greedy.0, &fixed);
+        let planned = plan_fusion_as(graph, models, dependences, options, &sets);
+        if !same_regions(&planned.0, &greedy.0) {
+            break;
+        }
+        let refused = refused(found, &planned.0, &made, &found_plan);
+        if !refused.is_empty() {
+            report.refused += 1;
+            wanted.forbidden.push(refused);
+            continue;
+        }
+        let time = nanoseconds(&model, &made, &planned.0);
+        take_bound(&mut report, &found_plan, &made, time);
+        if time < of_greedy * (1.0 - least_gain) {
+            found_plan.planner.name().clone_into(&mut report.planner);
+            report.nanoseconds = time;
+            chosen = Some(planned);
+        }
+        break;
+    }
+    if build.sirius.dump_problem {
+        let mut told = made.problem.clone();
+        told.answers = oracle.answers();
+        tell(format_args!("; problem\n{}", file::write(&told)));
+    }
+    (chosen.unwrap_or(greedy), Some(report))
+}
+
+/// New questions to the judge of groups.
+const MOST_ASKED: usize = 20_000;
+/// The same of `auto`, which is always there.
+const MOST_ASKED_BY_AUTO: usize = 1_500;
+/// So often a planner is asked again.
+const MOST_REFUSED: usize = 4;
+
+/// The device whose figures count: the newest that is named, else an A100, as where groups are laid out.
+fn figures(build: &Build) -> &'static Figures {
+    let named = build.architectures.iter().map(|each| each.number).max();
+    let named = named.filter(|_| build.architectures_named);
+    Figures::of(Device::Cuda, named.unwrap_or(USUAL_ARCHITECTURE))
+}
+
+const USUAL_ARCHITECTURE: u32 = 80;
+
+/// Launches near statements that wait for a batch: in the same function, and the same outermost loop.
+fn fixed(graph: &LaunchGraph, plan: &FusionPlan) -> BTreeSet<LaunchId> {
+    let place = |node: NodeId| {
+        let block = graph.nodes[node.0].block;
+        (
+            graph.blocks[block.0].function,
+            graph.loops_around(block).first().copied(),
+        )
+    };
+    let launches = || {
+        graph.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((node.id, launch.id)),
+            _ => None,
+        })
+    };
+    let regions = plan
+        .batched_regions
+        .iter()
+        .flat_map(|region| &region.statements);
+    let waiting: BTreeSet<LaunchId> = regions.map(|statement| statement.launch).collect();
+    let places: BTreeSet<_> = launches()
+        .filter(|(_, launch)| waiting.contains(launch))
+        .map(|(node, _)| place(node))
+        .collect();
+    let near = launches().filter(|(node, _)| places.contains(&place(*node)));
+    near.map(|(_, launch)| launch).collect()
+}
+
+/// A planner's groups as launches, and those of greedy grouping that stay.
+fn sets(
+    made: &LaunchProblem,
+    patterns: &[Pattern],
+    greedy: &FusionPlan,
+    fixed: &BTreeSet<LaunchId>,
+) -> Vec<Vec<LaunchId>> {
+    let stays = greedy.groups.iter().map(|group| -> Vec<LaunchId> {
+        let members = group.members.iter();
+        members.map(|member| member.launch).collect()
+    });
+    let stays =
+        stays.filter(|group| group.len() > 1 && group.iter().any(|launch| fixed.contains(launch)));
+    let chosen = patterns.iter().map(|pattern| made.launches_of(pattern));
+    chosen.chain(stays).collect()
+}
+
+fn same_regions(one: &FusionPlan, other: &FusionPlan) -> bool {
+    let regions = |plan: &FusionPlan| -> Vec<Vec<(LaunchId, bool)>> {
+        let regions = plan.batched_regions.iter().map(|region| {
+            let statements = region.statements.iter();
+            statements
+                .map(|statement| (statement.launch, statement.persistent.is_some()))
+                .collect()
+        });
+        regions.collect()
+    };
+    regions(one) == regions(other)
+}
+
+/// Patterns that may not be in one plan, since the verifier refuses what was planned of them; none where it does not.
+fn refused(
+    (graph, models, _): Found<'_>,
+    planned: &FusionPlan,
+    made: &LaunchProblem,
+    found: &Plan,
+) -> Vec<Pattern> {
+    if verify(graph, models, planned.clone()).is_ok() {
+        return Vec::new();
+    }
+    // One group that is refused by itself says more than all of them.
+    let alone = planned.groups.iter().find(|group| {
+        let plan = FusionPlan {
+            groups: vec![(*group).clone()],
+            ..FusionPlan::default()
+        };
+        verify(graph, models, plan).is_err()
+    });
+    let pattern = alone.map(|group| made.pattern_of(group));
+    match pattern.filter(|pattern| found.patterns.contains(pattern)) {
+        Some(pattern) => vec![pattern],
+        None => found.patterns.clone(),
+    }
+}
+
+/// What all launches take by the model, each site once.
+fn nanoseconds(model: &Model<'_>, made: &LaunchProblem, plan: &FusionPlan) -> f64 {
+    let groups = plan.groups.iter().filter(|group| group.members.len() > 1);
+    let fused: BTreeSet<LaunchId> = groups
+        .clone()
+        .flat_map(|group| group.members.iter().map(|member| member.launch))
+        .collect();
+    let rest = made
+        .launches
+        .iter()
+        .filter(|launch| !fused.contains(launch));
+    let rest: f64 = rest.map(|launch| model.alone(*launch)).sum();
+    rest + groups.map(|group| model.together(group)).sum::<f64>()
+}
+
+/// The bound of an integer program, for all launches of the program: what greedy's fixed groups save is in both.
+fn take_bound(report: &mut ReportPlanning, found: &Plan, made: &LaunchProblem, time: f64) {
+    debug_assert_eq!(made.launches.len(), made.problem.nodes.len());
+    if let Some(bound) = found.bound_nanoseconds {
+        let fixed = found.nanoseconds - time;
+        report.bound_nanoseconds = Some((bound - fixed).min(time));
+        report.gap = found.gap();
+    }
+}
