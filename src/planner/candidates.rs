@@ -4,6 +4,8 @@
 //! what stays connected is a pattern. One of which no kernel can be made is split into the longest runs of operators, in
 //! their order, of which one can.
 //!
+//! Patterns that other planners found are cut: where one heavy operator slows others down, all the rest stay together.
+//!
 //! *Exploration* grows patterns from seeds, those with few operands and much to load and store first. A pattern grows by
 //! one neighbour at a time: along edges, to what reads the same, and to what stands near it and has nothing to do with
 //! it, since small launches that run side by side save a launch (the paper's figure 5a). Of the patterns of one size
@@ -36,8 +38,11 @@ pub fn candidates(
     for pattern in seeds {
         found.look_at(oracle, pattern);
     }
+    let begin = oracle.asked();
+    let cut = cuts(oracle, &mut found, seeds, most_asked / 2, deadline);
     substitution(oracle, &mut found);
-    let finished = exploration(oracle, &mut found, most_asked, deadline);
+    let left = most_asked.saturating_sub(oracle.asked() - begin);
+    let finished = exploration(oracle, &mut found, left, deadline) && cut;
     let mut scored: Vec<(Pattern, f64)> = found
         .scores
         .into_iter()
@@ -76,6 +81,35 @@ impl Found {
         }
         gain
     }
+}
+
+/// Parts of the patterns of other planners: both sides of each cut, and all but one operator. Whether it went to its end.
+fn cuts(
+    oracle: &mut Oracle<'_>,
+    found: &mut Found,
+    seeds: &[Pattern],
+    most_asked: usize,
+    deadline: Deadline,
+) -> bool {
+    let begin = oracle.asked();
+    for pattern in seeds {
+        let without = |one: &usize| {
+            let others = pattern.iter().filter(|node| *node != one);
+            others.copied().collect()
+        };
+        let sides = (1..pattern.len()).flat_map(|at| {
+            let (first, second) = pattern.split_at(at);
+            [first.to_vec(), second.to_vec()]
+        });
+        let parts = pattern.iter().map(without).chain(sides);
+        for part in parts.filter(|part: &Pattern| part.len() > 1) {
+            if deadline.is_past() || oracle.asked() - begin >= most_asked {
+                return false;
+            }
+            found.look_at(oracle, &part);
+        }
+    }
+    true
 }
 
 fn substitution(oracle: &mut Oracle<'_>, found: &mut Found) {

@@ -125,7 +125,7 @@ fn kernel(problem: &FusionProblem, pattern: &[usize]) -> f64 {
     let bytes: f64 = nodes().map(|node| node.bytes).sum();
     let bytes = (bytes - saved_bytes(problem, pattern)).max(0.0)
         + (spilled * BYTES_OF_REGISTER * STORED_AND_LOADED) as f64;
-    let of_memory = moving(problem, bytes) / share;
+    let of_memory = moving(problem, bytes / share);
     let work: f64 = nodes().map(|node| node.work).sum();
     let of_cores = work / device.instructions_per_nanosecond / share;
     let rounds = blocks.div_ceil(at_once).max(1) as f64;

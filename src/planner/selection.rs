@@ -8,7 +8,7 @@ use super::greedy::greedy;
 use super::ilp::ilp;
 use super::priority::priority;
 use super::span::span;
-use super::{Deadline, Oracle, Plan, PlanOptions, Planner};
+use super::{Class, Deadline, Oracle, Plan, PlanOptions, Planner};
 
 /// `auto` leaves greedy's plan only for one that takes less by this part of its time.
 pub const LEAST_GAIN: f64 = 0.03;
@@ -30,7 +30,9 @@ pub fn plan(oracle: &mut Oracle<'_>, options: &PlanOptions) -> Plan {
 fn best(oracle: &mut Oracle<'_>, options: &PlanOptions, deadline: Deadline) -> Plan {
     let safe = greedy(oracle);
     let safe = allowed(oracle, options, safe);
-    // Nothing that joins could save more than all launches but one.
+    if is_out_of_reach(oracle, &safe) {
+        return safe;
+    }
     let by_layers = span(oracle);
     let by_layers = allowed(oracle, options, by_layers);
     let walked = priority(oracle, options, deadline);
@@ -46,6 +48,26 @@ fn best(oracle: &mut Oracle<'_>, options: &PlanOptions, deadline: Deadline) -> P
         false => best,
     });
     better.unwrap_or(safe)
+}
+
+/// Whether greedy makes one kernel of all that may join, and two kernels would take longer whatever they do: each is
+/// launched, and waits for its first bytes.
+fn is_out_of_reach(oracle: &mut Oracle<'_>, greedy: &Plan) -> bool {
+    let problem = oracle.problem();
+    let joins = |node: &usize| problem.nodes[*node].class != Class::Opaque;
+    let joining: Vec<usize> = (0..problem.nodes.len()).filter(joins).collect();
+    if greedy.patterns.as_slice() != [joining.as_slice()] {
+        return joining.len() < 2;
+    }
+    let device = &problem.device;
+    let first_bytes = device.half_rate_bytes / device.bytes_per_nanosecond;
+    let alone = joining
+        .iter()
+        .filter_map(|node| oracle.nanoseconds(&[*node]));
+    let least = alone.fold(first_bytes, f64::min);
+    let one = oracle.nanoseconds(&joining).unwrap_or(f64::INFINITY);
+    let launch = device.launch_nanoseconds;
+    2.0 * (launch + least) >= (launch + one) * (1.0 - LEAST_GAIN)
 }
 
 fn allowed(oracle: &mut Oracle<'_>, options: &PlanOptions, mut plan: Plan) -> Plan {

@@ -3,8 +3,9 @@
 //! # The model
 //! A launch begins after [`Figures::launch_nanoseconds`], and then takes the longest of
 //!
-//! * its bytes at the rate of memory, which grows with them: `peak · bytes / (bytes + half)`, and which few
-//!   warps do not reach: below [`ENOUGH_WARPS`] of those that a multiprocessor holds it falls with them;
+//! * its bytes at the rate of memory, which few warps do not reach: below [`ENOUGH_WARPS`] of those that a
+//!   multiprocessor holds it falls with them; and what it takes until the first of them come, `half / peak`, so that
+//!   the rate grows with the bytes as `peak · bytes / (bytes + half)`;
 //! * its instructions at the rate of all multiprocessors, with few warps less likewise;
 //! * what its blocks take one after the other, where only so many are held at once: as many rounds as it
 //!   takes, and in each a block's loads that wait for each other and its barriers.
@@ -162,8 +163,9 @@ impl<'a> Model<'a> {
         };
         let bytes: f64 = partitions.iter().map(|work| work.bytes(at_once)).sum();
         let instructions = total(|work| work.instructions * work.threads_of_block as f64);
-        let of_memory = (bytes + figures.half_rate_bytes) / figures.bytes_per_nanosecond;
-        let of_memory = if bytes > 0.0 { of_memory / share } else { 0.0 };
+        // Few warps ask for less at once, and wait no longer for the first byte.
+        let of_memory = (bytes / share + figures.half_rate_bytes) / figures.bytes_per_nanosecond;
+        let of_memory = if bytes > 0.0 { of_memory } else { 0.0 };
         let of_cores = instructions / figures.instructions_per_nanosecond / share;
         let rounds = blocks.div_ceil(at_once).max(1) as f64;
         let waits = partitions.iter().map(|work| {
@@ -444,6 +446,19 @@ mod tests {
             let two = model.launch(&[partition(40, 8.0), partition(40, 8.0)]);
             assert!(two < 1.2 * one, "{two} {one}");
             two
+        });
+    }
+
+    #[test]
+    fn one_block_waits_for_memory_once() {
+        times(|model| {
+            let one = model.launch(&[partition(1, 8.0)]);
+            let figures = Figures::of(Device::Cuda, 80);
+            assert!(
+                one < 2.0 * (figures.launch_nanoseconds + figures.load_nanoseconds * 2.0),
+                "{one}"
+            );
+            one
         });
     }
 

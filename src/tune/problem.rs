@@ -42,13 +42,14 @@ impl LaunchProblem {
     }
 }
 
-/// The problem of a program, whose `greedy` grouping is known. Launches of `fixed` stay as they are.
+/// The problem of a program, whose `greedy` grouping is known, each group with what it takes, the launch included. Launches
+/// of `fixed` stay as they are.
 pub fn fusion_problem(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     (model, figures): (&Model<'_>, &Figures),
     patterns: &Patterns<'_>,
-    (greedy, fixed): (&[FusionGroup], &BTreeSet<LaunchId>),
+    (greedy, fixed): (&[(&FusionGroup, f64)], &BTreeSet<LaunchId>),
 ) -> LaunchProblem {
     let all = patterns.launches();
     let launches: Vec<LaunchId> = all.iter().map(|(launch, _)| *launch).collect();
@@ -104,16 +105,16 @@ pub fn fusion_problem(
         },
         launches,
     };
-    let groups = greedy.iter().filter(|group| {
-        let mut members = group.members.iter();
-        group.members.len() > 1 && !members.any(|member| fixed.contains(&member.launch))
-    });
     let mut of_greedy = Vec::new();
-    for group in groups {
+    for (group, nanoseconds) in greedy {
+        let mut members = group.members.iter();
+        if group.members.len() < 2 || members.any(|member| fixed.contains(&member.launch)) {
+            continue;
+        }
         let pattern = made.pattern_of(group);
         made.problem.answers.push(Answer {
             pattern: pattern.clone(),
-            nanoseconds: Some((model.together(group) - model.launch_nanoseconds()).max(0.0)),
+            nanoseconds: Some((nanoseconds - model.launch_nanoseconds()).max(0.0)),
         });
         of_greedy.push(pattern);
     }
