@@ -400,13 +400,13 @@ fn generated(seed: u64, most: usize) -> FusionProblem {
             3 => Class::RowReduction,
             _ => Class::Elementwise,
         },
-        work: random.random_range(1e5..1e7),
-        bytes: random.random_range(1e5..5e7),
+        work: f64::round(random.random_range(1e5..1e7)),
+        bytes: f64::round(random.random_range(1e5..5e7)),
         blocks: Some(blocks[random.random_range(0..blocks.len())]),
         threads: Some([128, 256][random.random_range(0..2)]),
         shared_bytes: [0, 0, 0, 16 << 10, 48 << 10][random.random_range(0..5)],
         registers: Some(random.random_range(16..140)),
-        block_nanoseconds: random.random_range(200.0..3_000.0),
+        block_nanoseconds: f64::round(random.random_range(200.0..3_000.0)),
         nanoseconds: None,
     });
     let nodes: Vec<Operator> = nodes.collect();
@@ -415,7 +415,8 @@ fn generated(seed: u64, most: usize) -> FusionProblem {
         let mut sources: Vec<usize> = (0..sink).collect();
         sources.shuffle(&mut random);
         for source in sources.into_iter().take(random.random_range(0..3)) {
-            let bytes = random.random_range(0.1..0.5) * nodes[source].bytes.min(nodes[sink].bytes);
+            let part: f64 = random.random_range(0.1..0.5);
+            let bytes = (part * nodes[source].bytes.min(nodes[sink].bytes)).round();
             let kind = match random.random_range(0..8) {
                 0 => EdgeKind::Order,
                 1 => EdgeKind::Shared,
