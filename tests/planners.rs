@@ -18,8 +18,10 @@ use sirius_rs::planner::{
 use std::path::Path;
 use std::time::Duration;
 
-/// Generated problems of each test.
+/// Generated problems on which the integer program is compared with trying everything out.
 const PROBLEMS: u64 = 2_000;
+/// Generated problems of tests that run every planner.
+const PROBLEMS_OF_ALL: u64 = 400;
 
 #[test]
 fn files_have_the_plans_that_they_should() {
@@ -90,7 +92,7 @@ fn the_integer_program_finds_the_best_choice_of_its_candidates() {
 
 #[test]
 fn small_problems_are_solved_over_all_sets() {
-    for seed in 0..PROBLEMS {
+    for seed in 0..PROBLEMS_OF_ALL {
         let problem = generated(seed, 6);
         let mut oracle = Oracle::of_problem(&problem);
         let count = problem.nodes.len();
@@ -120,7 +122,7 @@ fn small_problems_are_solved_over_all_sets() {
 #[test]
 fn every_plan_is_one_and_auto_is_no_worse_than_greedy() {
     let mut better = 0;
-    for seed in 0..PROBLEMS {
+    for seed in 0..PROBLEMS_OF_ALL {
         let problem = generated(seed, 12);
         let greedy = of(&problem, Planner::Greedy).nanoseconds;
         for planner in Planner::ALL {
@@ -143,7 +145,7 @@ fn every_plan_is_one_and_auto_is_no_worse_than_greedy() {
             }
         }
     }
-    assert!(better > 100, "{better}");
+    assert!(better > 20, "{better}");
 }
 
 #[test]

@@ -45,6 +45,31 @@ pub(super) fn choose(
     let figures = figures(build);
     let model = Model::new(graph, models, figures);
     let fixed = fixed(graph, &greedy.0);
+    let joining = launches
+        .iter()
+        .filter(|(launch, may_join)| *may_join && !fixed.contains(launch))
+        .count();
+    let searches = match asked.planner {
+        Planner::Greedy => false,
+        Planner::Auto => (2..=MOST_LAUNCHES_OF_AUTO).contains(&joining),
+        Planner::Ilp | Planner::Span | Planner::Priority => joining > 1,
+    };
+    let all: Vec<LaunchId> = launches.iter().map(|(launch, _)| *launch).collect();
+    let of_greedy = nanoseconds(&model, &all, &greedy.0);
+    let mut report = ReportPlanning {
+        planner: Planner::Greedy.name().to_owned(),
+        asked: asked.planner.name().to_owned(),
+        device: figures.name.to_owned(),
+        nanoseconds: of_greedy,
+        greedy_nanoseconds: of_greedy,
+        unfused_nanoseconds: nanoseconds(&model, &all, &FusionPlan::default()),
+        bound_nanoseconds: None,
+        gap: None,
+        refused: 0,
+    };
+    if !searches && !build.sirius.dump_problem {
+        return (greedy, Some(report));
+    }
     let regrouper = Regrouper::new(graph, models, dependences, options);
     let groups: Vec<(&FusionGroup, f64)> = greedy
         .0
@@ -64,18 +89,6 @@ pub(super) fn choose(
         &patterns,
         (&groups, &fixed),
     );
-    let of_greedy = nanoseconds(&model, &made, &greedy.0);
-    let mut report = ReportPlanning {
-        planner: Planner::Greedy.name().to_owned(),
-        asked: asked.planner.name().to_owned(),
-        device: figures.name.to_owned(),
-        nanoseconds: of_greedy,
-        greedy_nanoseconds: of_greedy,
-        unfused_nanoseconds: nanoseconds(&model, &made, &FusionPlan::default()),
-        bound_nanoseconds: None,
-        gap: None,
-        refused: 0,
-    };
     let patterns = RefCell::new(patterns);
     let ask = |pattern: &[usize]| {
         let group = patterns.borrow_mut().group(&made.launches_of(pattern))?;
@@ -98,7 +111,7 @@ pub(super) fn choose(
         _ => f64::INFINITY,
     };
     let mut chosen = None;
-    while asked.planner != Planner::Greedy && report.refused < MOST_REFUSED {
+    while searches && report.refused < MOST_REFUSED {
         let found_plan = plan(&mut oracle, &wanted);
         if Some(&found_plan.patterns) == made.problem.greedy.as_ref() {
             take_bound(&mut report, &found_plan, of_greedy);
@@ -116,7 +129,7 @@ pub(super) fn choose(
             wanted.forbidden.push(refused);
             continue;
         }
-        let time = nanoseconds(&model, &made, &planned.0);
+        let time = nanoseconds(&model, &all, &planned.0);
         if time < most {
             take_bound(&mut report, &found_plan, time);
             found_plan.planner.name().clone_into(&mut report.planner);
@@ -137,6 +150,9 @@ pub(super) fn choose(
 const MOST_ASKED: usize = 5_000;
 /// The same of `auto`, which is always there.
 const MOST_ASKED_BY_AUTO: usize = 200;
+/// Programs with more launches that may join are left to greedy grouping by `auto`: what a search looks at grows with the
+/// square of them.
+const MOST_LAUNCHES_OF_AUTO: usize = 256;
 /// So often a planner is asked again.
 const MOST_REFUSED: usize = 4;
 
@@ -233,16 +249,13 @@ fn refused(
 }
 
 /// What all launches take by the model, each site once.
-fn nanoseconds(model: &Model<'_>, made: &LaunchProblem, plan: &FusionPlan) -> f64 {
+fn nanoseconds(model: &Model<'_>, launches: &[LaunchId], plan: &FusionPlan) -> f64 {
     let groups = plan.groups.iter().filter(|group| group.members.len() > 1);
     let fused: BTreeSet<LaunchId> = groups
         .clone()
         .flat_map(|group| group.members.iter().map(|member| member.launch))
         .collect();
-    let rest = made
-        .launches
-        .iter()
-        .filter(|launch| !fused.contains(launch));
+    let rest = launches.iter().filter(|launch| !fused.contains(launch));
     let rest: f64 = rest.map(|launch| model.alone(*launch)).sum();
     rest + groups.map(|group| model.together(group)).sum::<f64>()
 }

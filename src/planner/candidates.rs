@@ -170,18 +170,20 @@ fn exploration(
 ) -> bool {
     let problem = oracle.problem();
     let neighbours = neighbours(problem);
-    let operands = |node: usize| {
-        let edges = problem.edges.iter();
-        edges
-            .filter(|edge| edge.kind == EdgeKind::Flow && edge.sink == node)
-            .count()
-    };
+    let mut operands = vec![0_usize; problem.nodes.len()];
+    for edge in problem
+        .edges
+        .iter()
+        .filter(|edge| edge.kind == EdgeKind::Flow)
+    {
+        operands[edge.sink] += 1;
+    }
     let mut seeds: Vec<usize> = (0..problem.nodes.len())
         .filter(|node| problem.nodes[*node].class != Class::Opaque)
         .collect();
     seeds.sort_by(|one, other| {
         let bytes = |node: &usize| problem.nodes[*node].bytes;
-        let key = operands(*one).cmp(&operands(*other));
+        let key = operands[*one].cmp(&operands[*other]);
         key.then(bytes(other).total_cmp(&bytes(one)))
             .then(one.cmp(other))
     });

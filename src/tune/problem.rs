@@ -13,6 +13,7 @@ use crate::planner::{
     self, Answer, Class, DeviceFigures, Edge, EdgeKind, FusionProblem, Operator, Pattern,
     Unanswered,
 };
+use crate::program::KernelId;
 use crate::schedule::occupancy::Capability;
 use crate::schedule::{FusionGroup, Patterns};
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,11 +66,14 @@ pub fn fusion_problem(
         .iter()
         .map(|launch| model.figures_of(*launch))
         .collect();
+    let mut classes: BTreeMap<KernelId, Class> = BTreeMap::new();
     let nodes = all.iter().zip(&known).map(|((launch, may_join), known)| {
         let kernel = kernel_of.get(launch);
         let name = kernel.map_or(String::new(), |kernel| kernel.display_name.clone());
         let class = match kernel {
-            Some(kernel) if *may_join && !fixed.contains(launch) => class_of(kernel),
+            Some(kernel) if *may_join && !fixed.contains(launch) => {
+                *classes.entry(kernel.id).or_insert_with(|| class_of(kernel))
+            }
             _ => Class::Opaque,
         };
         let nanoseconds = model.alone(*launch) - model.launch_nanoseconds();

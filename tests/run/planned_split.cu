@@ -5,6 +5,9 @@
 // expect: 3 launches -> 2
 // expect-missed: resources
 // executes: 2
+// options: --sirius-planner=greedy
+// options: --sirius-planner=span
+// options: --sirius-planner=priority --sirius-priority=annealing
 #include <cstdio>
 #include <vector>
 

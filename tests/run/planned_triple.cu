@@ -2,6 +2,7 @@
 //
 // expect: 3 launches -> 1
 // executes: 1
+// architecture: sm_75
 #include <cstdio>
 #include <vector>
 
