@@ -119,7 +119,7 @@ pub(super) fn choose(
             break;
         }
         let sets = sets(&made, &found_plan.patterns, &greedy.0, &fixed);
-        let planned = plan_fusion_as(graph, models, dependences, options, &sets);
+        let planned = plan_fusion_as(graph, models, dependences, options, (&sets, &greedy.0));
         if !same_regions(&planned.0, &greedy.0) {
             break;
         }

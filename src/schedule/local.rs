@@ -14,7 +14,7 @@ use super::group::{Judge, launches};
 use super::groups::{Groups, Refusal, stand_beside};
 use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
-use super::patterns::{may_be_one, prescribed};
+use super::patterns::prescribed;
 use super::persistent::plan_persistent_loops;
 use super::sharing::{Sharers, loaded};
 use super::unfused::{name, why_unfused};
@@ -72,17 +72,18 @@ pub fn plan_fusion(
 /// So often a plan is made of which something has to be taken back.
 const MOST_ATTEMPTS: usize = 4;
 
-/// The plan whose groups a planner chose, each as launches. What cannot be one group stays unfused; launches under
-/// conditions of their own join as in [`plan_fusion`].
+/// The plan whose groups a planner chose in the place of those of `before`, each as launches. What cannot be one group stays
+/// unfused; launches under conditions of their own join as in [`plan_fusion`].
 pub fn plan_fusion_as(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     dependences: &DependenceGraph,
     options: &ScheduleOptions,
-    sets: &[Vec<LaunchId>],
+    (sets, before): (&[Vec<LaunchId>], &FusionPlan),
 ) -> (FusionPlan, Vec<Missed>) {
     let given = (dependences, options);
-    let (plan, missed, _) = plan_of_groups(graph, kernels, dependences, given, Some(sets));
+    let chosen = Some((sets, before));
+    let (plan, missed, _) = plan_of_groups(graph, kernels, dependences, given, chosen);
     (plan, missed)
 }
 
@@ -102,7 +103,7 @@ fn plan_of_groups(
     kernels: &[KernelModel],
     dependences: &DependenceGraph,
     (whole, options): (&DependenceGraph, &ScheduleOptions),
-    sets: Option<&[Vec<LaunchId>]>,
+    chosen: Option<(&[Vec<LaunchId>], &FusionPlan)>,
 ) -> (FusionPlan, Vec<Missed>, usize) {
     let mut left = 0;
     let nodes: Vec<NodeId> = launches(graph).collect();
@@ -111,15 +112,15 @@ fn plan_of_groups(
         .iter()
         .map(|node| (*node, candidate(graph, kernels, *node)))
         .collect();
-    let mut grouping = match sets {
+    let mut grouping = match chosen {
         None => group(&mut judge, dependences, &nodes, &candidates, None),
-        Some(sets) => prescribed(&mut judge, dependences, &nodes, &candidates, sets),
+        Some((sets, _)) => prescribed(&mut judge, dependences, &nodes, &candidates, sets),
     };
     let mut plan = grouping.plan(&judge);
     if options.launch_batches && options.fusion == Fusion::All {
         (plan.batched_regions, left) = plan_batches(graph, kernels, whole, &plan.groups, options);
         // Equal groups a unit each may need fewer launches in batches.
-        if let (None, Some(units)) = (sets, Units::find(graph)) {
+        if let (None, Some(units)) = (chosen, Units::find(graph)) {
             let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
             let (batched_regions, fewer) =
@@ -196,7 +197,7 @@ fn plan_of_groups(
         if groups.together(source, sink) {
             continue;
         }
-        if sets.is_some() && may_be_one(&mut judge, dependences, &[source, sink], &candidates) {
+        if chosen.is_some_and(|(_, before)| are_together(graph, before, source, sink)) {
             let [one, two] = [source, sink].map(|node| name(&judge, node));
             let message = format!(
                 "{one} and {two} are in kernels of their own, as the planner found that to take less by the cost model"
@@ -229,6 +230,21 @@ fn plan_of_groups(
     }
     missed.sort_by_key(|missed| (missed.source, missed.carried));
     (plan, missed, left)
+}
+
+/// Whether two launches are members of one group.
+fn are_together(graph: &LaunchGraph, plan: &FusionPlan, source: NodeId, sink: NodeId) -> bool {
+    let launches = [source, sink].map(|node| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) => Some(launch.id),
+        _ => None,
+    });
+    plan.groups.iter().any(|group| {
+        let mut launches = launches.iter();
+        launches.all(|launch| {
+            let mut members = group.members.iter();
+            members.any(|member| Some(member.launch) == *launch)
+        })
+    })
 }
 
 /// Launches in groups, and by launch why it could not join.

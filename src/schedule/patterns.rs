@@ -146,16 +146,6 @@ fn alone<'a>(
     is_one.then_some(grouping)
 }
 
-/// Whether these nodes, in ascending order, may be one group.
-pub(super) fn may_be_one<'a>(
-    judge: &mut Judge<'a>,
-    dependences: &DependenceGraph,
-    nodes: &[NodeId],
-    candidates: &HashMap<NodeId, Result<Candidate<'a>, Rejection>>,
-) -> bool {
-    alone(judge, dependences, nodes, candidates).is_some()
-}
-
 /// The groups that a planner chose, each as launches, where each of them may be one.
 pub(super) fn prescribed<'a>(
     judge: &mut Judge<'a>,

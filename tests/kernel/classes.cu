@@ -111,3 +111,19 @@ __global__ void batched_product(float *c, const float *a, const float *b) {
 __global__ void spins(volatile int *flag) {
   while (*flag == 0) {}
 }
+
+//> scale: elementwise
+//> strided_scale: elementwise
+//> stencil: elementwise
+//> staged: elementwise
+//> row_sums: row_reduction
+//> column_sums: column_reduction
+//> block_row_sums: row_reduction
+//> warp_softmax: row_reduction
+//> total: scalar_reduction
+//> bias_gradient: column_reduction
+//> product: product
+//> matrix_times_vector: row_reduction
+//> tiled_product: product
+//> batched_product: batched_product
+//> spins: opaque

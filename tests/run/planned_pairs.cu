@@ -5,8 +5,6 @@
 // expect: 3 launches -> 2
 // expect-missed: resources resources
 // executes: 2
-// options: --sirius-planner=greedy
-// options: --sirius-planner=span
 // options: --sirius-planner=priority --sirius-priority=annealing
 // architecture: sm_75
 #include <cstdio>

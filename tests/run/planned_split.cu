@@ -5,9 +5,7 @@
 // expect: 3 launches -> 2
 // expect-missed: resources
 // executes: 2
-// options: --sirius-planner=greedy
 // options: --sirius-planner=span
-// options: --sirius-planner=priority --sirius-priority=annealing
 #include <cstdio>
 #include <vector>
 
@@ -32,7 +30,7 @@ __global__ void heavy(float *out, const float *z) {
 }
 
 int main() {
-    const int threads = 256, blocks = 4096, n = threads * blocks;
+    const int threads = 256, blocks = 864, n = threads * blocks;
     float *x, *y, *z, *out, *w, *b;
     cudaMalloc(&x, n * sizeof(float));
     cudaMalloc(&y, n * sizeof(float));

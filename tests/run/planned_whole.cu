@@ -25,7 +25,7 @@ __global__ void heavy(float *out, const float *z) {
 }
 
 int main() {
-    const int threads = 256, blocks = 4096, n = threads * blocks;
+    const int threads = 256, blocks = 864, n = threads * blocks;
     float *x, *y, *z, *out, *w, *b;
     cudaMalloc(&x, n * sizeof(float));
     cudaMalloc(&y, n * sizeof(float));
