@@ -70,19 +70,13 @@ pub(super) fn choose(
     if !searches && !build.sirius.dump_problem {
         return (greedy, Some(report));
     }
-    let regrouper = Regrouper::new(graph, models, dependences, options);
     let groups: Vec<(&FusionGroup, f64)> = greedy
         .0
         .groups
         .iter()
-        .map(|group| (group, in_best_layout(&model, &regrouper, group)))
+        .map(|group| (group, model.together(group)))
         .collect();
-    // What other layouts would bring.
-    let by_layouts = groups.iter().filter(|(group, _)| group.members.len() > 1);
-    let by_layouts: f64 = by_layouts
-        .map(|(group, best)| model.together(group) - best)
-        .sum();
-    let made = fusion_problem(
+    let mut made = fusion_problem(
         graph,
         models,
         (&model, figures),
@@ -90,11 +84,10 @@ pub(super) fn choose(
         (&groups, &fixed),
     );
     let patterns = RefCell::new(patterns);
-    let ask = |pattern: &[usize]| {
+    let ask = |made: &LaunchProblem, pattern: &[usize]| {
         let group = patterns.borrow_mut().group(&made.launches_of(pattern))?;
         Some((model.together(&group) - model.launch_nanoseconds()).max(0.0))
     };
-    let mut oracle = Oracle::new(&made.problem, Box::new(ask));
     let mut wanted = PlanOptions {
         planner: asked.planner,
         priority: asked.priority,
@@ -106,20 +99,30 @@ pub(super) fn choose(
         },
         forbidden: Vec::new(),
     };
-    let most = match asked.planner {
-        Planner::Auto => (of_greedy - by_layouts) * (1.0 - LEAST_GAIN),
-        _ => f64::INFINITY,
-    };
+    // What other layouts would bring to greedy's groups, once somebody wants to know.
+    let mut by_layouts = None;
     let mut chosen = None;
     while searches && report.refused < MOST_REFUSED {
+        let mut oracle = Oracle::new(&made.problem, Box::new(|pattern| ask(&made, pattern)));
         let found_plan = plan(&mut oracle, &wanted);
+        let answers = oracle.answers();
+        drop(oracle);
+        made.problem.answers = answers;
         if Some(&found_plan.patterns) == made.problem.greedy.as_ref() {
             take_bound(&mut report, &found_plan, of_greedy);
-            found_plan.planner.name().clone_into(&mut report.planner);
+            let same = &found_plan.planner;
+            same.name().clone_into(&mut report.planner);
             break;
         }
+        if asked.planner == Planner::Auto && by_layouts.is_none() {
+            by_layouts = Some(take_best_layouts(
+                found, options, &model, &greedy.0, &mut made,
+            ));
+            continue;
+        }
         let sets = sets(&made, &found_plan.patterns, &greedy.0, &fixed);
-        let planned = plan_fusion_as(graph, models, dependences, options, (&sets, &greedy.0));
+        let groups = (sets.as_slice(), &greedy.0);
+        let planned = plan_fusion_as(graph, models, dependences, options, groups);
         if !same_regions(&planned.0, &greedy.0) {
             break;
         }
@@ -130,6 +133,10 @@ pub(super) fn choose(
             continue;
         }
         let time = nanoseconds(&model, &all, &planned.0);
+        let most = match by_layouts {
+            Some(saved) => (of_greedy - saved) * (1.0 - LEAST_GAIN),
+            None => f64::INFINITY,
+        };
         if time < most {
             take_bound(&mut report, &found_plan, time);
             found_plan.planner.name().clone_into(&mut report.planner);
@@ -139,11 +146,32 @@ pub(super) fn choose(
         break;
     }
     if build.sirius.dump_problem {
-        let mut told = made.problem.clone();
-        told.answers = oracle.answers();
-        tell(format_args!("; problem\n{}", file::write(&told)));
+        tell(format_args!("; problem\n{}", file::write(&made.problem)));
     }
     (chosen.unwrap_or(greedy), Some(report))
+}
+
+/// Gives greedy's groups the times of the best of their layouts. Returns how much less that is than as they are planned.
+fn take_best_layouts(
+    (graph, models, dependences): Found<'_>,
+    options: &ScheduleOptions,
+    model: &Model<'_>,
+    greedy: &FusionPlan,
+    made: &mut LaunchProblem,
+) -> f64 {
+    let regrouper = Regrouper::new(graph, models, dependences, options);
+    let mut saved = 0.0;
+    for group in greedy.groups.iter().filter(|group| group.members.len() > 1) {
+        let best = in_best_layout(model, &regrouper, group);
+        let pattern = made.pattern_of(group);
+        let mut answers = made.problem.answers.iter_mut();
+        // Those that stay are in every plan.
+        if let Some(answer) = answers.find(|answer| answer.pattern == pattern) {
+            saved += model.together(group) - best;
+            answer.nanoseconds = Some((best - model.launch_nanoseconds()).max(0.0));
+        }
+    }
+    saved
 }
 
 /// New questions to the judge of groups.
