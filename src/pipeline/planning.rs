@@ -37,24 +37,16 @@ pub(super) fn choose(
     let is_off =
         options.fusion == Fusion::Off || options.max_fusions.is_some() || dependences.cut_short;
     let asked = &build.sirius.planning;
-    let patterns = Patterns::new(graph, models, dependences, options);
-    let launches = patterns.launches();
-    if is_off || launches.iter().filter(|(_, may_join)| *may_join).count() < 2 {
+    let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
+        NodeKind::Launch(launch) => Some(launch.id),
+        _ => None,
+    });
+    let all: Vec<LaunchId> = launches.collect();
+    if is_off || all.len() < 2 {
         return (greedy, None);
     }
     let figures = figures(build);
     let model = Model::new(graph, models, figures);
-    let fixed = fixed(graph, &greedy.0);
-    let joining = launches
-        .iter()
-        .filter(|(launch, may_join)| *may_join && !fixed.contains(launch))
-        .count();
-    let searches = match asked.planner {
-        Planner::Greedy => false,
-        Planner::Auto => (2..=MOST_LAUNCHES_OF_AUTO).contains(&joining),
-        Planner::Ilp | Planner::Span | Planner::Priority => joining > 1,
-    };
-    let all: Vec<LaunchId> = launches.iter().map(|(launch, _)| *launch).collect();
     let of_greedy = nanoseconds(&model, &all, &greedy.0);
     let mut report = ReportPlanning {
         planner: Planner::Greedy.name().to_owned(),
@@ -67,9 +59,16 @@ pub(super) fn choose(
         gap: None,
         refused: 0,
     };
+    let searches = match asked.planner {
+        Planner::Greedy => false,
+        Planner::Auto => all.len() <= MOST_LAUNCHES_OF_AUTO,
+        Planner::Ilp | Planner::Span | Planner::Priority => true,
+    };
     if !searches && !build.sirius.dump_problem {
         return (greedy, Some(report));
     }
+    let patterns = Patterns::new(graph, models, dependences, options);
+    let fixed = fixed(graph, &greedy.0);
     let groups: Vec<(&FusionGroup, f64)> = greedy
         .0
         .groups
@@ -178,8 +177,7 @@ fn take_best_layouts(
 const MOST_ASKED: usize = 5_000;
 /// The same of `auto`, which is always there.
 const MOST_ASKED_BY_AUTO: usize = 200;
-/// Programs with more launches that may join are left to greedy grouping by `auto`: what a search looks at grows with the
-/// square of them.
+/// Programs with more launches are left to greedy grouping by `auto`: what a search looks at grows with the square of them.
 const MOST_LAUNCHES_OF_AUTO: usize = 256;
 /// So often a planner is asked again.
 const MOST_REFUSED: usize = 4;

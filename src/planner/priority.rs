@@ -77,9 +77,9 @@ fn walk(oracle: &mut Oracle<'_>, levels: &[u8], most_asked: usize) -> Vec<Patter
         around[edge.source].insert(edge.sink);
         around[edge.sink].insert(edge.source);
     }
-    for node in 1..count {
-        // What has nothing to do with each other may still stand side by side.
-        around[node].insert(node - 1);
+    // What has nothing to do with each other may still stand side by side.
+    for (before, own) in around.iter_mut().skip(1).enumerate() {
+        own.insert(before);
     }
     let mut order: Vec<usize> = (0..count).filter(|node| levels[*node] > 0).collect();
     order.sort_by_key(|node| (LEVELS - levels[*node], *node));
