@@ -39,6 +39,7 @@ mod files;
 mod interruption;
 pub mod expression;
 pub mod affine;
+pub mod planner;
 pub mod isl;
 pub mod tensor;
 pub mod cache;

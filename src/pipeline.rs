@@ -19,6 +19,7 @@ mod measure;
 mod models;
 mod outcome;
 mod outputs;
+mod planning;
 mod preprocess;
 mod reference;
 mod refused;
@@ -682,7 +683,11 @@ fn plan_program(
     }
     let mut options = schedule_options(build, toolchain);
     let plan = || plan_fusion(&graph, &models, &dependences, &options);
-    let (plan, missed) = clock.time(Stage::Schedule, plan);
+    let ((plan, missed), planning) = clock.time(Stage::Schedule, || {
+        let found = (&graph, models.as_slice(), &dependences);
+        planning::choose(found, plan(), &options, build)
+    });
+    let chosen = plan.groups.clone();
     let names = plan.groups.iter().flat_map(|group| &group.layouts);
     let names: BTreeSet<&str> = names.map(String::as_str).collect();
     if !Layout::is_known(&build.sirius.layout, &names) {
@@ -707,12 +712,15 @@ fn plan_program(
     if clock.stops_after(Stage::Verify) {
         return Ok(None);
     }
+    // What the verifier refuses is planned by greedy grouping, or left out.
+    let planning = planning.filter(|_| plan.plan().groups == chosen);
     Ok(Some(Analysis {
         graph,
         models,
         dependences,
         plan,
         missed,
+        planning,
         options,
         unwritten: BTreeMap::new(),
         reserved: Vec::new(),

@@ -1,8 +1,8 @@
 //! Filetests of the kernel stage: `tests/kernel/*.cu`.
 //!
-//! The first line of a case is `// test: kernel`, or `// test: kernel effects`. The models of its
-//! kernels, or what a block of each does to memory, as text, stand in the trailing lines that begin
-//! with `//> `; `SIRIUS_BLESS=1` rewrites them.
+//! The first line of a case is `// test: kernel`, `// test: kernel effects` or `// test: kernel classes`. The models of
+//! its kernels, what a block of each does to memory, or what planners take them for, as text, stand in the trailing
+//! lines that begin with `//> `; `SIRIUS_BLESS=1` rewrites them.
 
 #[path = "harness/filetests.rs"]
 mod filetests;
@@ -10,7 +10,7 @@ mod filetests;
 use inkwell::context::Context;
 use libtest_mimic::Failed;
 use sirius_rs::cli::{Invocation, find_toolchain, parse};
-use sirius_rs::kernel::{Tables, model_kernels};
+use sirius_rs::kernel::{KernelModel, Tables, class_of, model_kernels};
 use sirius_rs::program::read_program;
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,12 +25,25 @@ fn check(case: &Path) -> Result<(), Failed> {
     if !text.starts_with("// test: kernel") {
         return Err("the first line is not `// test: kernel`".into());
     }
-    let effects = text.starts_with("// test: kernel effects");
-    filetests::compare(case, "//>", &models(case, effects)?)
+    let shown = |what: &str| text.starts_with(&format!("// test: kernel {what}"));
+    let form: fn(&KernelModel) -> String = if shown("effects") {
+        |model| {
+            format!(
+                "kernel {}\n{}",
+                model.display_name,
+                model.block_effects_text()
+            )
+        }
+    } else if shown("classes") {
+        |model| format!("{}: {}", model.display_name, class_of(model).name())
+    } else {
+        KernelModel::to_string
+    };
+    filetests::compare(case, "//>", &models(case, form)?)
 }
 
-/// The models of a source's kernels, or the effects of their blocks, one after the other.
-fn models(case: &Path, effects: bool) -> Result<String, Failed> {
+/// The models of a source's kernels in a form, one after the other.
+fn models(case: &Path, form: fn(&KernelModel) -> String) -> Result<String, Failed> {
     let words = ["--sirius-device=cpu", "-arch=sm_80", "-c"];
     let mut arguments: Vec<OsString> = words.map(OsString::from).to_vec();
     arguments.push(case.into());
@@ -43,14 +56,7 @@ fn models(case: &Path, effects: bool) -> Result<String, Failed> {
     let program = read_program(&context, &build, &toolchain)?;
     Ok(model_kernels(&program, &Tables::Unknown)
         .iter()
-        .map(|model| match effects {
-            true => format!(
-                "kernel {}\n{}",
-                model.display_name,
-                model.block_effects_text()
-            ),
-            false => model.to_string(),
-        })
+        .map(form)
         .collect::<Vec<_>>()
         .join("\n"))
 }

@@ -257,6 +257,8 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         keep_directory: None,
         sirius: SiriusOptions {
             tuning: Default::default(),
+            planning: Default::default(),
+            dump_problem: false,
             tensor: Default::default(),
             tensor_emit: None,
             fusion: Fusion::Off,

@@ -76,6 +76,27 @@ pub(super) static OWN_GROUPS: &[Group] = &[
                 "what is done to fused kernels, by the names below; '-' before a name takes it away (default: all)",
             ),
             says(
+                "sirius-planner",
+                "auto|greedy|ilp|span|priority",
+                "who chooses the groups: greedy grouping, an integer program, layers, or a priority; auto takes the best of \
+                 them by the cost model (default: auto)",
+            ),
+            says(
+                "sirius-priority",
+                "default|annealing",
+                "the order in which the planner 'priority' joins launches (default: default)",
+            ),
+            says(
+                "sirius-plan-budget",
+                "SECONDS",
+                "how long a planner may search (default: 10)",
+            ),
+            says(
+                "sirius-plan-seed",
+                "N",
+                "seed of simulated annealing (default: 0)",
+            ),
+            says(
                 "sirius-keep-syncs",
                 "",
                 "no launch moves across a synchronisation of the host",

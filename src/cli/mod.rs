@@ -29,10 +29,12 @@ pub mod toolchain;
 pub mod toolkit_folder;
 mod values;
 
+use crate::planner::{Planner, Priority};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use dependencies::DependencyOptions;
 use times::Times;
@@ -364,6 +366,30 @@ impl Default for Tuning {
     }
 }
 
+/// How groups are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planning {
+    /// `--sirius-planner=auto|greedy|ilp|span|priority`.
+    pub planner: Planner,
+    /// `--sirius-priority=default|annealing`.
+    pub priority: Priority,
+    /// `--sirius-plan-budget=SECONDS`: the search ends then, with the best plan so far.
+    pub budget: Duration,
+    /// `--sirius-plan-seed=N`, for annealing.
+    pub seed: u64,
+}
+
+impl Default for Planning {
+    fn default() -> Self {
+        Self {
+            planner: Planner::Auto,
+            priority: Priority::Default,
+            budget: Duration::from_secs(10),
+            seed: 0,
+        }
+    }
+}
+
 /// The options that begin with `--sirius-`.
 ///
 /// What plans depend on goes on into [`crate::schedule::ScheduleOptions`]. What code depends on is named in
@@ -386,6 +412,10 @@ pub struct SiriusOptions {
     pub layout: String,
     /// `--sirius-opt=LIST`: those that are on.
     pub optimisations: BTreeSet<Optimisation>,
+    /// `--sirius-planner` and what belongs to it.
+    pub planning: Planning,
+    /// `--sirius-dump=problem`: what planners are given, to standard error.
+    pub dump_problem: bool,
     /// `--sirius-tune…`.
     pub tuning: Tuning,
     /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`.

@@ -24,7 +24,7 @@ use super::toolkit_folder::ToolkitFolder;
 use super::values::{instead, nearest};
 use super::{
     Build, Device, Fusion, Input, Invocation, KernelSymbols, Language, Numerics, Optimisation,
-    Phase, ReportFormat, SiriusOptions, TensorForm, Tuning,
+    Phase, Planning, ReportFormat, SiriusOptions, TensorForm, Tuning,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use std::collections::BTreeMap;
@@ -418,6 +418,8 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             keep_synchronisations: false,
             layout: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
+            planning: Planning::default(),
+            dump_problem: false,
             tuning: Tuning::default(),
             tensor: crate::tensor::Options::default(),
             tensor_emit: None,

@@ -6,8 +6,10 @@ use super::parse::UsageError;
 use super::values::{one_of, undefined};
 use super::{Device, Fusion, Optimisation, ReportFormat, TuneMode};
 use crate::pipeline::Stage;
+use crate::planner::{Planner, Priority};
 use crate::tensor::mapping::{Mapping, Scatter};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Our options.
 pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
@@ -42,7 +44,18 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         Ok(())
     }),
     honour("sirius-dump", &[], Arity::List, |draft, value| {
-        draft.build.sirius.dump.push(stage("sirius-dump", value)?);
+        match value {
+            "problem" => draft.build.sirius.dump_problem = true,
+            _ => {
+                let stages = Stage::ALL.map(|stage| (stage.name(), Some(stage)));
+                let shown = [stages.as_slice(), &[("problem", None)]].concat();
+                draft
+                    .build
+                    .sirius
+                    .dump
+                    .extend(one_of("sirius-dump", value, &shown)?);
+            }
+        }
         Ok(())
     }),
     honour("sirius-max-fusions", &[], Arity::Scalar, |draft, value| {
@@ -87,6 +100,28 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
                 }
             },
         }
+        Ok(())
+    }),
+    honour("sirius-planner", &[], Arity::Scalar, |draft, value| {
+        let planners = Planner::ALL.map(|planner| (planner.name(), planner));
+        draft.build.sirius.planning.planner = one_of("sirius-planner", value, &planners)?;
+        Ok(())
+    }),
+    honour("sirius-priority", &[], Arity::Scalar, |draft, value| {
+        let orders = [
+            ("default", Priority::Default),
+            ("annealing", Priority::Annealing),
+        ];
+        draft.build.sirius.planning.priority = one_of("sirius-priority", value, &orders)?;
+        Ok(())
+    }),
+    honour("sirius-plan-budget", &[], Arity::Scalar, |draft, value| {
+        let seconds = integer("sirius-plan-budget", value)?;
+        draft.build.sirius.planning.budget = Duration::from_secs(seconds.into());
+        Ok(())
+    }),
+    honour("sirius-plan-seed", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.planning.seed = integer("sirius-plan-seed", value)?.into();
         Ok(())
     }),
     honour("sirius-tune", &[], Arity::Scalar, |draft, value| {

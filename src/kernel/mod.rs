@@ -39,6 +39,7 @@ mod body;
 mod bounded;
 mod cfg;
 mod choices;
+mod class;
 mod bitwise;
 mod display;
 mod domain;
@@ -71,6 +72,7 @@ mod walk;
 
 pub use assembly::{computes_from_operands, only_computes};
 pub use body::Tables;
+pub use class::class_of;
 pub use effects::BlockSet;
 pub use exchange::Exchange;
 pub use intervals::{Hazard, Intervals, LocalDependence, Span, Statement};

@@ -5,7 +5,7 @@ use crate::cli::Build;
 use crate::dependence::DependenceGraph;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId};
-use crate::report::{self, Report};
+use crate::report::{self, Report, ReportPlanning};
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, batch_orders, find_dead_buffers};
 use crate::verify::{VerifiedPlan, verify};
@@ -19,6 +19,8 @@ pub(super) struct Analysis {
     pub(super) dependences: DependenceGraph,
     pub(super) plan: VerifiedPlan,
     pub(super) missed: Vec<Missed>,
+    /// Who chose the groups.
+    pub(super) planning: Option<ReportPlanning>,
     pub(super) options: ScheduleOptions,
     /// By a group's first member, what its fused kernel leaves unwritten.
     pub(super) unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
@@ -46,6 +48,7 @@ impl Analysis {
         let orders = batch_orders(graph, models, &self.dependences, &self.options, plan);
         report.add_batched_regions(&orders);
         report.add_reservations(graph, &self.reserved);
+        report.planning.clone_from(&self.planning);
         let inputs: Vec<PathBuf> = build
             .inputs
             .iter()

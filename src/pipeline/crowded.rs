@@ -42,6 +42,7 @@ pub(super) fn plan_without_turns(analysis: &mut Analysis, image: &FusedImage) ->
     analysis.missed = missed;
     // Of another plan.
     analysis.tuned.clear();
+    analysis.planning = None;
     analysis.options = options;
     true
 }

@@ -41,7 +41,7 @@ pub(super) fn preprocess(
     let options = &build.sirius;
     let fusion = (options.fusion, &options.optimisations, options.max_fusions);
     let order = (&options.layout, options.keep_synchronisations);
-    let chosen = (&options.tuning, options.tensor);
+    let chosen = (&options.tuning, &options.planning, options.tensor);
     let settings = (build.device, &build.architectures, fusion, order, chosen);
     format!("{settings:?}").hash(&mut hasher);
     text.push_str(&more);

@@ -19,6 +19,13 @@ pub fn render_html(report: &Report) -> String {
     };
     let _ = writeln!(page, "<h1>{}</h1>", escape(&summary));
     summarise(&mut page, report);
+    if let Some(planning) = &report.planning {
+        let _ = writeln!(
+            page,
+            "<p class=\"dim\">{}</p>",
+            escape(&planning.sentence())
+        );
+    }
     launches(&mut page, report, &links);
     fusions(&mut page, report);
     regions(&mut page, report);

@@ -20,6 +20,7 @@ mod former;
 mod html;
 mod maps;
 mod persistent;
+mod planning;
 mod reservations;
 mod text;
 mod why;
@@ -34,6 +35,7 @@ pub use executed::{ReportExecuted, StatisticsError};
 pub use html::render_html;
 pub use maps::ReportMap;
 pub use persistent::ReportPersistentLoop;
+pub use planning::ReportPlanning;
 pub use reservations::ReportReservation;
 pub use text::render_text;
 pub use why::render_why;
@@ -84,6 +86,9 @@ pub struct Report {
     /// Allocations that take no memory while only fused kernels run; known once code was generated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<ReportReservation>,
+    /// Who chose the groups; `None` where there was nothing to choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planning: Option<ReportPlanning>,
     /// Consecutive launches that stay unfused.
     pub missed: Vec<ReportMissed>,
     /// The kernels that are launched, and their memory effects.
@@ -400,6 +405,7 @@ pub fn build_report(
             .map(|node| describe(graph, kernels, node))
             .collect(),
         edges: edges.collect(),
+        planning: None,
         fusions: plan
             .groups
             .iter()

@@ -64,6 +64,9 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
     for reservation in &report.reservations {
         let _ = writeln!(text, "{}", reservation.line(report));
     }
+    if let Some(planning) = &report.planning {
+        let _ = writeln!(text, "\n{}", planning.sentence());
+    }
     if !report.missed.is_empty() {
         text.push('\n');
     }

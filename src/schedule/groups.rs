@@ -62,6 +62,17 @@ impl<'a> Groups<'a> {
         self.partitions.extend(nodes.map(|node| (node, group)));
     }
 
+    /// These launches run in the same blocks, and no others in those.
+    pub(super) fn settle_apart(&mut self, launches: &[NodeId]) {
+        let own = launches
+            .first()
+            .and_then(|first| self.of.get(first))
+            .copied();
+        for launch in launches {
+            self.partitions.extend(own.map(|own| (*launch, own)));
+        }
+    }
+
     pub(super) fn partition(&self, launch: NodeId) -> usize {
         self.partitions.get(&launch).copied().unwrap_or(usize::MAX)
     }

@@ -14,9 +14,10 @@ use super::group::{Judge, launches};
 use super::groups::{Groups, Refusal, stand_beside};
 use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
+use super::patterns::prescribed;
 use super::persistent::plan_persistent_loops;
 use super::sharing::{Sharers, loaded};
-use super::unfused::why_unfused;
+use super::unfused::{name, why_unfused};
 use super::units::Units;
 use super::{FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
@@ -71,12 +72,38 @@ pub fn plan_fusion(
 /// So often a plan is made of which something has to be taken back.
 const MOST_ATTEMPTS: usize = 4;
 
+/// The plan whose groups a planner chose in the place of those of `before`, each as launches. What cannot be one group stays
+/// unfused; launches under conditions of their own join as in [`plan_fusion`].
+pub fn plan_fusion_as(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    dependences: &DependenceGraph,
+    options: &ScheduleOptions,
+    (sets, before): (&[Vec<LaunchId>], &FusionPlan),
+) -> (FusionPlan, Vec<Missed>) {
+    let given = (dependences, options);
+    let chosen = Some((sets, before));
+    let (plan, missed, _) = plan_of_groups(graph, kernels, dependences, given, chosen);
+    (plan, missed)
+}
+
 /// The plan by some edges of the whole graph, and how many launches it leaves where each loop runs once.
 fn plan_by(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
     dependences: &DependenceGraph,
+    given: (&DependenceGraph, &ScheduleOptions),
+) -> (FusionPlan, Vec<Missed>, usize) {
+    plan_of_groups(graph, kernels, dependences, given, None)
+}
+
+/// [`plan_by`], of the groups that a planner chose, where there are any.
+fn plan_of_groups(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    dependences: &DependenceGraph,
     (whole, options): (&DependenceGraph, &ScheduleOptions),
+    chosen: Option<(&[Vec<LaunchId>], &FusionPlan)>,
 ) -> (FusionPlan, Vec<Missed>, usize) {
     let mut left = 0;
     let nodes: Vec<NodeId> = launches(graph).collect();
@@ -85,12 +112,15 @@ fn plan_by(
         .iter()
         .map(|node| (*node, candidate(graph, kernels, *node)))
         .collect();
-    let mut grouping = group(&mut judge, dependences, &nodes, &candidates, None);
+    let mut grouping = match chosen {
+        None => group(&mut judge, dependences, &nodes, &candidates, None),
+        Some((sets, _)) => prescribed(&mut judge, dependences, &nodes, &candidates, sets),
+    };
     let mut plan = grouping.plan(&judge);
     if options.launch_batches && options.fusion == Fusion::All {
         (plan.batched_regions, left) = plan_batches(graph, kernels, whole, &plan.groups, options);
         // Equal groups a unit each may need fewer launches in batches.
-        if let Some(units) = Units::find(graph) {
+        if let (None, Some(units)) = (chosen, Units::find(graph)) {
             let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
             let (batched_regions, fewer) =
@@ -167,6 +197,23 @@ fn plan_by(
         if groups.together(source, sink) {
             continue;
         }
+        if chosen.is_some_and(|(_, before)| are_together(graph, before, source, sink)) {
+            let [one, two] = [source, sink].map(|node| name(&judge, node));
+            let message = format!(
+                "{one} and {two} are in kernels of their own, as the planner found that to take less by the cost model"
+            );
+            missed.push(Missed {
+                source,
+                sink,
+                rejection: rejection(
+                    RejectionReason::Resources,
+                    message,
+                    &graph.nodes[sink.0].location,
+                ),
+                carried: false,
+            });
+            continue;
+        }
         let rejection = why_unfused(
             &mut judge,
             (&candidates[&source], &candidates[&sink]),
@@ -185,15 +232,30 @@ fn plan_by(
     (plan, missed, left)
 }
 
+/// Whether two launches are members of one group.
+fn are_together(graph: &LaunchGraph, plan: &FusionPlan, source: NodeId, sink: NodeId) -> bool {
+    let launches = [source, sink].map(|node| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) => Some(launch.id),
+        _ => None,
+    });
+    plan.groups.iter().any(|group| {
+        let mut launches = launches.iter();
+        launches.all(|launch| {
+            let mut members = group.members.iter();
+            members.any(|member| Some(member.launch) == *launch)
+        })
+    })
+}
+
 /// Launches in groups, and by launch why it could not join.
-struct Grouping<'a> {
-    groups: Groups<'a>,
-    refusals: HashMap<NodeId, Vec<Refusal>>,
+pub(super) struct Grouping<'a> {
+    pub(super) groups: Groups<'a>,
+    pub(super) refusals: HashMap<NodeId, Vec<Refusal>>,
 }
 
 impl Grouping<'_> {
     /// The plan of it.
-    fn plan(&self, judge: &Judge<'_>) -> FusionPlan {
+    pub(super) fn plan(&self, judge: &Judge<'_>) -> FusionPlan {
         let mut finished: Vec<&Vec<Candidate>> = self
             .groups
             .members
@@ -213,7 +275,7 @@ impl Grouping<'_> {
 }
 
 /// Joins launches, those of one unit only where units are given.
-fn group<'a>(
+pub(super) fn group<'a>(
     judge: &mut Judge<'a>,
     dependences: &DependenceGraph,
     nodes: &[NodeId],

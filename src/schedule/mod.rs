@@ -5,7 +5,7 @@
 //!
 //! [`plan_fusion`] grows groups; who may join one is said in [`group`], what a launch may not move past in
 //! [`obstacle`], which launches under conditions of their own join in [`conditional`], the reason that is given for a pair
-//! in [`unfused`]. [`ScheduleOptions`] is all that the command
+//! in [`unfused`]. Planners ask of other groups in [`patterns`]. [`ScheduleOptions`] is all that the command
 //! line says about plans.
 
 mod alignment;
@@ -27,6 +27,7 @@ mod iterations;
 mod liveness;
 mod local;
 mod obstacle;
+mod patterns;
 mod persistent;
 mod layout;
 pub mod occupancy;
@@ -52,7 +53,8 @@ pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_unbacked;
 pub use layout::{Alignment, Layout};
-pub use local::plan_fusion;
+pub use local::{plan_fusion, plan_fusion_as};
+pub use patterns::{LaunchRelation, Patterns};
 pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
 

@@ -15,13 +15,15 @@
 mod choice;
 mod figures;
 mod model;
+mod problem;
 mod records;
 mod search;
 mod subject;
 
 pub use choice::Choice;
 pub use figures::Figures;
-pub use model::Model;
+pub use model::{LaunchFigures, Model};
+pub use problem::{LaunchProblem, fusion_problem};
 pub use records::{Manifest, Measurements, RecordError, Verdict, read_verdict};
 pub use search::{Evaluated, Genome, first_generation, next_generation};
 pub use subject::{Space, Subject, key_of};

@@ -3,8 +3,9 @@
 //! # The model
 //! A launch begins after [`Figures::launch_nanoseconds`], and then takes the longest of
 //!
-//! * its bytes at the rate of memory, which grows with them: `peak · bytes / (bytes + half)`, and which few
-//!   warps do not reach: below [`ENOUGH_WARPS`] of those that a multiprocessor holds it falls with them;
+//! * its bytes at the rate of memory, which few warps do not reach: below [`ENOUGH_WARPS`] of those that a
+//!   multiprocessor holds it falls with them; and what it takes until the first of them come, `half / peak`, so that
+//!   the rate grows with the bytes as `peak · bytes / (bytes + half)`;
 //! * its instructions at the rate of all multiprocessors, with few warps less likewise;
 //! * what its blocks take one after the other, where only so many are held at once: as many rounds as it
 //!   takes, and in each a block's loads that wait for each other and its barriers.
@@ -77,9 +78,59 @@ impl<'a> Model<'a> {
     /// Nanoseconds of the group's members as launches of their own.
     pub fn unfused(&self, group: &FusionGroup) -> f64 {
         let members = group.members.iter();
-        members
-            .map(|member| self.launch(&[self.work(&[(member.launch, None)], &[], USUAL_UNROLLING)]))
-            .sum()
+        members.map(|member| self.alone(member.launch)).sum()
+    }
+
+    /// What a launch by itself does, in figures.
+    pub fn figures_of(&self, id: LaunchId) -> Option<LaunchFigures> {
+        let (launch, model) = self.member(id)?;
+        let work = self.work(&[(id, None)], &[], USUAL_UNROLLING);
+        let shared_bytes = work.static_bytes + work.dynamic_bytes;
+        let blocks = work.known_blocks;
+        let threads = work.threads_of_block;
+        // A grid that is not known fills the device once, with blocks as large as most.
+        let assumed = self.figures.multiprocessors * MOST_THREADS_AT_ONCE / threads.max(1);
+        let all = (blocks.unwrap_or(assumed) * threads) as f64;
+        let mut touched: BTreeMap<(BufferId, bool), f64> = BTreeMap::new();
+        for access in &model.accesses {
+            let Some(place @ Memory::Buffer(buffer)) = self.place(0, launch, access) else {
+                continue;
+            };
+            let asked =
+                repeated(&model.loops, &access.loops) * f64::from(access.size_bytes.max(1)) * all;
+            let bytes = self.size(place).map_or(asked, |size| asked.min(size));
+            let mut count = |is_load| {
+                let so_far = touched.entry((buffer, is_load)).or_default();
+                *so_far = so_far.max(bytes);
+            };
+            if access.kind != AccessKind::Write {
+                count(true);
+            }
+            if access.kind != AccessKind::Read {
+                count(false);
+            }
+        }
+        let waits = work.loads * self.figures.load_nanoseconds
+            + work.barriers * self.figures.barrier_nanoseconds;
+        Some(LaunchFigures {
+            instructions: work.instructions * all,
+            bytes: work.bytes(assumed.max(1)),
+            touched,
+            blocks,
+            threads,
+            shared_bytes,
+            block_nanoseconds: waits,
+        })
+    }
+
+    /// What a launch costs beside its work.
+    pub fn launch_nanoseconds(&self) -> f64 {
+        self.figures.launch_nanoseconds
+    }
+
+    /// Nanoseconds of a launch of its own.
+    pub fn alone(&self, launch: LaunchId) -> f64 {
+        self.launch(&[self.work(&[(launch, None)], &[], USUAL_UNROLLING)])
     }
 
     /// What block partitions side by side take.
@@ -112,8 +163,9 @@ impl<'a> Model<'a> {
         };
         let bytes: f64 = partitions.iter().map(|work| work.bytes(at_once)).sum();
         let instructions = total(|work| work.instructions * work.threads_of_block as f64);
-        let of_memory = (bytes + figures.half_rate_bytes) / figures.bytes_per_nanosecond;
-        let of_memory = if bytes > 0.0 { of_memory / share } else { 0.0 };
+        // Few warps ask for less at once, and wait no longer for the first byte.
+        let of_memory = (bytes / share + figures.half_rate_bytes) / figures.bytes_per_nanosecond;
+        let of_memory = if bytes > 0.0 { of_memory } else { 0.0 };
         let of_cores = instructions / figures.instructions_per_nanosecond / share;
         let rounds = blocks.div_ceil(at_once).max(1) as f64;
         let waits = partitions.iter().map(|work| {
@@ -254,6 +306,28 @@ impl<'a> Model<'a> {
     }
 }
 
+/// What a launch does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaunchFigures {
+    /// Of all threads.
+    pub instructions: f64,
+    /// From memory and to it.
+    pub bytes: f64,
+    /// Bytes of each allocation that are loaded (true) and that are stored.
+    pub touched: BTreeMap<(BufferId, bool), f64>,
+    /// Blocks, where they are known.
+    pub blocks: Option<u64>,
+    /// Threads of a block.
+    pub threads: u64,
+    /// Shared memory of a block.
+    pub shared_bytes: u64,
+    /// What a block waits for, one thing after the other.
+    pub block_nanoseconds: f64,
+}
+
+/// Threads of a full multiprocessor.
+const MOST_THREADS_AT_ONCE: u64 = 2_048;
+
 /// Global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Memory {
@@ -372,6 +446,19 @@ mod tests {
             let two = model.launch(&[partition(40, 8.0), partition(40, 8.0)]);
             assert!(two < 1.2 * one, "{two} {one}");
             two
+        });
+    }
+
+    #[test]
+    fn one_block_waits_for_memory_once() {
+        times(|model| {
+            let one = model.launch(&[partition(1, 8.0)]);
+            let figures = Figures::of(Device::Cuda, 80);
+            assert!(
+                one < 2.0 * (figures.launch_nanoseconds + figures.load_nanoseconds * 2.0),
+                "{one}"
+            );
+            one
         });
     }
 

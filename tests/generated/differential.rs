@@ -212,6 +212,14 @@ const LAYOUTS: [&str; 5] = [
     "--sirius-layout=vmax",
 ];
 
+/// Who chooses the groups; a unit has one of them.
+const PLANNERS: [&str; 4] = [
+    "--sirius-planner=auto",
+    "--sirius-planner=ilp",
+    "--sirius-planner=span",
+    "--sirius-planner=priority",
+];
+
 /// What the units of every third number go without, so that optimisations are met in combinations.
 fn switched_off(seed: u64, number: u64) -> BTreeSet<Optimisation> {
     if number % 3 != 1 {
@@ -263,11 +271,13 @@ impl Differential {
             let _ = write!(optimisations, ",-{}", optimisation.name());
         }
         let layout = LAYOUTS[usize::try_from(unit.seed % layouts)?];
+        let planner = PLANNERS[usize::try_from(unit.seed)? % PLANNERS.len()];
         let report = self.folder.path().join("report.json");
         let options = [
             "--sirius-fusion=all",
             &optimisations,
             layout,
+            planner,
             "--sirius-dump=codegen",
             &format!("--sirius-report={}", report.display()),
         ];
