@@ -42,6 +42,7 @@ pub mod isl;
 pub mod cache;
 pub mod pipeline;
 pub mod cli;
+pub mod ptx;
 pub mod program;
 pub mod launch;
 pub mod kernel;

@@ -147,6 +147,8 @@ pub enum Language {
     Cxx,
     /// `.c`, or `-x c`.
     C,
+    /// `.ptx`.
+    Ptx,
     /// `.o .obj .a .so`: for the linker.
     Object,
 }
