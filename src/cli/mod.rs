@@ -27,6 +27,7 @@ mod spelling;
 mod subcommands;
 pub mod toolchain;
 pub mod toolkit_folder;
+mod versioned_libraries;
 mod values;
 
 use serde::{Deserialize, Serialize};

@@ -210,14 +210,10 @@ fn runtime_arguments(
     }
     match build.device {
         Device::Cuda => {
-            arguments.push(
-                if build.shared_cudart {
-                    "-lcudart"
-                } else {
-                    "-lcudart_static"
-                }
-                .into(),
-            );
+            arguments.push(match build.shared_cudart {
+                true => shared_cudart(&toolchain.toolkit_lib),
+                false => "-lcudart_static".into(),
+            });
         }
         Device::Cpu => {
             let library = toolchain
@@ -235,6 +231,27 @@ fn runtime_arguments(
     }
     arguments.extend(["-lrt", "-lpthread", "-ldl", "-lm", "-lstdc++"].map(OsString::from));
     Ok(arguments)
+}
+
+/// What a linker finds the shared runtime of CUDA by: wheels have it under its versioned name alone.
+fn shared_cudart(folder: &Path) -> OsString {
+    const NAME: &str = "libcudart.so";
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<OsString> = names.map(|entry| entry.file_name()).collect();
+    names.sort();
+    let versioned = |name: &&OsString| {
+        let name = name.to_string_lossy();
+        let version = name.strip_prefix(NAME).and_then(|rest| rest.strip_prefix('.'));
+        version.is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    match names.iter().find(versioned) {
+        Some(name) if !folder.join(NAME).is_file() => {
+            let mut argument = OsString::from("-l:");
+            argument.push(name);
+            argument
+        }
+        _ => "-lcudart".into(),
+    }
 }
 
 /// NVRTC, whose calls run the compiler.

@@ -2,6 +2,7 @@
 //!
 //! Programs load PTX whenever they run, so that what was made of a text is kept for the next time.
 
+use super::exchanges;
 use super::outcome::{Outcome, PipelineError};
 use crate::cache::{Entry, put, tools_as_text};
 use crate::cli::{Architecture, Build, Input, Phase, Toolchain};
@@ -46,7 +47,8 @@ pub(super) fn compile_ptx(
         ..build.clone()
     };
     let context = Context::create();
-    let program = read_ptx(&context, (input, text), &build)?;
+    let mut program = read_ptx(&context, (input, text), &build)?;
+    exchanges::keep_unfused(&mut program, &build, outcome)?;
     let said = codegen::emit_device_only(&program, &build, toolchain, output)?;
     outcome.warnings.push_str(&said);
     if let (Some(entry), Ok(library)) = (entry, std::fs::read(output)) {

@@ -1,7 +1,8 @@
 //! A PTX file -> a program of that device module alone.
 
 use super::{
-    DeviceVariable, HostVisibleMemory, Program, ProgramError, Unit, canonicalise_device,
+    DeviceVariable, HostVisibleMemory, Kernel, KernelId, Program, ProgramError, Unit,
+    canonicalise_device,
 };
 use crate::cli::{Build, Input};
 use crate::diagnostics::Location;
@@ -45,6 +46,24 @@ pub fn read_ptx<'ctx>(
     super::passes::verify(&device, "reading PTX")?;
     let architecture = build.oldest_target().number;
     canonicalise_device::decide_numerics(&device, build.numerics, architecture)?;
+    let kernels: Vec<Kernel> = module
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            ptx::Item::Function(function) if function.is_kernel && function.body.is_some() => {
+                Some(&function.name)
+            }
+            _ => None,
+        })
+        .enumerate()
+        .map(|(index, name)| Kernel {
+            id: KernelId(index),
+            name: name.clone(),
+            unique_name: name.clone(),
+            stub: String::new(),
+            unit: 0,
+        })
+        .collect();
     let variables = made.managed.iter().map(|(name, bytes)| DeviceVariable {
         name: name.clone(),
         unique_name: name.clone(),
@@ -54,21 +73,30 @@ pub fn read_ptx<'ctx>(
         constant: false,
         managed: true,
     });
+    let variables: Vec<DeviceVariable> = variables.collect();
+    let units = vec![Unit {
+        source: input.path.clone(),
+        device,
+        newer: Vec::new(),
+        differing: BTreeMap::new(),
+        image_global: String::new(),
+    }];
+    let analysis = canonicalise_device::analysis_module(
+        context,
+        (&units, None),
+        &kernels,
+        &variables,
+        architecture,
+    )?;
     Ok(Program {
         context,
         host: context.create_module("host"),
-        variables: variables.collect(),
-        units: vec![Unit {
-            source: input.path.clone(),
-            device,
-            newer: Vec::new(),
-            differing: BTreeMap::new(),
-            image_global: String::new(),
-        }],
+        variables,
+        units,
         bitcode: None,
         operations: None,
-        analysis: context.create_module("analysis"),
-        kernels: Vec::new(),
+        analysis,
+        kernels,
         host_visible_memory: HostVisibleMemory::Anything,
         closed: false,
         mapping_function: None,

@@ -19,6 +19,7 @@ mod tokens;
 
 pub use lower::{DeviceModule, device_module};
 pub use parse::parse;
+pub use syntax::{Function, Item, Module};
 
 /// Why a module cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -100,6 +100,12 @@ impl Body<'_> {
                 let source = self.operand(source, scalar)?;
                 self.intrinsic(ty, &format!("llvm.bitreverse.{ty}"), &[&source])
             }
+            (["fns"], [mask, base, offset]) => {
+                let mask = self.operand(mask, scalar)?;
+                let base = self.operand(base, scalar)?;
+                let offset = self.operand(offset, scalar)?;
+                self.intrinsic(ty, "llvm.nvvm.fns", &[&mask, &base, &offset])
+            }
             (words, operands) => match self.with_carry(words, operands, scalar)? {
                 Some(value) => value,
                 None => return Ok(false),

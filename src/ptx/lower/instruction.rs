@@ -89,6 +89,7 @@ impl Body<'_> {
                     || self.floats(instruction)?
                     || self.conversion(instruction)?
                     || self.warp_operation(instruction)?
+                    || self.tile(instruction)?
                 {
                     return Ok(());
                 }

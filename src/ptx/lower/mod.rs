@@ -14,6 +14,7 @@ mod memory;
 mod places;
 mod predicates;
 mod special;
+mod tiles;
 mod values;
 mod variables;
 mod warps;
