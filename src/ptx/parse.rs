@@ -23,6 +23,10 @@ pub fn parse(text: &str) -> Result<Module> {
         parser.module_item(&mut module)?;
     }
     module.files = parser.files;
+    if module.architecture == 0 {
+        let what = "the module names no architecture (`.target sm_80`)";
+        return Err(PtxError::syntax(1, what.to_owned()));
+    }
     Ok(module)
 }
 

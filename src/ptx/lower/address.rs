@@ -92,6 +92,19 @@ impl Body<'_> {
         Ok(self.further(pointer, offset))
     }
 
+    /// The address in a register as a pointer, where it is known what it points into.
+    pub(super) fn held_pointer(&mut self, name: &str) -> Option<Value> {
+        let (_, is_narrow) = self.roots.get(name)?;
+        if *is_narrow {
+            return None;
+        }
+        let pointer = self.pointer_in(name, 0, Space::Generic).ok()?;
+        Some(match pointer.ty {
+            Type::Pointer(0) => pointer,
+            _ => self.op(Type::Pointer(0), &format!("addrspacecast {pointer} to ptr")),
+        })
+    }
+
     /// The pointer to a root, and where it lies.
     pub(super) fn root(&self, root: &str) -> Option<(Value, Space)> {
         if self.is_pointer_parameter(root) {

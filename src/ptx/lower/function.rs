@@ -110,11 +110,14 @@ impl<'a> Body<'a> {
         for (name, scalar) in &flat.registers {
             names.insert(name.clone(), Named::Register(*scalar));
         }
-        let pointers: HashSet<String> = function
-            .parameters
-            .iter()
-            .filter(|parameter| function.is_kernel && is_pointer_sized(parameter))
-            .map(|parameter| parameter.name.clone())
+        let signature = signature_of(made, function);
+        let parameters = function.parameters.iter().enumerate();
+        let pointers: HashSet<String> = parameters
+            .filter(|(index, parameter)| match function.is_kernel {
+                true => is_pointer_sized(parameter),
+                false => signature.parameters[*index] == Passed::Pointer,
+            })
+            .map(|(_, parameter)| parameter.name.clone())
             .collect();
         let is_variable = |name: &str| {
             matches!(names.get(name), Some(Named::Variable(_, space)) if *space != Space::Parameter)
@@ -190,7 +193,7 @@ impl<'a> Body<'a> {
 
     /// A return from the function, with its result.
     pub(super) fn return_from(&mut self) -> Result<(), PtxError> {
-        let signature = Signature::of(self.function);
+        let signature = signature_of(self.made, self.function);
         match signature.result.filter(|_| !self.function.is_kernel) {
             None => self.end("ret void"),
             Some(passed) => {
@@ -337,7 +340,7 @@ impl<'a> Body<'a> {
         let function = self.function;
         let mut parameters = Vec::new();
         let mut before = String::new();
-        let signature = Signature::of(function);
+        let signature = signature_of(self.made, function);
         for (index, parameter) in function.parameters.iter().enumerate() {
             let argument = format!("%{}", quoted(&format!("a.{}", parameter.name)));
             let place = format!("%{}", quoted(&format!("p.{}", parameter.name)));
@@ -451,6 +454,38 @@ impl<'a> Body<'a> {
         }
         text
     }
+}
+
+/// How a function is called; a kernel is not.
+fn signature_of(made: &Made, function: &Function) -> Signature {
+    let known = made.functions.get(&function.name).cloned();
+    known.unwrap_or_else(|| Signature::of(function))
+}
+
+/// Which parameters of a function addresses are derived from, by their places: they are passed as pointers where all
+/// calls name the function.
+pub(super) fn pointer_parameters(
+    function: &Function,
+    is_variable: &dyn Fn(&str) -> bool,
+) -> Result<HashSet<usize>, PtxError> {
+    let flat = flatten(function)?;
+    let own = |name: &str| flat.variables.iter().any(|variable| {
+        variable.name == name && variable.space != Some(Space::Parameter)
+    });
+    let parameters = function.parameters.iter();
+    let candidates: HashSet<String> = parameters
+        .filter(|parameter| is_pointer_sized(parameter) && parameter.space.is_some())
+        .map(|parameter| parameter.name.clone())
+        .collect();
+    let roots = roots(&flat, &|name| own(name) || is_variable(name), &candidates);
+    let used = addressed(&flat, &roots);
+    let parameters = function.parameters.iter().enumerate();
+    Ok(parameters
+        .filter(|(_, parameter)| {
+            candidates.contains(&parameter.name) && used.contains(&parameter.name)
+        })
+        .map(|(index, _)| index)
+        .collect())
 }
 
 /// The block of a label.

@@ -4,7 +4,7 @@ use super::address::space_of;
 use super::function::Body;
 use super::values::{Type, Value};
 use crate::ptx::PtxError;
-use crate::ptx::syntax::{Instruction, Operand, Scalar};
+use crate::ptx::syntax::{Instruction, Operand, Scalar, Space};
 
 /// How an access is ordered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,14 @@ impl Body<'_> {
         let order = order_of(instruction);
         let mut values = Vec::new();
         for part in &parts {
-            values.push(self.operand(part, scalar)?);
+            // What is passed on as a parameter stays the pointer that it is.
+            let is_passed = scalar.bits == 64 && space_of(instruction) == Space::Parameter;
+            let name = part.name().filter(|_| is_passed);
+            let pointer = name.and_then(|name| self.held_pointer(name));
+            values.push(match pointer {
+                Some(pointer) => pointer,
+                None => self.operand(part, scalar)?,
+            });
         }
         if let [value] = values.as_slice() {
             self.store_one(&pointer, value.clone(), bytes, order);

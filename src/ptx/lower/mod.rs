@@ -20,7 +20,9 @@ mod variables;
 mod warps;
 
 use super::PtxError;
-use super::syntax::{Function, Item, Linkage, Module, Space, Variable};
+use super::syntax::{
+    Function, Initializer, Item, Linkage, Module, Operand, Space, Statement, Variable,
+};
 use places::Places;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
@@ -40,6 +42,7 @@ pub struct DeviceModule {
 /// What is no PTX or is not understood, with its line.
 pub fn device_module(module: &Module, name: &str) -> Result<DeviceModule, PtxError> {
     let mut made = Made::new(module, name);
+    made.pass_pointers(module)?;
     for item in &module.items {
         match item {
             Item::Variable(variable) => variables::define(&mut made, variable)?,
@@ -270,6 +273,30 @@ impl Made {
         made
     }
 
+    /// Finds which parameters are passed as pointers.
+    fn pass_pointers(&mut self, module: &Module) -> Result<(), PtxError> {
+        let taken = taken_addresses(module);
+        for item in &module.items {
+            let Item::Function(function) = item else {
+                continue;
+            };
+            let is_here = function.body.is_some() && !function.is_kernel;
+            if !is_here || taken.contains(&function.name) || known_function(&function.name).is_some()
+            {
+                continue;
+            }
+            let variables = &self.variables;
+            let is_variable = |name: &str| variables.contains_key(name);
+            let pointers = function::pointer_parameters(function, &is_variable)?;
+            if let Some(signature) = self.functions.get_mut(&function.name) {
+                for index in pointers {
+                    signature.parameters[index] = Passed::Pointer;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// A symbol that nothing else has.
     fn own_symbol(&mut self, name: &str) -> String {
         let count = self.symbols.entry(name.to_owned()).or_insert(0);
@@ -284,6 +311,46 @@ impl Made {
     /// Declares a function, once.
     fn declare(&mut self, declaration: String) {
         self.declarations.insert(declaration);
+    }
+}
+
+/// Names whose addresses the module takes, or that have another name: who calls them so does not know how.
+fn taken_addresses(module: &Module) -> HashSet<String> {
+    let mut taken = HashSet::new();
+    for item in &module.items {
+        match item {
+            Item::Variable(variable) => {
+                variable.initializer.iter().for_each(|value| named_in(value, &mut taken));
+            }
+            Item::Function(function) => {
+                let body = function.body.as_deref().unwrap_or_default();
+                body.iter().for_each(|statement| mentioned_in(statement, &mut taken));
+            }
+            Item::Alias { name, target } => taken.extend([name.clone(), target.clone()]),
+        }
+    }
+    taken
+}
+
+fn named_in(initializer: &Initializer, names: &mut HashSet<String>) {
+    match initializer {
+        Initializer::List(list) => list.iter().for_each(|each| named_in(each, names)),
+        Initializer::Address { symbol, .. } => {
+            names.insert(symbol.clone());
+        }
+        _ => {}
+    }
+}
+
+/// Names that instructions other than calls have as operands.
+fn mentioned_in(statement: &Statement, names: &mut HashSet<String>) {
+    match statement {
+        Statement::Block(inner) => inner.iter().for_each(|each| mentioned_in(each, names)),
+        Statement::Instruction(instruction) if instruction.opcode[0] != "call" => {
+            let operands = instruction.operands.iter();
+            names.extend(operands.filter_map(Operand::name).map(str::to_owned));
+        }
+        _ => {}
     }
 }
 

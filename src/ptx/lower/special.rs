@@ -56,6 +56,9 @@ impl Body<'_> {
                  cvt.u64.u32 extended, start; cvta.shared.u64 $0, extended; }";
             return Ok(self.op(Type::Int(64), &format!("call i64 asm \"{template}\", \"=l\"() #3")));
         }
+        if register == "is_explicit_cluster" {
+            return Ok(self.intrinsic(Type::Int(1), "llvm.nvvm.is_explicit_cluster", &[]));
+        }
         let bits = match register.rsplit_once('.') {
             Some((stem, "x" | "y" | "z")) if BY_AXIS.contains(&stem) => Some(32),
             _ => KNOWN
