@@ -49,7 +49,8 @@ pub fn path() -> PathBuf {
     }
     let linked_by = COMPILER.get();
     let linked_by = linked_by.map(|path| PathBuf::from(OsStr::from_bytes(path.to_bytes())));
-    let own = own_library().and_then(|library| Some(library.parent()?.parent()?.join("bin").join(NAME)));
+    let own =
+        own_library().and_then(|library| Some(library.parent()?.parent()?.join("bin").join(NAME)));
     let folders = ["CUDA_PATH", "CUDA_HOME"]
         .into_iter()
         .filter_map(std::env::var_os);

@@ -72,7 +72,10 @@ fn made_from(text: &str, build: &Build, toolchain: &Toolchain) -> Option<Vec<u8>
     let options = (build.optimisation, build.device_debug, build.numerics);
     let tools = [toolchain.clang.as_path(), toolchain.libdevice.as_path()];
     let mut bytes = Vec::new();
-    put(&mut bytes, format!("{options:?} {:?}", toolchain.version).as_bytes());
+    put(
+        &mut bytes,
+        format!("{options:?} {:?}", toolchain.version).as_bytes(),
+    );
     put(&mut bytes, tools_as_text(tools)?.as_bytes());
     put(&mut bytes, text.as_bytes());
     Some(bytes)

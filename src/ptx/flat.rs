@@ -187,9 +187,7 @@ impl Flattening {
         let mut all = |parts: &[Operand]| parts.iter().map(|part| self.operand(part)).collect();
         match operand {
             Operand::Name(name, offset) => self.name(name, *offset),
-            Operand::Memory(base, offset) => {
-                Operand::Memory(Box::new(self.operand(base)), *offset)
-            }
+            Operand::Memory(base, offset) => Operand::Memory(Box::new(self.operand(base)), *offset),
             Operand::Texel(base, coordinates) => {
                 let coordinates = all(coordinates);
                 Operand::Texel(Box::new(self.operand(base)), coordinates)

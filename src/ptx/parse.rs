@@ -138,10 +138,7 @@ impl Parser<'_> {
             },
             ".address_size" => {
                 if self.integer()? != 64 {
-                    return Err(PtxError::unsupported(
-                        line,
-                        "addresses of 32 bits".to_owned(),
-                    ));
+                    return Err(PtxError::unsupported(line, "`.address_size 32`".to_owned()));
                 }
             }
             ".file" => self.file()?,
@@ -256,9 +253,17 @@ impl Parser<'_> {
                 ".noreturn" => never_returns = true,
                 ".pragma" => self.pass_statement()?,
                 ".attribute" => self.pass_parentheses()?,
-                ".maxntid" | ".reqntid" | ".minnctapersm" | ".maxnctapersm" | ".maxnreg"
-                | ".reqnctapercluster" | ".maxclusterrank" | ".explicitcluster"
-                | ".blocksareclusters" | ".abi_preserve" | ".abi_preserve_control" => {
+                ".maxntid"
+                | ".reqntid"
+                | ".minnctapersm"
+                | ".maxnctapersm"
+                | ".maxnreg"
+                | ".reqnctapercluster"
+                | ".maxclusterrank"
+                | ".explicitcluster"
+                | ".blocksareclusters"
+                | ".abi_preserve"
+                | ".abi_preserve_control" => {
                     let mut numbers = Vec::new();
                     if let Some(Token::Integer(_)) = self.peek() {
                         numbers.push(self.integer()?);
@@ -537,7 +542,8 @@ impl Parser<'_> {
             all.push(Statement::Block(self.statements()?));
             return Ok(());
         }
-        if let (Some(Token::Word(label)), Some(Token::Sign(':'))) = (self.peek(), self.peek_after(1))
+        if let (Some(Token::Word(label)), Some(Token::Sign(':'))) =
+            (self.peek(), self.peek_after(1))
         {
             let label = label.clone();
             self.at += 2;

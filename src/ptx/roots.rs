@@ -57,10 +57,12 @@ pub(super) fn roots(
             break;
         }
     }
-    let rooted = held.into_iter().filter_map(|(register, holds)| match holds {
-        Holds::Within { root, narrow } => Some((register, (root, narrow))),
-        _ => None,
-    });
+    let rooted = held
+        .into_iter()
+        .filter_map(|(register, holds)| match holds {
+            Holds::Within { root, narrow } => Some((register, (root, narrow))),
+            _ => None,
+        });
     rooted.collect()
 }
 

@@ -11,7 +11,11 @@ use crate::ptx::syntax::{Instruction, Linkage, Operand, Scalar, Space, Variable}
 
 /// The space that an instruction names.
 pub(super) fn space_of(instruction: &Instruction) -> Space {
-    let mut spaces = instruction.opcode.iter().skip(1).filter_map(|part| space_named(part));
+    let mut spaces = instruction
+        .opcode
+        .iter()
+        .skip(1)
+        .filter_map(|part| space_named(part));
     spaces.next().unwrap_or(Space::Generic)
 }
 
@@ -38,9 +42,10 @@ impl Body<'_> {
             Operand::Name(name, more) => {
                 let offset = offset.wrapping_add(*more);
                 match self.named(name).cloned() {
-                    Some(Named::Variable(address, of)) => {
-                        Ok(self.further(Value::new(Type::Pointer(address_space(of)), address), offset))
-                    }
+                    Some(Named::Variable(address, of)) => Ok(self.further(
+                        Value::new(Type::Pointer(address_space(of)), address),
+                        offset,
+                    )),
                     Some(Named::Register(_)) => self.pointer_in(name, offset, space),
                     Some(Named::Function) => self.wrong(format!("`{name}` is no variable")),
                     None => self.wrong(format!("`{name}` is declared nowhere")),
@@ -71,7 +76,8 @@ impl Body<'_> {
         let is_shared = space == Space::Shared || (bits == 32 && space == Space::Generic);
         if let Some((root, narrow)) = self.roots.get(name).cloned()
             && let Some((pointer, of)) = self.root(&root)
-            && (of == Space::Shared && is_shared || bits == 64 && !narrow)
+            && (is_shared && (of == Space::Shared || self.is_pointer_parameter(&root))
+                || bits == 64 && !narrow)
         {
             let ty = Type::Int(bits);
             let place = quoted(&format!("r.{name}"));
@@ -79,7 +85,10 @@ impl Body<'_> {
             if narrow || bits == 32 {
                 distance = self.of_lower_half(distance);
             }
-            let pointer = self.op(pointer.ty, &format!("getelementptr i8, {pointer}, {distance}"));
+            let pointer = self.op(
+                pointer.ty,
+                &format!("getelementptr i8, {pointer}, {distance}"),
+            );
             return Ok(self.further(pointer, offset));
         }
         let address = self.read_register(name)?;
@@ -141,10 +150,7 @@ impl Body<'_> {
                 Type::Pointer(0),
                 format!("addrspacecast ({pointer} to ptr)"),
             ),
-            _ => self.op(
-                Type::Pointer(0),
-                &format!("addrspacecast {pointer} to ptr"),
-            ),
+            _ => self.op(Type::Pointer(0), &format!("addrspacecast {pointer} to ptr")),
         };
         self.op(Type::Int(64), &format!("ptrtoint {generic} to i64"))
     }
@@ -190,7 +196,12 @@ impl Body<'_> {
     }
 
     /// An address in a space as one in any: what `cvta` does.
-    pub(super) fn to_generic(&mut self, address: Value, space: Space, of: Option<&str>) -> Result<Value, PtxError> {
+    pub(super) fn to_generic(
+        &mut self,
+        address: Value,
+        space: Space,
+        of: Option<&str>,
+    ) -> Result<Value, PtxError> {
         if space != Space::Shared {
             return Ok(self.extended(address, Type::Int(64), false));
         }

@@ -14,7 +14,10 @@ const DIVISOR: &str = "__sirius_divisor_i";
 impl Body<'_> {
     /// Lowers an instruction on integers; `false`: it is none of those.
     pub(super) fn integers(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
-        let Some(scalar) = self.last_type(instruction).filter(|scalar| scalar.is_integer()) else {
+        let Some(scalar) = self
+            .last_type(instruction)
+            .filter(|scalar| scalar.is_integer())
+        else {
             return Ok(false);
         };
         if !matches!(scalar.bits, 16 | 32 | 64) {
@@ -146,7 +149,8 @@ impl Body<'_> {
     ) -> Result<Value, PtxError> {
         let ty = Type::Int(scalar.bits);
         let left = self.operand(left, scalar)?;
-        let is_known = matches!(right, Operand::Integer(value) if *value != 0 && *value as i64 != -1);
+        let is_known =
+            matches!(right, Operand::Integer(value) if *value != 0 && *value as i64 != -1);
         let mut right = self.operand(right, scalar)?;
         if !is_known {
             let function = format!("{DIVISOR}{}", scalar.bits);

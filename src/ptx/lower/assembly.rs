@@ -291,10 +291,11 @@ fn without_result(instruction: &Instruction) -> bool {
 /// Whether an instruction only computes: its result depends on its operands alone.
 fn is_computation(family: &str) -> bool {
     const FAMILIES: [&str; 49] = [
-        "abs", "add", "addc", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "copysign", "cos", "cvt", "div",
-        "dp2a", "dp4a", "ex2", "fma", "fns", "lg2", "lop3", "mad", "mad24", "madc", "max", "min", "mov", "mul",
-        "mul24", "neg", "not", "popc", "prmt", "rcp", "rem", "rsqrt", "sad", "selp", "set", "setp", "shf", "shl",
-        "shr", "sin", "slct", "sqrt", "sub", "subc", "szext", "tanh",
+        "abs", "add", "addc", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "copysign", "cos",
+        "cvt", "div", "dp2a", "dp4a", "ex2", "fma", "fns", "lg2", "lop3", "mad", "mad24", "madc",
+        "max", "min", "mov", "mul", "mul24", "neg", "not", "popc", "prmt", "rcp", "rem", "rsqrt",
+        "sad", "selp", "set", "setp", "shf", "shl", "shr", "sin", "slct", "sqrt", "sub", "subc",
+        "szext", "tanh",
     ];
     FAMILIES.contains(&family)
 }

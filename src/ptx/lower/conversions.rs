@@ -29,7 +29,10 @@ impl Body<'_> {
             ("rn", false, true) if to.is_float() => {
                 let value = self.operand(source, from)?;
                 let letter = if from.is_signed() { 's' } else { 'u' };
-                self.op(Type::of(to), &format!("{letter}itofp {value} to {}", Type::of(to)))
+                self.op(
+                    Type::of(to),
+                    &format!("{letter}itofp {value} to {}", Type::of(to)),
+                )
             }
             ("", false, false) if (from.bits, to.bits) == (32, 64) && both_floats(from, to) => {
                 let value = self.operand(source, from)?;
@@ -53,7 +56,11 @@ impl Body<'_> {
     /// highest bit.
     fn whole_part(&mut self, value: &Value, to: Scalar) -> Value {
         let ty = Type::Int(to.bits);
-        let suffix = if value.ty == Type::Double { "f64" } else { "f32" };
+        let suffix = if value.ty == Type::Double {
+            "f64"
+        } else {
+            "f32"
+        };
         let letter = if to.is_signed() { 's' } else { 'u' };
         let function = format!("llvm.fpto{letter}i.sat.{ty}.{suffix}");
         let number = self.intrinsic(ty, &function, &[value]);

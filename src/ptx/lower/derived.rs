@@ -37,10 +37,9 @@ impl Body<'_> {
                     (distance, _) => distance,
                 }
             }
-            ("ld", [Operand::Memory(base, 0)]) if base.name() == Some(&*root) => {
-                self.is_pointer_parameter(&root)
-                    .then(|| Value::constant(bits, 0))
-            }
+            ("ld", [Operand::Memory(base, 0)]) if base.name() == Some(&*root) => self
+                .is_pointer_parameter(&root)
+                .then(|| Value::constant(bits, 0)),
             ("add", [left, right]) if type_bits == bits => {
                 let (distance, other) = match self.distance(left, &root, bits) {
                     Some(distance) => (Some(distance), right),
@@ -54,17 +53,18 @@ impl Body<'_> {
                     None => None,
                 }
             }
-            ("sub", [left, right]) if type_bits == bits => {
-                match self.distance(left, &root, bits) {
-                    Some(distance) => {
-                        let right = self.operand(right, number)?;
-                        Some(self.op(ty, &format!("sub {distance}, {}", right.text)))
-                    }
-                    None => None,
+            ("sub", [left, right]) if type_bits == bits => match self.distance(left, &root, bits) {
+                Some(distance) => {
+                    let right = self.operand(right, number)?;
+                    Some(self.op(ty, &format!("sub {distance}, {}", right.text)))
                 }
-            }
+                None => None,
+            },
             ("mad", [left, right, addend]) if !instruction.has("hi") && !instruction.has("cc") => {
-                match (self.distance(addend, &root, bits), self.last_type(instruction)) {
+                match (
+                    self.distance(addend, &root, bits),
+                    self.last_type(instruction),
+                ) {
                     (Some(distance), Some(scalar)) => {
                         let left = self.operand(left, scalar)?;
                         let right = self.operand(right, scalar)?;
@@ -87,7 +87,9 @@ impl Body<'_> {
                     _ => None,
                 }
             }
-            ("cvt", [source]) if instruction.opcode.len() == 3 => self.distance(source, &root, bits),
+            ("cvt", [source]) if instruction.opcode.len() == 3 => {
+                self.distance(source, &root, bits)
+            }
             _ => None,
         };
         let Some(distance) = distance else {
@@ -125,7 +127,12 @@ impl Body<'_> {
     }
 
     /// The address that a register with a root holds.
-    pub(super) fn derived_address(&mut self, distance: Value, root: &str, is_narrow: bool) -> Value {
+    pub(super) fn derived_address(
+        &mut self,
+        distance: Value,
+        root: &str,
+        is_narrow: bool,
+    ) -> Value {
         let bits = distance.ty.bits();
         let Some((pointer, _)) = self.root(root) else {
             return distance;

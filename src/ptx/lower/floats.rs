@@ -11,7 +11,10 @@ use crate::ptx::syntax::{Instruction, Operand, Scalar};
 impl Body<'_> {
     /// Lowers an instruction on floats or doubles; `false`: it is none of those, or inline assembly knows it.
     pub(super) fn floats(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
-        let Some(scalar) = self.last_type(instruction).filter(|scalar| scalar.is_float()) else {
+        let Some(scalar) = self
+            .last_type(instruction)
+            .filter(|scalar| scalar.is_float())
+        else {
             return Ok(false);
         };
         let Some((result, operands)) = instruction.operands.split_first() else {
@@ -47,118 +50,121 @@ impl Body<'_> {
         operands: &[Operand],
         (scalar, flushes): (Scalar, bool),
     ) -> Result<Option<Value>, PtxError> {
-        let ty = Type::of(scalar);
+        let count = match name {
+            "add" | "sub" | "mul" | "div" | "min" | "max" | "copysign" => 2,
+            "fma" | "mad" => 3,
+            "sqrt" | "rcp" | "neg" | "abs" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" => 1,
+            _ => return Ok(None),
+        };
+        // Of doubles only approximations are flushed.
+        if operands.len() != count || flushes && Type::of(scalar) == Type::Double {
+            return self.double_approximation(name, words, operands, scalar);
+        }
+        let mut values = Vec::new();
+        for operand in operands {
+            let value = self.operand(operand, scalar)?;
+            values.push(match flushes {
+                true => self.flushed(&value),
+                false => value,
+            });
+        }
+        let value = self.float_operation(name, words, &values, Type::of(scalar));
+        // What only takes or leaves a sign needs no more.
+        let is_exact = matches!(name, "neg" | "abs" | "min" | "max" | "copysign");
+        Ok(value.map(|value| match flushes && !is_exact {
+            true => self.flushed(&value),
+            false => value,
+        }))
+    }
+
+    /// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`.
+    fn double_approximation(
+        &mut self,
+        name: &str,
+        words: &[&str],
+        operands: &[Operand],
+        scalar: Scalar,
+    ) -> Result<Option<Value>, PtxError> {
+        match (name, words, operands) {
+            ("rcp" | "rsqrt", ["approx"], [operand]) => {
+                let value = self.operand(operand, scalar)?;
+                let function = format!("llvm.nvvm.{name}.approx.ftz.d");
+                Ok(Some(self.intrinsic(Type::Double, &function, &[&value])))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The operation without a flush.
+    fn float_operation(
+        &mut self,
+        name: &str,
+        words: &[&str],
+        values: &[Value],
+        ty: Type,
+    ) -> Option<Value> {
         let (letter, suffix) = match ty {
             Type::Double => ('d', "f64"),
             _ => ('f', "f32"),
         };
-        let flush = if flushes { ".ftz" } else { "" };
-        let nearest = matches!(words, [] | ["rn"]) && !flushes;
-        let directed = match words {
-            [] => Some("rn"),
-            [rounding @ ("rn" | "rz" | "rm" | "rp")] => Some(*rounding),
-            _ => None,
-        };
-        let mut values = Vec::new();
-        let count = match name {
-            "add" | "sub" | "mul" | "div" | "min" | "max" | "copysign" => 2,
-            "fma" | "mad" => 3,
-            "sqrt" | "rcp" | "neg" | "abs" | "rsqrt" => 1,
-            _ => return Ok(None),
-        };
-        if operands.len() != count {
-            return Ok(None);
-        }
-        for operand in operands {
-            values.push(self.operand(operand, scalar)?);
-        }
         let all: Vec<&Value> = values.iter().collect();
-        Ok(Some(match (name, words) {
-            ("add" | "sub" | "mul", _) if nearest => {
+        let rounding = match words {
+            [] => "rn",
+            [rounding @ ("rn" | "rz" | "rm" | "rp")] => rounding,
+            _ => "",
+        };
+        let is_single = ty == Type::Float;
+        Some(match (name, words, rounding) {
+            ("add" | "sub" | "mul", _, "rn") => {
                 self.op(ty, &format!("f{name} {}, {}", all[0], all[1].text))
             }
-            ("sub", _) => {
-                // The same as the sum with the opposite number, signs of zero and of NaN included.
-                let Some(rounding) = directed else {
-                    return Ok(None);
-                };
+            // The same as the sum with the opposite number, signs of zero and of NaN included.
+            ("sub", _, "rz" | "rm" | "rp") => {
                 let opposite = self.op(ty, &format!("fneg {}", all[1]));
-                let function = format!("llvm.nvvm.add.{rounding}{flush}.{letter}");
+                let function = format!("llvm.nvvm.add.{rounding}.{letter}");
                 self.intrinsic(ty, &function, &[all[0], &opposite])
             }
-            ("fma", ["rn"]) if nearest => self.intrinsic(ty, &format!("llvm.fma.{suffix}"), &all),
-            ("mad", [] | ["rn"]) if nearest => {
-                self.intrinsic(ty, &format!("llvm.fma.{suffix}"), &all)
+            ("fma" | "mad", _, "rn") => self.intrinsic(ty, &format!("llvm.fma.{suffix}"), &all),
+            ("mad", _, "rz" | "rm" | "rp") => {
+                self.intrinsic(ty, &format!("llvm.nvvm.fma.{rounding}.{letter}"), &all)
             }
-            ("mad", _) => {
-                let Some(rounding) = directed else {
-                    return Ok(None);
-                };
-                self.intrinsic(ty, &format!("llvm.nvvm.fma.{rounding}{flush}.{letter}"), &all)
-            }
-            ("div", ["rn"]) if nearest => self.op(ty, &format!("fdiv {}, {}", all[0], all[1].text)),
-            ("div", ["approx"]) => {
-                self.intrinsic(ty, &format!("llvm.nvvm.div.approx{flush}.f"), &all)
-            }
-            ("div", ["full"]) => self.intrinsic(ty, &format!("llvm.nvvm.div.full{flush}"), &all),
-            ("rcp", ["rn"]) if nearest => {
+            ("div", ["rn"], _) => self.op(ty, &format!("fdiv {}, {}", all[0], all[1].text)),
+            ("div", ["approx"], _) => self.intrinsic(ty, "llvm.nvvm.div.approx.f", &all),
+            ("div", ["full"], _) => self.intrinsic(ty, "llvm.nvvm.div.full", &all),
+            ("rcp", ["rn"], _) => {
                 let one = Value::new(ty, "1.0");
                 self.op(ty, &format!("fdiv {one}, {}", all[0].text))
             }
-            ("sqrt", ["rn"]) if nearest => self.intrinsic(ty, &format!("llvm.sqrt.{suffix}"), &all),
-            ("sqrt" | "rcp" | "rsqrt", ["approx"]) => {
-                if ty == Type::Double && (name == "rcp" && !flushes || name == "sqrt") {
-                    return Ok(None);
-                }
-                let function = format!("llvm.nvvm.{name}.approx{flush}.{letter}");
-                self.intrinsic(ty, &function, &all)
+            ("sqrt", ["rn"], _) => self.intrinsic(ty, &format!("llvm.sqrt.{suffix}"), &all),
+            ("sqrt" | "rcp", ["approx"], _) if is_single => {
+                self.intrinsic(ty, &format!("llvm.nvvm.{name}.approx.f"), &all)
             }
-            ("add" | "mul" | "div" | "fma" | "sqrt" | "rcp", _) => {
-                let Some(rounding) = directed else {
-                    return Ok(None);
-                };
-                let function = format!("llvm.nvvm.{name}.{rounding}{flush}.{letter}");
-                self.intrinsic(ty, &function, &all)
+            ("rsqrt", ["approx"], _) => {
+                self.intrinsic(ty, &format!("llvm.nvvm.rsqrt.approx.{letter}"), &all)
             }
-            ("neg", []) if !flushes => self.op(ty, &format!("fneg {}", all[0])),
-            ("abs", []) if !flushes => self.intrinsic(ty, &format!("llvm.fabs.{suffix}"), &all),
-            ("neg", []) => {
-                let small = self.flushed(all[0]);
-                self.op(ty, &format!("fneg {small}"))
+            ("ex2" | "lg2" | "sin" | "cos", ["approx"], _) if is_single => {
+                let text = format!(
+                    "call float asm \"{name}.approx.f32 $0, $1;\", \"=f,f\"({}) #3",
+                    all[0]
+                );
+                self.op(ty, &text)
             }
-            ("abs", []) => {
-                let small = self.flushed(all[0]);
-                self.intrinsic(ty, &format!("llvm.fabs.{suffix}"), &[&small])
+            ("add" | "mul" | "div" | "fma" | "sqrt" | "rcp", _, "rz" | "rm" | "rp") => {
+                self.intrinsic(ty, &format!("llvm.nvvm.{name}.{rounding}.{letter}"), &all)
             }
+            ("neg", [], _) => self.op(ty, &format!("fneg {}", all[0])),
+            ("abs", [], _) => self.intrinsic(ty, &format!("llvm.fabs.{suffix}"), &all),
             // The number where the other is none, and -0 below 0.
-            ("min" | "max", []) => {
-                let (left, right) = match flushes {
-                    true => (self.flushed(all[0]), self.flushed(all[1])),
-                    false => (all[0].clone(), all[1].clone()),
-                };
-                let function = match name {
-                    "min" => format!("llvm.minimumnum.{suffix}"),
-                    _ => format!("llvm.maximumnum.{suffix}"),
-                };
-                self.intrinsic(ty, &function, &[&left, &right])
-            }
-            ("min" | "max", ["NaN"]) => {
-                let (left, right) = match flushes {
-                    true => (self.flushed(all[0]), self.flushed(all[1])),
-                    false => (all[0].clone(), all[1].clone()),
-                };
-                let function = match name {
-                    "min" => format!("llvm.minimum.{suffix}"),
-                    _ => format!("llvm.maximum.{suffix}"),
-                };
-                self.intrinsic(ty, &function, &[&left, &right])
-            }
+            ("min", [], _) => self.intrinsic(ty, &format!("llvm.minimumnum.{suffix}"), &all),
+            ("max", [], _) => self.intrinsic(ty, &format!("llvm.maximumnum.{suffix}"), &all),
+            ("min", ["NaN"], _) => self.intrinsic(ty, &format!("llvm.minimum.{suffix}"), &all),
+            ("max", ["NaN"], _) => self.intrinsic(ty, &format!("llvm.maximum.{suffix}"), &all),
             // The sign is the first operand's.
-            ("copysign", []) => {
+            ("copysign", [], _) => {
                 self.intrinsic(ty, &format!("llvm.copysign.{suffix}"), &[all[1], all[0]])
             }
-            _ => return Ok(None),
-        }))
+            _ => return None,
+        })
     }
 
     /// Zero of the same sign for a float below the least normal one.

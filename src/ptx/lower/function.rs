@@ -16,8 +16,13 @@ pub(super) fn define(made: &mut Made, function: &Function) -> Result<(), PtxErro
         if !has_body && !function.is_kernel {
             let signature = Signature::of(function);
             let attributes = if signature.never_returns { 2 } else { 0 };
-            let parameters: Vec<String> = signature.parameters.iter().map(Passed::parameter).collect();
-            let weak = if function.linkage == Linkage::Weak { "extern_weak " } else { "" };
+            let parameters: Vec<String> =
+                signature.parameters.iter().map(Passed::parameter).collect();
+            let weak = if function.linkage == Linkage::Weak {
+                "extern_weak "
+            } else {
+                ""
+            };
             made.declare(format!(
                 "declare {weak}{} @{}({}) #{attributes}",
                 signature.result(),
@@ -70,11 +75,7 @@ pub(super) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    fn new(
-        made: &'a mut Made,
-        function: &'a Function,
-        flat: &'a Flat,
-    ) -> Result<Self, PtxError> {
+    fn new(made: &'a mut Made, function: &'a Function, flat: &'a Flat) -> Result<Self, PtxError> {
         let mut names = HashMap::new();
         for (name, (symbol, space)) in &made.variables {
             let symbol = format!("@{}", quoted(symbol));
@@ -119,9 +120,7 @@ impl<'a> Body<'a> {
             })
             .map(|(_, parameter)| parameter.name.clone())
             .collect();
-        let is_variable = |name: &str| {
-            matches!(names.get(name), Some(Named::Variable(_, space)) if *space != Space::Parameter)
-        };
+        let is_variable = |name: &str| matches!(names.get(name), Some(Named::Variable(_, space)) if *space != Space::Parameter);
         let mut roots = roots(flat, &is_variable, &pointers);
         // Those that some address is derived from.
         let used = addressed(flat, &roots);
@@ -134,7 +133,9 @@ impl<'a> Body<'a> {
             Step::Place(file, line, _) => Some((*file, *line)),
             _ => None,
         });
-        let scope = made.places.function(&function.name, first.unwrap_or((0, function.line)));
+        let scope = made
+            .places
+            .function(&function.name, first.unwrap_or((0, function.line)));
         let labels = flat.steps.iter().filter_map(|step| match step {
             Step::Label(label) => Some(label.clone()),
             _ => None,
@@ -249,7 +250,9 @@ impl<'a> Body<'a> {
 
     /// Writes an instruction without a result.
     pub(super) fn emit(&mut self, instruction: &str) {
-        let place = self.place.map_or_else(String::new, |place| format!(", !dbg !{place}"));
+        let place = self
+            .place
+            .map_or_else(String::new, |place| format!(", !dbg !{place}"));
         let _ = writeln!(self.text, "  {instruction}{place}");
     }
 
@@ -367,11 +370,18 @@ impl<'a> Body<'a> {
             if parameter.space.is_some() {
                 let bytes = parameter.bytes().max(u64::from(ty.bits().div_ceil(8)));
                 let _ = writeln!(before, "  {place} = alloca [{bytes} x i8], align {align}");
-                let _ = writeln!(before, "  store {ty} {argument}, ptr {place}, align {align}");
+                let _ = writeln!(
+                    before,
+                    "  store {ty} {argument}, ptr {place}, align {align}"
+                );
             }
         }
         if !function.is_kernel {
-            for result in function.results.iter().filter(|result| result.space.is_some()) {
+            for result in function
+                .results
+                .iter()
+                .filter(|result| result.space.is_some())
+            {
                 let place = format!("%{}", quoted(&format!("p.{}", result.name)));
                 let (bytes, align) = (result.bytes().max(1), result.aligned());
                 let _ = writeln!(before, "  {place} = alloca [{bytes} x i8], align {align}");
@@ -393,7 +403,8 @@ impl<'a> Body<'a> {
             let place = quoted(&format!("r.{name}"));
             let _ = writeln!(before, "  %{place} = alloca {ty}");
         }
-        for parameter in (function.parameters.iter()).filter(|parameter| parameter.space.is_none()) {
+        for parameter in (function.parameters.iter()).filter(|parameter| parameter.space.is_none())
+        {
             let ty = Type::of(parameter.scalar);
             let argument = quoted(&format!("a.{}", parameter.name));
             let place = quoted(&format!("r.{}", parameter.name));
@@ -469,9 +480,11 @@ pub(super) fn pointer_parameters(
     is_variable: &dyn Fn(&str) -> bool,
 ) -> Result<HashSet<usize>, PtxError> {
     let flat = flatten(function)?;
-    let own = |name: &str| flat.variables.iter().any(|variable| {
-        variable.name == name && variable.space != Some(Space::Parameter)
-    });
+    let own = |name: &str| {
+        flat.variables
+            .iter()
+            .any(|variable| variable.name == name && variable.space != Some(Space::Parameter))
+    };
     let parameters = function.parameters.iter();
     let candidates: HashSet<String> = parameters
         .filter(|parameter| is_pointer_sized(parameter) && parameter.space.is_some())

@@ -17,7 +17,10 @@ impl Body<'_> {
             return self.wrong(format!("`{name}` is no predicate"));
         }
         let after = self.fresh("after");
-        let target = match (instruction.opcode[0].as_str(), instruction.operands.as_slice()) {
+        let target = match (
+            instruction.opcode[0].as_str(),
+            instruction.operands.as_slice(),
+        ) {
             ("bra", [target]) => Some(label_of(&self.target(target)?)),
             _ => None,
         };
@@ -71,7 +74,10 @@ impl Body<'_> {
                 Ok(())
             }
             // What they ask of the hardware changes no value.
-            ("pmevent" | "setmaxnreg" | "prefetch" | "prefetchu" | "discard" | "applypriority", _)
+            (
+                "pmevent" | "setmaxnreg" | "prefetch" | "prefetchu" | "discard" | "applypriority",
+                _,
+            )
             | ("griddepcontrol", _) => Ok(()),
             ("call", _) => self.call(instruction),
             ("mov", [result, source]) => self.move_value(instruction, result, source),
@@ -216,7 +222,10 @@ impl Body<'_> {
 
     /// The type that ends an opcode.
     pub(super) fn last_type(&self, instruction: &Instruction) -> Option<Scalar> {
-        instruction.opcode.last().and_then(|name| Scalar::named(name))
+        instruction
+            .opcode
+            .last()
+            .and_then(|name| Scalar::named(name))
     }
 
     /// An operand as a value of a type: registers of other kinds by their bits, wider ones by their lowest.
@@ -286,17 +295,12 @@ impl Body<'_> {
         let integer = match value.ty {
             Type::Int(_) => value,
             Type::Pointer(_) => self.address_of(&value),
-            _ => self.op(
-                Type::Int(bits),
-                &format!("bitcast {value} to i{bits}"),
-            ),
+            _ => self.op(Type::Int(bits), &format!("bitcast {value} to i{bits}")),
         };
         let wide = wanted.bits();
         let sized = match () {
             () if bits == wide => integer,
-            () if bits > wide => {
-                self.op(Type::Int(wide), &format!("trunc {integer} to i{wide}"))
-            }
+            () if bits > wide => self.op(Type::Int(wide), &format!("trunc {integer} to i{wide}")),
             () => {
                 let how = if is_signed { "sext" } else { "zext" };
                 self.op(Type::Int(wide), &format!("{how} {integer} to i{wide}"))

@@ -62,14 +62,21 @@ impl Body<'_> {
             for (position, part) in parts.iter().enumerate() {
                 let at = self.op(
                     pointer.ty,
-                    &format!("getelementptr i8, {pointer}, i64 {}", position as u32 * each),
+                    &format!(
+                        "getelementptr i8, {pointer}, i64 {}",
+                        position as u32 * each
+                    ),
                 );
                 let value = self.load_one(&at, ty, each, order);
                 self.set(part, value, signed)?;
             }
             return Ok(());
         }
-        let volatile = if order == Order::Volatile { "volatile " } else { "" };
+        let volatile = if order == Order::Volatile {
+            "volatile "
+        } else {
+            ""
+        };
         let count = parts.len();
         let vector = Type::Int(scalar.bits * count as u32);
         let whole = self.op(
@@ -92,7 +99,9 @@ impl Body<'_> {
     fn load_one(&mut self, pointer: &Value, ty: Type, bytes: u32, order: Order) -> Value {
         match order {
             Order::Plain => self.op(ty, &format!("load {ty}, {pointer}, align {bytes}")),
-            Order::Volatile => self.op(ty, &format!("load volatile {ty}, {pointer}, align {bytes}")),
+            Order::Volatile => {
+                self.op(ty, &format!("load volatile {ty}, {pointer}, align {bytes}"))
+            }
             Order::Atomic(order) => {
                 let integer = Type::Int(ty.bits());
                 let value = self.op(
@@ -141,7 +150,10 @@ impl Body<'_> {
             for (position, value) in values.into_iter().enumerate() {
                 let at = self.op(
                     pointer.ty,
-                    &format!("getelementptr i8, {pointer}, i64 {}", position as u32 * each),
+                    &format!(
+                        "getelementptr i8, {pointer}, i64 {}",
+                        position as u32 * each
+                    ),
                 );
                 self.store_one(&at, value, each, order);
             }
@@ -156,7 +168,11 @@ impl Body<'_> {
             );
             whole = made.text;
         }
-        let volatile = if order == Order::Volatile { "volatile " } else { "" };
+        let volatile = if order == Order::Volatile {
+            "volatile "
+        } else {
+            ""
+        };
         self.emit(&format!(
             "store {volatile}<{count} x {ty}> {whole}, {pointer}, align {bytes}"
         ));
@@ -166,7 +182,9 @@ impl Body<'_> {
     fn store_one(&mut self, pointer: &Value, value: Value, bytes: u32, order: Order) {
         match order {
             Order::Plain => self.emit(&format!("store {value}, {pointer}, align {bytes}")),
-            Order::Volatile => self.emit(&format!("store volatile {value}, {pointer}, align {bytes}")),
+            Order::Volatile => {
+                self.emit(&format!("store volatile {value}, {pointer}, align {bytes}"))
+            }
             Order::Atomic(order) => {
                 let bits = value.ty.bits();
                 let value = self.as_type(value, Type::Int(bits));

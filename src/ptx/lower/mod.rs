@@ -89,8 +89,7 @@ pub fn device_module(module: &Module, name: &str) -> Result<DeviceModule, PtxErr
 }
 
 /// Of clang's device modules.
-const LAYOUT: &str =
-    "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64";
+const LAYOUT: &str = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64";
 
 /// Of functions, calls that all threads of a warp make together, and helpers.
 const ATTRIBUTES: &str = "\nattributes #0 = { convergent nounwind }\n\
@@ -208,10 +207,7 @@ fn known_function(name: &str) -> Option<Signature> {
         "vprintf" => (Some(Bits(32)), vec![Pointer, Pointer]),
         "malloc" => (Some(Pointer), vec![Bits(64)]),
         "free" => (None, vec![Pointer]),
-        "__assertfail" => (
-            None,
-            vec![Pointer, Pointer, Bits(32), Pointer, Bits(64)],
-        ),
+        "__assertfail" => (None, vec![Pointer, Pointer, Bits(32), Pointer, Bits(64)]),
         _ => return None,
     };
     Some(Signature {
@@ -252,7 +248,7 @@ impl Made {
                             result: None,
                             parameters: Vec::new(),
                             never_returns: false,
-                                        },
+                        },
                     );
                 }
                 Item::Variable(variable) => {
@@ -281,7 +277,9 @@ impl Made {
                 continue;
             };
             let is_here = function.body.is_some() && !function.is_kernel;
-            if !is_here || taken.contains(&function.name) || known_function(&function.name).is_some()
+            if !is_here
+                || taken.contains(&function.name)
+                || known_function(&function.name).is_some()
             {
                 continue;
             }
@@ -320,11 +318,15 @@ fn taken_addresses(module: &Module) -> HashSet<String> {
     for item in &module.items {
         match item {
             Item::Variable(variable) => {
-                variable.initializer.iter().for_each(|value| named_in(value, &mut taken));
+                variable
+                    .initializer
+                    .iter()
+                    .for_each(|value| named_in(value, &mut taken));
             }
             Item::Function(function) => {
                 let body = function.body.as_deref().unwrap_or_default();
-                body.iter().for_each(|statement| mentioned_in(statement, &mut taken));
+                body.iter()
+                    .for_each(|statement| mentioned_in(statement, &mut taken));
             }
             Item::Alias { name, target } => taken.extend([name.clone(), target.clone()]),
         }

@@ -237,7 +237,12 @@ impl Body<'_> {
             return Ok(Some(self.op(Type::Int(1), &text)));
         }
         if matches!(name, "f16" | "bf16") {
-            return Ok(Some(self.compare_halves((comparison, flushes), &left, &right, name)));
+            return Ok(Some(self.compare_halves(
+                (comparison, flushes),
+                &left,
+                &right,
+                name,
+            )));
         }
         if !Self::is_whole(scalar) && scalar.kind != Kind::Predicate {
             return Ok(None);

@@ -43,7 +43,11 @@ const BY_AXIS: [&str; 8] = [
 
 impl Body<'_> {
     /// The value of a special register.
-    pub(super) fn special_register(&mut self, name: &str, wanted: Scalar) -> Result<Value, PtxError> {
+    pub(super) fn special_register(
+        &mut self,
+        name: &str,
+        wanted: Scalar,
+    ) -> Result<Value, PtxError> {
         if name == "WARP_SZ" {
             return Ok(Value::constant(32, 32));
         }
@@ -54,7 +58,10 @@ impl Body<'_> {
             // As CUDA's headers ask for the shared memory of cooperative groups.
             let template = "{ .reg .u32 start; .reg .u64 extended; mov.u32 start, %reserved_smem_offset_1; \
                  cvt.u64.u32 extended, start; cvta.shared.u64 $0, extended; }";
-            return Ok(self.op(Type::Int(64), &format!("call i64 asm \"{template}\", \"=l\"() #3")));
+            return Ok(self.op(
+                Type::Int(64),
+                &format!("call i64 asm \"{template}\", \"=l\"() #3"),
+            ));
         }
         if register == "is_explicit_cluster" {
             return Ok(self.intrinsic(Type::Int(1), "llvm.nvvm.is_explicit_cluster", &[]));

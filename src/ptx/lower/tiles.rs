@@ -14,7 +14,11 @@ impl Body<'_> {
         let Some(("wmma", words)) = words.split_first().map(|(first, rest)| (*first, rest)) else {
             return Ok(false);
         };
-        let words: Vec<&str> = words.iter().copied().filter(|word| !is_space(word)).collect();
+        let words: Vec<&str> = words
+            .iter()
+            .copied()
+            .filter(|word| !is_space(word))
+            .collect();
         match (words.as_slice(), instruction.operands.as_slice()) {
             (
                 ["load", which, "sync", "aligned", layout, shape, element],

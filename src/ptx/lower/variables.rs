@@ -131,7 +131,11 @@ fn fill(
 ) -> Result<(), PtxError> {
     let width = variable.scalar.bits.div_ceil(8) as usize;
     let mut number = |value: u64| {
-        pieces.extend(value.to_le_bytes()[..width.min(8)].iter().map(|byte| Piece::Byte(*byte)));
+        pieces.extend(
+            value.to_le_bytes()[..width.min(8)]
+                .iter()
+                .map(|byte| Piece::Byte(*byte)),
+        );
     };
     match initializer {
         Initializer::List(list) => {

@@ -28,9 +28,10 @@ impl Body<'_> {
                 let mask = self.together("i32", "llvm.nvvm.activemask", &[]);
                 self.set_word(result, mask)?;
             }
-            (["shfl", "sync", mode, "b32"] | ["shfl", mode, "sync", "b32"], [result, rest @ ..])
-                if rest.len() == 4 =>
-            {
+            (
+                ["shfl", "sync", mode, "b32"] | ["shfl", mode, "sync", "b32"],
+                [result, rest @ ..],
+            ) if rest.len() == 4 => {
                 let value = self.operand(&rest[0], WORD)?;
                 let lane = self.operand(&rest[1], WORD)?;
                 let clamp = self.operand(&rest[2], WORD)?;
@@ -98,9 +99,16 @@ impl Body<'_> {
         words: &[&str],
         operands: &[Operand],
     ) -> Result<bool, PtxError> {
-        let words: Vec<&str> = words.iter().copied().filter(|word| *word != "cta").collect();
+        let words: Vec<&str> = words
+            .iter()
+            .copied()
+            .filter(|word| *word != "cta")
+            .collect();
         let is_aligned = family == "bar" || words.contains(&"aligned");
-        let words: Vec<&str> = words.into_iter().filter(|word| *word != "aligned").collect();
+        let words: Vec<&str> = words
+            .into_iter()
+            .filter(|word| *word != "aligned")
+            .collect();
         let aligned = if is_aligned { ".aligned" } else { "" };
         let all = |count: usize| if count == 1 { "all" } else { "count" };
         match (words.as_slice(), operands) {
@@ -122,7 +130,10 @@ impl Body<'_> {
                 let count = values.len();
                 values.push(self.operand(truth, Scalar::PREDICATE)?);
                 let ty = if *operation == "popc" { "i32" } else { "i1" };
-                let name = format!("llvm.nvvm.barrier.cta.red.{operation}{aligned}.{}", all(count));
+                let name = format!(
+                    "llvm.nvvm.barrier.cta.red.{operation}{aligned}.{}",
+                    all(count)
+                );
                 let value = self.together(ty, &name, &values);
                 self.set_word(result, value)?;
             }
