@@ -11,6 +11,7 @@
 //! | stage | from | to |
 //! |---|---|---|
 //! | [`cli`] | `argv` | [`cli::Invocation`] |
+//! | [`ptx`] | PTX | the device module that clang would have given |
 //! | [`program`] | sources | [`program::Program`]: LLVM modules, canonicalised |
 //! | [`launch`] | host IR | [`launch::LaunchGraph`]: launches, copies, allocations, control flow |
 //! | [`kernel`] | device IR | [`kernel::KernelModel`]: domains, access relations, barriers |

@@ -35,12 +35,20 @@ impl Body<'_> {
             return Ok(false);
         };
         let value = match saturates {
-            true if ty == Type::Float => self.intrinsic(ty, "llvm.nvvm.saturate.f", &[&value]),
+            true if ty == Type::Float => self.saturated(&value),
             true => return Ok(false),
             false => value,
         };
         self.set(result, value, false)?;
         Ok(true)
+    }
+
+    /// From 0 to 1; NaN and -0 give 0.
+    fn saturated(&mut self, value: &Value) -> Value {
+        let zero = Value::new(value.ty, "0.0");
+        let one = Value::new(value.ty, "1.0");
+        let above = self.intrinsic(value.ty, "llvm.maximumnum.f32", &[value, &zero]);
+        self.intrinsic(value.ty, "llvm.minimumnum.f32", &[&above, &one])
     }
 
     fn float_value(
