@@ -4,6 +4,7 @@
 //! By default a handful takes part; `SIRIUS_TEST_ONE_IN=1` takes all. Those that nvcc refuses are left out: they use
 //! what sirius-rs has beyond a toolkit of wheels.
 
+#[allow(dead_code, reason = "nvcc builds the programs")]
 #[path = "cuda_path/folder.rs"]
 mod folder;
 

@@ -331,13 +331,9 @@ impl Parser<'_> {
             pointer: false,
         };
         let mut typed = false;
-        loop {
-            let Some(Token::Word(word)) = self.peek() else {
-                break;
-            };
-            if !word.starts_with('.') {
-                break;
-            }
+        while let Some(Token::Word(word)) = self.peek()
+            && word.starts_with('.')
+        {
             let word = self.word()?;
             match word.as_str() {
                 ".reg" => variable.space = None,

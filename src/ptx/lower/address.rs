@@ -196,7 +196,7 @@ impl Body<'_> {
     }
 
     /// An address in a space as one in any: what `cvta` does.
-    pub(super) fn to_generic(
+    pub(super) fn generic_address(
         &mut self,
         address: Value,
         space: Space,

@@ -191,7 +191,7 @@ impl Body<'_> {
         let value = self.operand(source, Scalar::of_bits(bits))?;
         let value = match instruction.has("to") {
             true => value,
-            false => self.to_generic(value, space_of(instruction), source.name())?,
+            false => self.generic_address(value, space_of(instruction), source.name())?,
         };
         let value = self.resized(value, bits);
         self.set(result, value, false)

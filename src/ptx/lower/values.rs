@@ -65,7 +65,7 @@ impl Value {
         let text = match bits {
             1 => (if value & 1 == 1 { "true" } else { "false" }).to_owned(),
             64.. => (value as i64).to_string(),
-            _ => (value & (1 << bits) - 1).to_string(),
+            _ => (value & ((1 << bits) - 1)).to_string(),
         };
         Self::new(Type::Int(bits), text)
     }
