@@ -83,6 +83,8 @@ impl Body<'_> {
             ("mov", [result, source]) => self.move_value(instruction, result, source),
             ("cvta", [result, source]) => self.convert_address(instruction, result, source),
             ("isspacep", [result, source]) => self.is_in_space(instruction, result, source),
+            // What is done behind the thread's back is told to a barrier.
+            ("st" | "red", _) if instruction.has("async") => self.assembly(instruction),
             ("ld" | "ldu", [result, address]) => self.load(instruction, result, address),
             ("ld", [result, address, _policy]) => self.load(instruction, result, address),
             ("st", [address, value]) => self.store(instruction, address, value),

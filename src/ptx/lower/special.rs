@@ -6,13 +6,12 @@ use crate::ptx::PtxError;
 use crate::ptx::syntax::Scalar;
 
 /// Those that LLVM has an intrinsic for, with the bits that it gives.
-const KNOWN: [(&str, u32); 20] = [
+const KNOWN: [(&str, u32); 19] = [
     ("laneid", 32),
     ("warpid", 32),
     ("nwarpid", 32),
     ("smid", 32),
     ("nsmid", 32),
-    ("gridid", 64),
     ("clock", 32),
     ("clock64", 64),
     ("globaltimer", 64),

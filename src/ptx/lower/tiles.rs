@@ -67,9 +67,10 @@ impl Body<'_> {
                 let ["sync", "aligned", first, second, shape, types @ ..] = rest else {
                     return Ok(false);
                 };
-                let (rounding, types) = match types {
-                    ["rn", types @ ..] => ("rn.", types),
-                    types => ("", types),
+                // To nearest is what LLVM takes for granted.
+                let types = match types {
+                    [types @ .., "rn"] => types,
+                    types => types,
                 };
                 let (saturates, types) = match types {
                     [types @ .., "satfinite"] => (".satfinite", types),
@@ -83,9 +84,8 @@ impl Body<'_> {
                 let mut arguments = self.fragment_arguments(a, register_of(input))?;
                 arguments.extend(self.fragment_arguments(b, register_of(input))?);
                 arguments.extend(self.fragment_arguments(c, register_of(accumulator))?);
-                let name = format!(
-                    "llvm.nvvm.wmma.{shape}.mma.{bits}{first}.{second}.{rounding}{ends}{saturates}"
-                );
+                let name =
+                    format!("llvm.nvvm.wmma.{shape}.mma.{bits}{first}.{second}.{ends}{saturates}");
                 let register = register_of(made);
                 let whole = self.tile_call(&fragment(register, result.len()), &name, &arguments);
                 self.set_fragment(result, &whole, register)?;
