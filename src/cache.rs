@@ -108,7 +108,7 @@ pub fn tools_as_text<'a>(tools: impl IntoIterator<Item = &'a Path>) -> Option<St
 }
 
 /// The sorts of entries that [`bound`] removes; other files in the folder are not its own.
-const SORTS: [&str; 5] = ["link", "cubin", "image", "headers", "host"];
+const SORTS: [&str; 6] = ["link", "cubin", "image", "headers", "host", "ptx"];
 
 /// Removes the entries that were used longest ago until the others take no more than `most` bytes, and what runs
 /// left that were killed while they wrote one.

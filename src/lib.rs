@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | [`cli`] | `argv` | [`cli::Invocation`] |
 //! | [`tensor`] | tensor definitions | CUDA sources, which go on to the next stage |
+//! | [`ptx`] | PTX | the device module that clang would have given |
 //! | [`program`] | sources | [`program::Program`]: LLVM modules, canonicalised |
 //! | [`launch`] | host IR | [`launch::LaunchGraph`]: launches, copies, allocations, control flow |
 //! | [`kernel`] | device IR | [`kernel::KernelModel`]: domains, access relations, barriers |
@@ -45,6 +46,7 @@ pub mod tensor;
 pub mod cache;
 pub mod pipeline;
 pub mod cli;
+pub mod ptx;
 pub mod program;
 pub mod launch;
 pub mod kernel;

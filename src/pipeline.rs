@@ -21,6 +21,7 @@ mod outcome;
 mod outputs;
 mod planning;
 mod preprocess;
+mod ptx_module;
 mod reference;
 mod refused;
 mod resources;
@@ -287,6 +288,10 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
                     .unwrap_or_else(|| default_output(build, input));
                 let single = build.of_one(input);
                 in_private(&output, |made| match build.cxx_form {
+                    _ if input.language == Language::Ptx => {
+                        let with = (&single, &toolchain);
+                        ptx_module::compile_ptx(input, with, made, &mut outcome)
+                    }
                     true => artifacts::compile_to_cxx(&single, &toolchain, made, &mut outcome),
                     false => compile(&single, &toolchain, made, &mut outcome),
                 })?;

@@ -47,17 +47,57 @@ fn files_for_the_cpu_device_are_loaded_there() {
         String::from_utf8_lossy(&ran.stderr)
     );
 
-    // What is for GPUs alone is refused with a sentence.
-    let foreign = path("foreign.ptx");
-    let options = ["--sirius-device=cuda", "-ptx", "-arch=sm_80"];
-    sirius(&[&options[..], &[&source("kernels.cu"), "-o", &foreign]].concat());
-    let ran = Command::new(&program).arg(&foreign).output().unwrap();
+    // What is for GPUs runs where it has PTX, and is refused with a sentence where it has not.
+    let gpu = ["--sirius-device=cuda", "-gencode"];
+    let foreign = [
+        ("text", "-ptx", "arch=compute_80,code=compute_80"),
+        ("both", "-fatbin", "arch=compute_80,code=[sm_80,compute_80]"),
+    ];
+    let foreign = foreign.map(|(name, kind, code)| {
+        let file = path(name);
+        sirius(&[&gpu[..], &[code, kind, &source("kernels.cu"), "-o", &file]].concat());
+        file
+    });
+    let ran = Command::new(&program).args(&foreign).output().unwrap();
     assert_eq!(
         String::from_utf8_lossy(&ran.stdout),
-        "cuModuleLoad(&module, files[index]): 200\n"
+        one.repeat(4) + &linked.repeat(2) + "done\n",
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    for (kind, status, sentence) in [
+        ("-cubin", 200, "that sirius-rs wrote for it"),
+        ("-fatbin", 200, "machine code for GPUs without PTX"),
+    ] {
+        let file = path(&format!("machine{kind}"));
+        let code = "arch=compute_80,code=sm_80";
+        sirius(&[&gpu[..], &[code, kind, &source("kernels.cu"), "-o", &file]].concat());
+        let ran = Command::new(&program).arg(&file).output().unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&ran.stdout),
+            format!("cuModuleLoad(&module, files[index]): {status}\n")
+        );
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(said.contains(sentence), "{said}");
+    }
+
+    // What is no PTX is named with its line.
+    let broken = path("broken.ptx");
+    std::fs::write(
+        &broken,
+        ".version 8.0\n.target sm_80\n.entry k() { jump there; }\n",
+    )
+    .unwrap();
+    let ran = Command::new(&program).arg(&broken).output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&ran.stdout),
+        "cuModuleLoad(&module, files[index]): 218\n"
     );
     let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(said.contains("wrote for it"), "{said}");
+    assert!(
+        said.contains("module.ptx(3)") || said.contains("module.ptx:3"),
+        "{said}"
+    );
 }
 
 #[test]

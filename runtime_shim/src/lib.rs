@@ -13,6 +13,7 @@ pub use sirius_abi as abi;
 
 pub mod api;
 pub mod check;
+pub mod compiler;
 pub mod cublas;
 pub mod cufft;
 pub mod curand;
@@ -22,6 +23,7 @@ pub mod dense;
 pub mod environment;
 pub mod error;
 pub mod execution;
+pub mod fat_binary;
 pub mod fault;
 pub mod handles;
 pub mod library_calls;

@@ -11,7 +11,9 @@ use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard
 use crate::abi::{
     ABI_VERSION, CLUSTER_SHIFT, CpuImage, CpuKernel, CpuVariable, IMAGE_MAGIC, IN_STEP_SHIFT, flags,
 };
+use crate::api::driver::loaded;
 use crate::environment::settings;
+use crate::fat_binary;
 use crate::memory::{self, MemoryKind};
 use crate::termination;
 
@@ -79,6 +81,12 @@ pub struct ImageHandle {
 /// `data` is null or points to at least 12 readable bytes, and to a [`CpuImage`] that lives as long as
 /// the process when those begin with its magic and version.
 pub unsafe fn register_image(data: *const c_void) -> &'static ImageHandle {
+    // SAFETY: as the caller promises.
+    if !data.is_null() && unsafe { data.cast::<u32>().read_unaligned() } == fat_binary::MAGIC {
+        // SAFETY: whoever registers a fat binary registers a whole one.
+        let image = unsafe { loaded::foreign_image(data) };
+        return image.unwrap_or_else(|_| Box::leak(Box::new(ImageHandle { image: None })));
+    }
     // SAFETY: as the caller promises; the words are read unaligned since foreign data may be.
     let image = unsafe {
         if data.is_null() || data.cast::<u64>().read_unaligned() != IMAGE_MAGIC {

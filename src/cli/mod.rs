@@ -27,6 +27,7 @@ mod spelling;
 mod subcommands;
 pub mod toolchain;
 pub mod toolkit_folder;
+mod versioned_libraries;
 mod values;
 
 use crate::planner::{Planner, Priority};
@@ -160,6 +161,8 @@ pub enum Language {
     C,
     /// `.tc`: tensor definitions, of which [`crate::tensor`] makes CUDA.
     Tensor,
+    /// `.ptx`.
+    Ptx,
     /// `.o .obj .a .so`: for the linker.
     Object,
 }

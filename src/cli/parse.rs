@@ -607,6 +607,7 @@ fn settle(
         });
     }
     build.phase = one_phase(&phases)?;
+    refuse_ptx(&build)?;
     build.sirius.tuning.arguments.clone_from(&run_arguments);
     if let Some(arguments) = &mut build.run {
         *arguments = run_arguments;
@@ -673,6 +674,7 @@ fn input_language(path: &str, asked: Option<Language>) -> Result<Language, Usage
         Some("cpp" | "cc" | "cxx" | "C" | "c++" | "ii") => Some(Language::Cxx),
         Some("c" | "i") => Some(Language::C),
         Some("tc") => Some(Language::Tensor),
+        Some("ptx") => Some(Language::Ptx),
         Some("o" | "obj" | "a" | "so") => Some(Language::Object),
         _ if shared_object => Some(Language::Object),
         _ => None,
@@ -683,13 +685,29 @@ fn input_language(path: &str, asked: Option<Language>) -> Result<Language, Usage
         (_, Some(asked)) => Ok(asked),
         (Some(found), None) => Ok(found),
         (None, None) => match ending.as_deref() {
-            Some("ptx" | "cubin" | "fatbin" | "gpu") => Err(UsageError::Refused(format!(
+            Some("cubin" | "fatbin" | "gpu") => Err(UsageError::Refused(format!(
                 "Input '{path}': inputs of this kind are not supported, only sources, objects and libraries"
             ))),
             _ => Err(UsageError::UnknownInput {
                 word: path.to_owned(),
             }),
         },
+    }
+}
+
+/// PTX is a source of kernels that are loaded when a program runs, on the CPU device; elsewhere that is ptxas' work.
+fn refuse_ptx(build: &Build) -> Result<(), UsageError> {
+    let is_ptx = |input: &&Input| input.language == Language::Ptx;
+    let Some(input) = build.inputs.iter().find(is_ptx) else {
+        return Ok(());
+    };
+    let is_file = matches!(build.phase, Phase::Cubin | Phase::Fatbin);
+    match (build.device, is_file) {
+        (Device::Cpu, true) => Ok(()),
+        _ => Err(UsageError::Refused(format!(
+            "Input '{}': PTX is compiled for the CPU device alone, with --cubin (-cubin) or --fatbin (-fatbin)",
+            input.path.display()
+        ))),
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::sirius_options::device as device_by_name;
 use super::toolchain::{self, ToolchainError, find_toolkit};
-use super::{Device, Toolchain};
+use super::{Device, Toolchain, versioned_libraries};
 use crate::cache;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -27,6 +27,9 @@ pub enum ToolkitFolderError {
     /// There is something else.
     #[error("'{}' is not empty and was not made by --sirius-toolkit; name another folder", .0.display())]
     Occupied(PathBuf),
+    /// clang could not link libraries.
+    #[error("clang cannot link the libraries under CUDA's names: {0}")]
+    Link(String),
     /// A file could not be made.
     #[error("Cannot make '{}': {error}", path.display())]
     Files {
@@ -102,6 +105,10 @@ pub fn lay_out(
     made.make_programs()?;
     made.make_headers(&compatibility_header)?;
     made.make_libraries(runtime.as_deref(), &folder)?;
+    if device == Device::Cpu {
+        let libraries = made.root.join("lib64");
+        versioned_libraries::make(&libraries, environment)?;
+    }
     made.lead_to_the_rest()?;
     let mark = serde_json::json!({
         "device": device.name(),

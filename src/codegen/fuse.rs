@@ -63,6 +63,8 @@ mod joining_tests;
 #[cfg(test)]
 mod tests;
 
+pub(super) use shared_memory_reuse::WAIT_FOR_COPIES;
+
 use super::device;
 use super::ir::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value};
 use super::{BatchKernel, BatchedSite, CodegenError, FusedKernel};

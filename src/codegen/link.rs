@@ -114,7 +114,7 @@ pub fn link(
     objects: &[PathBuf],
     output: &Path,
 ) -> Result<String, CodegenError> {
-    let own_path = own_path(build)?;
+    let own_path = own_path(build, objects)?;
     let own_path = own_path.iter().map(|file| file.path().to_owned());
     let objects: Vec<PathBuf> = objects.iter().cloned().chain(own_path).collect();
     Ok(run_linker(build, toolchain, &objects, output, &[])?.stderr)
@@ -210,14 +210,10 @@ fn runtime_arguments(
     }
     match build.device {
         Device::Cuda => {
-            arguments.push(
-                if build.shared_cudart {
-                    "-lcudart"
-                } else {
-                    "-lcudart_static"
-                }
-                .into(),
-            );
+            arguments.push(match build.shared_cudart {
+                true => shared_cudart(&toolchain.toolkit_lib),
+                false => "-lcudart_static".into(),
+            });
         }
         Device::Cpu => {
             let library = toolchain
@@ -237,21 +233,52 @@ fn runtime_arguments(
     Ok(arguments)
 }
 
+/// What a linker finds the shared runtime of CUDA by: wheels have it under its versioned name alone.
+fn shared_cudart(folder: &Path) -> OsString {
+    const NAME: &str = "libcudart.so";
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<OsString> = names.map(|entry| entry.file_name()).collect();
+    names.sort();
+    let versioned = |name: &&OsString| {
+        let name = name.to_string_lossy();
+        let version = name
+            .strip_prefix(NAME)
+            .and_then(|rest| rest.strip_prefix('.'));
+        version.is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    match names.iter().find(versioned) {
+        Some(name) if !folder.join(NAME).is_file() => {
+            let mut argument = OsString::from("-l:");
+            argument.push(name);
+            argument
+        }
+        _ => "-lcudart".into(),
+    }
+}
+
 /// NVRTC, whose calls run the compiler.
 const NVRTC: &str = "-lnvrtc";
 
-/// Where a program for the CPU device uses NVRTC, a source in assembly by which it knows this compiler's path.
+/// Where a program for the CPU device uses NVRTC or loads kernels, a source in assembly by which it knows this compiler's path.
 ///
 /// # Errors
 /// It cannot be written.
-fn own_path(build: &Build) -> Result<Option<tempfile::NamedTempFile>, CodegenError> {
-    let uses_it = build
-        .link_arguments
-        .iter()
-        .any(|argument| argument.starts_with(NVRTC));
+fn own_path(
+    build: &Build,
+    objects: &[PathBuf],
+) -> Result<Option<tempfile::NamedTempFile>, CodegenError> {
+    let uses_it = || {
+        build
+            .link_arguments
+            .iter()
+            .any(|argument| argument.starts_with(NVRTC))
+            || objects
+                .iter()
+                .any(|object| shared_runtime::loads_kernels(object))
+    };
     let own = std::env::current_exe()
         .ok()
-        .filter(|_| uses_it && build.device == Device::Cpu);
+        .filter(|_| build.device == Device::Cpu && uses_it());
     let Some(own) = own else { return Ok(None) };
     let bytes: Vec<String> = own
         .as_os_str()

@@ -89,8 +89,13 @@ fn runtime_functions(object: &[u8]) -> Vec<String> {
     };
     let undefined = file.symbols().filter(|symbol| symbol.is_undefined());
     let names = undefined.filter_map(|symbol| symbol.name().ok().map(str::to_owned));
-    names.filter(|name| name.starts_with("__sirius_")).collect()
+    names
+        .filter(|name| name.starts_with("__sirius_") && name != ZERO)
+        .collect()
 }
+
+/// A number that code must not know to be zero. It is the same in all libraries, so that each has its own.
+const ZERO: &str = "__sirius_zero";
 
 /// The library's table as assembly: a first word that says what it is, its image, and the names of the
 /// runtime's functions with the places for their addresses, through which calls of them jump.
@@ -117,5 +122,9 @@ fn table_of(image: &str, functions: &BTreeSet<String>) -> String {
         ".bss\n.balign 8\n.Lplaces: .zero {}\n",
         8 * functions.len().max(1)
     );
-    text + &strings + &places + &jumps + ".section .note.GNU-stack,\"\",@progbits\n"
+    let zero = format!(
+        ".section .rodata\n.balign 8\n.globl {ZERO}\n.hidden {ZERO}\n.type {ZERO},@object\n{ZERO}: .quad 0\n\
+         .size {ZERO},8\n"
+    );
+    text + &strings + &places + &zero + &jumps + ".section .note.GNU-stack,\"\",@progbits\n"
 }

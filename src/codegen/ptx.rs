@@ -9,7 +9,8 @@ mod usage;
 use super::cpu::libdevice::link_libdevice;
 use super::device;
 use super::divisors::move_divisors;
-use super::ir::{FUNCTION_ATTRIBUTES, Value};
+use super::fuse::WAIT_FOR_COPIES;
+use super::ir::{Builder, FUNCTION_ATTRIBUTES, Value};
 use super::matrix_places::name_shared_matrices;
 use super::pending::DeviceCode;
 use super::wide_conversions::lower_wide_conversions;
@@ -82,6 +83,9 @@ pub fn emit_ptx(
         before.check_not_grown(&device::count_barriers(&copy))?;
     }
     move_divisors(&copy);
+    if architecture.number < COPIES_SINCE {
+        write_waits_out(&copy);
+    }
     name_shared_matrices(&copy);
     let buffer = machine
         .write_to_memory_buffer(&copy, FileType::Assembly)
@@ -89,6 +93,23 @@ pub fn emit_ptx(
     let text = buffer.as_slice();
     let text = text.strip_suffix(&[0]).unwrap_or(text);
     Ok(String::from_utf8_lossy(text).into_owned())
+}
+
+/// The first architecture with asynchronous copies.
+const COPIES_SINCE: u32 = 80;
+
+/// Makes inline PTX of waits for asynchronous copies, which only members with inline PTX for them bring along: LLVM ends
+/// the whole run over an instruction that an architecture lacks, ptxas names it with its line.
+fn write_waits_out(module: &Module) {
+    let Some(wait) = Value::function(module, WAIT_FOR_COPIES) else {
+        return;
+    };
+    for call in wait.users() {
+        let ty = call.called_type();
+        let text = Value::assembly(ty, "cp.async.wait_all;", "~{memory}", true);
+        Builder::before(call).call(ty, text, &[]);
+        call.erase();
+    }
 }
 
 /// The same module with lines of the source as directives alone: sections of debug information, which units

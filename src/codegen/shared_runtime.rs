@@ -69,24 +69,41 @@ fn names_shared_library(text: &str) -> bool {
 
 /// Whether an object, or a member of an archive, calls what loads shared libraries. What cannot be read might.
 fn loads_others(path: &Path) -> bool {
+    calls_one(path, &|name| matches!(name, "dlopen" | "dlmopen"))
+}
+
+/// Whether an object calls what loads kernels when the program runs, which may come as PTX. What cannot be read might.
+pub(super) fn loads_kernels(path: &Path) -> bool {
+    const CALLS: [&str; 4] = [
+        "cuModuleLoad",
+        "cuLibraryLoad",
+        "cuLinkAdd",
+        "cudaLibraryLoad",
+    ];
+    calls_one(path, &|name| {
+        CALLS.iter().any(|call| name.starts_with(call))
+    })
+}
+
+fn calls_one(path: &Path, is_wanted: &dyn Fn(&str) -> bool) -> bool {
     let Ok(bytes) = std::fs::read(path) else {
         return false;
     };
     let Ok(archive) = ArchiveFile::parse(bytes.as_slice()) else {
-        return calls_loader(&bytes);
+        return object_calls_one(&bytes, is_wanted);
     };
     archive.members().flatten().any(|member| {
         let contents = member.data(bytes.as_slice());
-        contents.map_or(true, calls_loader)
+        contents.map_or(true, |contents| object_calls_one(contents, is_wanted))
     })
 }
 
-fn calls_loader(object: &[u8]) -> bool {
+fn object_calls_one(object: &[u8], is_wanted: &dyn Fn(&str) -> bool) -> bool {
     let Ok(file) = object::File::parse(object) else {
         return true;
     };
     file.kind() == ObjectKind::Relocatable
-        && file.symbols().any(|symbol| {
-            symbol.is_undefined() && matches!(symbol.name(), Ok("dlopen" | "dlmopen"))
-        })
+        && file
+            .symbols()
+            .any(|symbol| symbol.is_undefined() && symbol.name().is_ok_and(is_wanted))
 }

@@ -30,7 +30,7 @@ pub(super) fn as_file(build: &Build) -> Result<Option<(Build, TempDir)>, Pipelin
             Language::Cuda => "cu",
             Language::C => "c",
             Language::Tensor => "tc",
-            Language::Cxx | Language::Object => "cpp",
+            Language::Cxx | Language::Ptx | Language::Object => "cpp",
         };
         input.path = folder.path().join("stdin").with_extension(ending);
         std::fs::write(&input.path, &text).map_err(|error| PipelineError::Write {

@@ -379,7 +379,7 @@ impl ProgramError {
     /// The place in a source that it is about, where it is about one.
     pub fn location(&self) -> Option<&Location> {
         match self {
-            Self::Unmasked { location, .. } => Some(location),
+            Self::Unmasked { location, .. } | Self::Ptx { location, .. } => Some(location),
             _ => None,
         }
     }
@@ -394,6 +394,8 @@ impl ProgramError {
             } => 2,
             // That of nvlink.
             Self::DeviceLink(_) => 255,
+            // That of ptxas.
+            Self::Ptx { .. } => 255,
             _ => 1,
         }
     }
@@ -419,7 +421,9 @@ fn host_arguments(
             arguments.0.push(image.into());
         }
         Language::C => arguments.plain("c", toolchain),
-        Language::Cxx | Language::Object | Language::Tensor => arguments.plain("c++", toolchain),
+        Language::Cxx | Language::Ptx | Language::Object | Language::Tensor => {
+            arguments.plain("c++", toolchain);
+        }
     }
     arguments.debug_information(build.host_debug);
     // At -O0 clang would mark every function `optnone`; the level that runs is codegen's.

@@ -49,6 +49,7 @@ mod own_copies;
 mod passes;
 mod lean_headers;
 mod precompiled_headers;
+mod ptx_module;
 mod read_only;
 mod registration_order;
 mod relocatable;
@@ -74,6 +75,7 @@ pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
     operation_name,
 };
+pub use ptx_module::{ptx_architecture, read_ptx};
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 pub use streams::{gives_stream_memory, is_stream_output};
 
@@ -309,6 +311,14 @@ pub enum ProgramError {
         operation: String,
         /// The number of the architecture that it was compiled for.
         architecture: u32,
+    },
+    /// A PTX file cannot be read.
+    #[error("{error}")]
+    Ptx {
+        /// Where.
+        location: Location,
+        /// Why.
+        error: crate::ptx::PtxError,
     },
     /// The units define a symbol twice, or differ in how they were compiled.
     #[error("the translation units do not link: {message}")]

@@ -131,6 +131,24 @@ cuda_functions! {
         launch(stub, grid, block, arguments, shared_bytes, stream)
     }
 
+    /// The handle of a kernel, as objects that nvcc compiles ask for it once: that of its host stub.
+    fn __cudaGetKernel(handle: *mut *const c_void, stub: *const c_void) {
+        // SAFETY: the program passes a writable address.
+        unsafe { super::store(handle, stub) }
+    }
+
+    /// Runs a kernel by that handle.
+    fn __cudaLaunchKernel = __cudaLaunchKernel_ptsz (
+        kernel: *const c_void,
+        grid: Dim3,
+        block: Dim3,
+        arguments: *const *const c_void,
+        shared_bytes: usize,
+        stream: *mut c_void,
+    ) {
+        launch(kernel, grid, block, arguments, shared_bytes, stream)
+    }
+
     /// Runs a kernel. Attributes that change what a launch means are refused; hints are accepted.
     fn cudaLaunchKernelExC = cudaLaunchKernelExC_ptsz (
         configuration: *const LaunchConfiguration,

@@ -1,14 +1,13 @@
 //! One run of the compiler.
 
-use std::ffi::{CStr, CString, OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{CompilerError, CompilerResult};
 use crate::api::driver::loaded;
+use crate::compiler::{self, Folder};
 use crate::termination;
 
 /// What is to be compiled.
@@ -85,33 +84,22 @@ const REFUSED: [&str; 6] = [
 ///
 /// # Errors
 /// An option asks for what is not there, no compiler can be run, or files cannot be written.
-pub(super) fn compile(
-    source: &Source,
-    options: &[Vec<u8>],
-    compiler: Option<&CStr>,
-) -> CompilerResult<Compiled> {
+pub(super) fn compile(source: &Source, options: &[Vec<u8>]) -> CompilerResult<Compiled> {
     let options = understood(options)?;
-    let folder = Folder::new().map_err(|_| CompilerError::INTERNAL)?;
+    let folder = Folder::new("nvrtc").map_err(|_| CompilerError::INTERNAL)?;
     let arguments = written(source, folder.path()).map_err(|_| CompilerError::INTERNAL)?;
     let result = folder.path().join("kernels.ptx");
-    let made = Command::new(compiler_path(compiler))
+    let made = compiler::command()
         .args(["--sirius-device=cpu", "-ptx"])
         .args(options.iter().map(|option| OsStr::from_bytes(option)))
         .args(arguments)
         .arg("-o")
         .arg(&result)
-        // What the user asks of other compilations is not meant here.
-        .env_remove("SIRIUS_FLAGS")
-        .env_remove("SIRIUS_REFERENCE")
-        .env_remove("SIRIUS_SAVE_DIR")
-        .env_remove("NVCC_PREPEND_FLAGS")
-        .env_remove("NVCC_APPEND_FLAGS")
-        .stdin(Stdio::null())
         .output();
     let made = made.map_err(|error| {
         termination::notice(&format!(
             "NVRTC needs the compiler, which SIRIUS_COMPILER can name: {} cannot be run ({error})",
-            compiler_path(compiler).display()
+            compiler::path().display()
         ));
         CompilerError::INTERNAL
     })?;
@@ -242,52 +230,4 @@ fn name_in(ptx: &[u8], index: usize) -> Option<CString> {
         .split(|letter| !of_name(letter))
         .filter(|word| !word.is_empty());
     CString::new(words.find(|word| *word != "generic")?).ok()
-}
-
-/// `SIRIUS_COMPILER`, the compiler that linked the program, that of the toolkit's folder, or what `PATH` leads to.
-fn compiler_path(linked_by: Option<&CStr>) -> PathBuf {
-    const NAME: &str = "sirius-rs";
-    if let Some(named) = std::env::var_os("SIRIUS_COMPILER").filter(|named| !named.is_empty()) {
-        return named.into();
-    }
-    let linked_by = linked_by.map(|path| PathBuf::from(OsStr::from_bytes(path.to_bytes())));
-    let folders = ["CUDA_PATH", "CUDA_HOME"]
-        .into_iter()
-        .filter_map(std::env::var_os);
-    let of_folders = folders.map(|folder| Path::new(&folder).join("bin").join(NAME));
-    let mut known = linked_by.into_iter().chain(of_folders);
-    known
-        .find(|path| path.is_file())
-        .unwrap_or_else(|| NAME.into())
-}
-
-/// A folder of its own, which goes with its owner.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> io::Result<Self> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let count = COUNT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("sirius-nvrtc-{}-{count}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            match std::fs::create_dir(&path) {
-                Ok(()) => return Ok(Self(path)),
-                // Of a process that had the same number.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed stays in the folder for such things.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

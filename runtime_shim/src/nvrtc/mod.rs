@@ -9,8 +9,8 @@
 
 mod compilation;
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::handles::Handles;
 use crate::library_calls::LibraryError;
@@ -89,20 +89,6 @@ struct Program {
 }
 
 static PROGRAMS: Handles<Arc<Mutex<Program>>> = Handles::new();
-
-/// The compiler that linked the program.
-static COMPILER: OnceLock<CString> = OnceLock::new();
-
-/// Says which compiler linked the program; a constructor that the link adds calls it.
-///
-/// # Safety
-/// `path` is a string.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __sirius_compiler_is(path: *const c_char) {
-    // SAFETY: as the caller promises.
-    let path = unsafe { CStr::from_ptr(path) };
-    COMPILER.get_or_init(|| path.to_owned());
-}
 
 /// The name of a status.
 #[unsafe(no_mangle)]
@@ -206,8 +192,7 @@ crate::library_calls::library_functions! { "NVRTC" CompilerError;
         // SAFETY: as above.
         let options = unsafe { strings(count, options)? };
         with(program, |program| {
-            let compiler = COMPILER.get().map(CString::as_c_str);
-            let compiled = compilation::compile(&program.source, &options, compiler)?;
+            let compiled = compilation::compile(&program.source, &options)?;
             let succeeded = compiled.succeeded;
             program.compiled = Some(compiled);
             if succeeded { Ok(()) } else { Err(CompilerError::COMPILATION) }

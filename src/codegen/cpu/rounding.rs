@@ -127,8 +127,9 @@ pub(super) fn add_directed_rounding(text: &mut String) {
                          {result}\n  \
                          %e = call {ty} @{PREFIX}error.{error}, {ty} %q)\n  \
                          %r = call {ty} @{PREFIX}toward.{direction}.{ty}({ty} %q, {ty} %e)\n  \
-                         ret {ty} %r\n}}",
-                        list.join(", ")
+                         {}ret {ty} %z\n}}",
+                        list.join(", "),
+                        zero_of_sum(name, direction, (ty, integer)),
                     );
                 };
                 let two = ["%a", "%b"];
@@ -178,6 +179,21 @@ pub(super) fn add_directed_rounding(text: &mut String) {
     for direction in DIRECTIONS {
         add_conversions(text, direction);
     }
+}
+
+/// `%z`, the result: a sum of opposite numbers, which is zero to nearest, is -0 downwards.
+fn zero_of_sum(name: &str, direction: &str, (ty, integer): (&str, &str)) -> String {
+    let second = match (direction, name.contains(".add."), name.contains(".sub.")) {
+        ("rm", true, _) => "%b",
+        ("rm", _, true) => "%n",
+        _ => return format!("%z = fadd {ty} %r, -0.0\n  "),
+    };
+    format!(
+        "%zero = fcmp oeq {ty} %q, 0.0\n  %i = bitcast {ty} %a to {integer}\n  \
+         %j = bitcast {ty} {second} to {integer}\n  %ij = or {integer} %i, %j\n  \
+         %some = icmp slt {integer} %ij, 0\n  %is = and i1 %zero, %some\n  \
+         %z = select i1 %is, {ty} -0.0, {ty} %r\n  "
+    )
 }
 
 /// Conversions to a narrower type: the error is what converting back misses.

@@ -519,7 +519,7 @@ impl Storage {
 }
 
 /// Waits for all asynchronous copies of the calling thread.
-pub(super) const WAIT_FOR_COPIES: &str = "llvm.nvvm.cp.async.wait.all";
+pub(in crate::codegen) const WAIT_FOR_COPIES: &str = "llvm.nvvm.cp.async.wait.all";
 /// Static shared memory of a block.
 pub(super) const MOST_SHARED_BYTES: u64 = 48 * 1024;
 const SHARED_ADDRESS_SPACE: u32 = 3;

@@ -1,9 +1,9 @@
 //! Files of kernels that are loaded when the program runs, as `-ptx`, `-cubin` and `-fatbin` write them for
-//! this device.
+//! this device, or as PTX that any compiler wrote, also within fat binaries.
 //!
-//! Machine code for this device is a shared library with a table; PTX has the library's bytes in comments.
-//! The runtime's functions that its kernels call are written into the table, since a program does not export
-//! them. What was made for GPUs alone is refused.
+//! Machine code for this device is a shared library with a table; PTX of ours has the library's bytes in comments,
+//! other PTX is compiled to one. The runtime's functions that its kernels call are written into the table, since a
+//! program does not export them. Machine code for GPUs is refused.
 //!
 //! Invariant: what was loaded stays in memory, also when the program unloads it: memory that belonged to it
 //! may still be registered, and pointers to its functions may be somewhere. A name of it is only forgotten.
@@ -13,9 +13,12 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::os::fd::FromRawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::compiler;
 use crate::error::{CudaError, CudaResult};
 use crate::execution::addresses::address_of;
+use crate::fat_binary::{self, Unusable};
 use crate::registry::{self, ImageHandle};
+use crate::termination;
 
 /// `CUDA_ERROR_INVALID_PTX`.
 pub const INVALID_PTX: CudaError = CudaError(218);
@@ -57,6 +60,13 @@ static MODULES: Mutex<BTreeMap<usize, &'static ImageHandle>> = Mutex::new(BTreeM
 /// `data` points to a whole file of one of the forms of CUDA's manual.
 pub unsafe fn load(data: *const c_void) -> CudaResult<usize> {
     let start = data.cast::<u8>();
+    // SAFETY: as the caller promises; a word is shorter than any such file.
+    if let Some(fat_binary) = unsafe { fat_binary(data) } {
+        let image = open(&library_of(fat_binary)?)?;
+        let handle = std::ptr::from_ref(image) as usize;
+        modules().insert(handle, image);
+        return Ok(handle);
+    }
     // SAFETY: as the caller promises, every file has more bytes than that, or ends with a zero before.
     let is_elf = ELF.iter().enumerate().all(|(index, byte)| unsafe {
         (0..index).all(|before| *start.add(before) != 0) && *start.add(index) == *byte
@@ -67,13 +77,87 @@ pub unsafe fn load(data: *const c_void) -> CudaResult<usize> {
     } else {
         // SAFETY: text ends with a zero; what is neither text nor this device's begins with words that have one.
         let text = unsafe { CStr::from_ptr(start.cast()) }.to_bytes();
-        let is_ptx = text.trim_ascii_start().starts_with(b".version");
-        library_in(text).ok_or(if is_ptx { INVALID_PTX } else { INVALID_IMAGE })?
+        let is_ptx = is_ptx(text);
+        match library_in(text) {
+            Some(library) => library,
+            None if is_ptx => compiled(text)?,
+            None => return Err(INVALID_IMAGE),
+        }
     };
     let image = open(&library)?;
     let handle = std::ptr::from_ref(image) as usize;
     modules().insert(handle, image);
     Ok(handle)
+}
+
+/// The image of a fat binary that an object of the program registers, which was not made for this device.
+///
+/// # Errors
+/// There is no PTX in it, or the compiler refuses it; both have been said.
+///
+/// # Safety
+/// `data` points to a whole fat binary.
+pub unsafe fn foreign_image(data: *const c_void) -> CudaResult<&'static ImageHandle> {
+    // SAFETY: as the caller promises.
+    let fat_binary = unsafe { fat_binary(data) }.ok_or(INVALID_IMAGE)?;
+    open(&library_of(fat_binary)?)
+}
+
+/// The fat binary at an address, or the one that the structure there points to.
+///
+/// # Safety
+/// `data` points to a readable word, and to a whole fat binary or such a structure where it begins like one.
+unsafe fn fat_binary<'a>(data: *const c_void) -> Option<&'a [u8]> {
+    const POINTER_AT: usize = 8;
+    // SAFETY: as the caller promises.
+    unsafe {
+        match data.cast::<u32>().read_unaligned() {
+            fat_binary::MAGIC => Some(fat_binary::whole(data)),
+            fat_binary::WRAPPER_MAGIC => {
+                let inner = data.cast::<u8>().add(POINTER_AT).cast::<*const c_void>();
+                let inner = inner.read_unaligned();
+                (inner.cast::<u32>().read_unaligned() == fat_binary::MAGIC)
+                    .then(|| fat_binary::whole(inner))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What the CPU device says it is without images of its own.
+const OWN_ARCHITECTURE: u32 = 80;
+
+/// The library that is made of a fat binary's PTX.
+fn library_of(fat_binary: &[u8]) -> CudaResult<Vec<u8>> {
+    let ptx = fat_binary::ptx_for(fat_binary, OWN_ARCHITECTURE).map_err(|why| {
+        termination::notice(match why {
+            Unusable::MachineCodeOnly => {
+                "device code of this program is machine code for GPUs without PTX, which the CPU device cannot run; \
+                 compile it with PTX (-gencode arch=compute_80,code=[sm_80,compute_80])"
+            }
+            Unusable::Unreadable => "device code of this program is in a form that is not known",
+        });
+        INVALID_IMAGE
+    })?;
+    compiled(ptx.strip_suffix(&[0]).unwrap_or(&ptx))
+}
+
+/// The library that the compiler makes of PTX.
+fn compiled(ptx: &[u8]) -> CudaResult<Vec<u8>> {
+    compiler::compile_ptx(ptx).map_err(|said| {
+        for line in said.lines() {
+            termination::notice(line);
+        }
+        INVALID_PTX
+    })
+}
+
+/// Whether a text is PTX: comments may stand in front of the first directive.
+fn is_ptx(text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines
+        .find(|line| !line.is_empty() && !line.starts_with(b"//"))
+        .is_some_and(|line| line.starts_with(b".version"))
 }
 
 /// A module that the program holds. Errors: `CUDA_ERROR_INVALID_HANDLE`.

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Once;
 
 use super::context::required;
-use super::loaded::{self, INVALID_IMAGE, INVALID_PTX};
+use super::loaded::{self, INVALID_IMAGE};
 use super::{DevicePointer, NOT_FOUND};
 use crate::api::store;
 use crate::error::{CudaError, CudaResult};
@@ -173,7 +173,7 @@ pub(super) unsafe fn from_memory(data: *const c_void, call: &str) -> CudaResult<
     }
     // SAFETY: as the caller promises.
     let module = unsafe { loaded::load(data) }.inspect_err(|error| {
-        if matches!(*error, INVALID_IMAGE | INVALID_PTX) {
+        if *error == INVALID_IMAGE {
             say_once(call);
         }
     })?;
@@ -218,7 +218,7 @@ fn say_once(call: &str) {
     static SAID: Once = Once::new();
     SAID.call_once(|| {
         termination::notice(&format!(
-            "the CPU device runs kernels of files that sirius-rs wrote for it with -ptx, -cubin or -fatbin, \
+            "the CPU device runs kernels of PTX, and of files that sirius-rs wrote for it with -ptx, -cubin or -fatbin, \
              and no others ({call})"
         ));
     });

@@ -1,0 +1,67 @@
+//! What nvcc makes of programs runs on the CPU device: PTX of another compiler, and calls of the runtime as nvcc's host
+//! code makes them. The programs check themselves.
+//!
+//! By default a handful takes part; `SIRIUS_TEST_ONE_IN=1` takes all. Those that nvcc refuses are left out: they use
+//! what sirius-rs has beyond a toolkit of wheels.
+
+#[allow(dead_code, reason = "nvcc builds the programs")]
+#[path = "cuda_path/folder.rs"]
+mod folder;
+
+use folder::{LIBRARIES, asked, libraries, programs, run};
+use libtest_mimic::{Arguments, Failed, Trial};
+use sirius_rs::cli::toolchain::find_toolkit;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let trials = programs(56, 20)
+        .into_iter()
+        .map(|(name, source)| Trial::test(name, move || check(&source)));
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+fn check(source: &Path) -> Result<(), Failed> {
+    let place = tempfile::tempdir()?;
+    let toolkit = find_toolkit(&|name| std::env::var(name).ok())?;
+    let (runs, architecture) = asked(source)?;
+    let program = place.path().join("program");
+    // Wheels have the shared runtime under its versioned name alone.
+    let cudart = shared_cudart(&toolkit).ok_or("the toolkit has no shared runtime")?;
+    std::os::unix::fs::symlink(cudart, place.path().join("libcudart.so"))?;
+    let made = Command::new(toolkit.join("bin/nvcc"))
+        .args(["-std=c++17", "-cudart", "shared", &architecture])
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .arg("-L")
+        .arg(place.path())
+        .arg("-L")
+        .arg(libraries())
+        .args(["-Xlinker", "--as-needed"])
+        .args(LIBRARIES)
+        .output()?;
+    if !made.status.success() {
+        eprintln!("nvcc refuses {}", source.display());
+        return Ok(());
+    }
+    for arguments in &runs {
+        run(&program, arguments)?;
+    }
+    Ok(())
+}
+
+fn shared_cudart(toolkit: &Path) -> Option<PathBuf> {
+    let folders = ["lib", "lib64"].map(|name| toolkit.join(name));
+    let names = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
+    let mut all: Vec<PathBuf> = names.flatten().map(|entry| entry.path()).collect();
+    all.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("libcudart.so")
+    });
+    all.sort();
+    all.into_iter().next()
+}
