@@ -6,27 +6,29 @@ use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Part, Work};
 use crate::tensor::program::{Function, Role, Statement, SymbolKind};
 use crate::tensor::syntax::tree::{Operator, Reduction};
+use crate::tensor::types::Scalar;
 
 /// Lines with their indentation.
 #[derive(Default)]
-struct Lines {
-    text: String,
-    depth: usize,
+pub(super) struct Lines {
+    pub text: String,
+    pub depth: usize,
 }
 
 impl Lines {
-    fn line(&mut self, line: &str) {
+    pub fn line(&mut self, line: &str) {
         self.text += &"    ".repeat(self.depth);
         self.text += line;
         self.text.push('\n');
     }
 
-    fn open(&mut self, line: &str) {
-        self.line(&format!("{line} {{"));
+    pub fn open(&mut self, line: &str) {
+        let space = if line.is_empty() { "" } else { " " };
+        self.line(&format!("{line}{space}{{"));
         self.depth += 1;
     }
 
-    fn close_to(&mut self, depth: usize) {
+    pub fn close_to(&mut self, depth: usize) {
         while self.depth > depth {
             self.depth -= 1;
             self.line("}");
@@ -70,7 +72,7 @@ pub(super) fn kernel(function: &Function, kernel: &Kernel<'_>, name: &str, sourc
 }
 
 /// The statement in one line.
-fn comment(source: &str, span: Span) -> String {
+pub(super) fn comment(source: &str, span: Span) -> String {
     let text = source.get(span.start..span.end).unwrap_or_default();
     let words: Vec<&str> = text
         .lines()
@@ -88,7 +90,7 @@ fn without_comment(line: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-fn parameters(function: &Function, kernel: &Kernel<'_>) -> String {
+pub(super) fn parameters(function: &Function, kernel: &Kernel<'_>) -> String {
     let arguments = arguments(function, kernel);
     let is_also_tensor = |symbol: usize| match function.symbols[symbol].kind {
         SymbolKind::Value(tensor) => arguments.tensors.iter().any(|(known, _)| *known == tensor),
@@ -256,19 +258,24 @@ fn element(function: &Function, statement: &Statement, lines: &mut Lines) {
         open_loop(function, statement, index, lines);
     }
     let term = values::value_as(function, statement, &statement.value, computed);
-    lines.line(&accumulate(reduction, computed, &term));
+    lines.line(&accumulate(reduction, computed, "tc_value", &term));
     lines.close_to(depth);
     let stored = values::stored("tc_value".to_owned(), target.scalar, computed);
     lines.line(&format!("{element} = {stored};"));
 }
 
-fn accumulate(reduction: Reduction, computed: crate::tensor::types::Scalar, term: &str) -> String {
+pub(super) fn accumulate(
+    reduction: Reduction,
+    computed: Scalar,
+    into: &str,
+    term: &str,
+) -> String {
     match reduction {
-        Reduction::Sum => format!("tc_value += {term};"),
-        Reduction::Product => format!("tc_value *= {term};"),
+        Reduction::Sum => format!("{into} += {term};"),
+        Reduction::Product => format!("{into} *= {term};"),
         _ => format!(
-            "tc_value = {};",
-            values::joined(reduction, computed, "tc_value", term)
+            "{into} = {};",
+            values::joined(reduction, computed, into, term)
         ),
     }
 }

@@ -1,9 +1,9 @@
 //! The function that a program calls: it checks sizes, allocates temporaries and launches.
 
-use super::{BLOCK_THREADS, factor, interface, kernel_name, kernels, size};
+use super::{BLOCK_THREADS, factor, interface, kernel_name, kernels, size, tiles};
 use crate::tensor::fault::place;
 use crate::tensor::linear::Linear;
-use crate::tensor::mapping::Step;
+use crate::tensor::mapping::{Plan, Step};
 use crate::tensor::program::{Function, Role, SymbolKind};
 use std::fmt::Write;
 
@@ -194,14 +194,18 @@ fn launches(
                 let name = kernel_name(function, *number);
                 *number += 1;
                 let passed = kernels::passed(function, kernel);
-                let shape = match kernel.threads.is_empty() {
-                    true => "1, 1".to_owned(),
-                    false => {
-                        format!(
-                            "tc_blocks({}), {BLOCK_THREADS}",
-                            product(function, &kernel.threads)
-                        )
+                let shape = match &kernel.plan {
+                    Plan::Elements if kernel.threads.is_empty() => "1, 1".to_owned(),
+                    Plan::Elements => {
+                        let threads = product(function, &kernel.threads);
+                        format!("tc_blocks({threads}), {BLOCK_THREADS}")
                     }
+                    Plan::Tiles(tiles) => {
+                        let blocks = tiles::blocks(function, kernel, tiles).join(" * ");
+                        let blocks = format!("static_cast<unsigned>({blocks})");
+                        format!("{blocks}, {}", tiles::threads(tiles))
+                    }
+                    Plan::Rows(_) => String::new(),
                 };
                 let _ = writeln!(text, "{indent}{name}<<<{shape}, 0, stream>>>({passed});");
             }

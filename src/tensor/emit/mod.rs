@@ -5,10 +5,11 @@
 
 mod kernels;
 mod launcher;
+mod tiles;
 mod values;
 
 use super::linear::{Atom, Linear, Notation};
-use super::mapping::{self, Kernel, Step, Work};
+use super::mapping::{self, Kernel, Plan, Step, Work};
 use super::program::{Function, Role, SymbolKind};
 use super::types::Scalar;
 use super::{Options, Translation};
@@ -28,12 +29,17 @@ pub(super) fn emit(
     let file = file.unwrap_or_else(|| name.to_owned());
     let mut body = String::new();
     for function in functions {
-        let steps = mapping::map(function, options.mapping, options.scatter);
+        let steps = mapping::map(function, options);
         let mut kernels = Vec::new();
         all_kernels(&steps, &mut kernels);
         for (number, kernel) in kernels.iter().enumerate() {
             body.push('\n');
-            body += &kernels::kernel(function, kernel, &kernel_name(function, number), text);
+            let name = kernel_name(function, number);
+            body += &match &kernel.plan {
+                Plan::Elements => kernels::kernel(function, kernel, &name, text),
+                Plan::Tiles(tiles) => tiles::kernel(function, (kernel, tiles), &name, text),
+                Plan::Rows(_) => String::new(),
+            };
         }
         body.push('\n');
         body += &launcher::launcher(function, &steps, (name, text));
@@ -88,6 +94,12 @@ const HELPERS: &[Helper] = &[
         text: "// An element, or 0 where its place is outside.\n\
                template <typename T>\nstatic __device__ inline T tc_read(const T *tensor, long long place)\n{\n    \
                return place < 0 ? T() : tensor[place];\n}\n",
+    },
+    Helper {
+        name: "tc_by_four",
+        text: "// Whether rows of floats can be read by four from a place on.\n\
+               static __device__ inline bool tc_by_four(const float *tensor, long long place, long long extent)\n{\n    \
+               return (reinterpret_cast<size_t>(tensor) % 16 | place % 4 | extent % 4) == 0;\n}\n",
     },
     Helper {
         name: "tc_refuse",
