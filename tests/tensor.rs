@@ -89,12 +89,23 @@ fn case(case: &Path) -> Result<(), Failed> {
             let mut found = String::new();
             for function in &functions {
                 found += &describe(function);
-                let launches = map(function, Mapping::Parallel, Scatter::Ordered);
+                let launches = map(function, Options::default());
                 found += &describe_launches(function, &launches, 1);
             }
-            for mapping in [Mapping::Identity, Mapping::Parallel] {
+            let mappings = [
+                Mapping::Identity,
+                Mapping::Parallel,
+                Mapping::Tiled,
+                Mapping::Auto,
+            ];
+            for mapping in mappings {
                 for scatter in [Scatter::Ordered, Scatter::Atomic] {
-                    translate(&name, &source, Options { mapping, scatter })
+                    let options = Options {
+                        mapping,
+                        scatter,
+                        ..Options::default()
+                    };
+                    translate(&name, &source, options)
                         .map_err(|_| "what is accepted is translated")?;
                 }
             }

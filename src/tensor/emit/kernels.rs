@@ -1,5 +1,6 @@
 //! One kernel: its parameters, the indices that a thread takes, and loops over the others.
 
+use super::values::Scope;
 use super::{arguments, factor, size, values};
 use crate::tensor::fault::Span;
 use crate::tensor::linear::Linear;
@@ -144,7 +145,7 @@ fn part(function: &Function, kernel: &Kernel<'_>, part: &Part<'_>, lines: &mut L
                 let low = variable.low.linear().cloned().unwrap_or_default();
                 (variable.name.clone(), low)
             });
-            take(function, &kernel.threads, names, lines);
+            take(function, ("tc_thread", &kernel.threads), names, lines);
             let rest = statement.free().filter(|index| !taken.contains(index));
             for index in rest {
                 open_loop(function, statement, index, lines);
@@ -158,9 +159,9 @@ fn part(function: &Function, kernel: &Kernel<'_>, part: &Part<'_>, lines: &mut L
 }
 
 /// Gives each dimension of the threads its name; the last one is the fastest.
-fn take(
+pub(super) fn take(
     function: &Function,
-    threads: &[Linear],
+    (number, threads): (&str, &[Linear]),
     names: impl Iterator<Item = (String, Linear)>,
     lines: &mut Lines,
 ) {
@@ -170,7 +171,7 @@ fn take(
             .iter()
             .map(|extent| factor(function, extent))
             .collect();
-        let mut text = "tc_thread".to_owned();
+        let mut text = number.to_owned();
         if !after.is_empty() {
             text = match after.as_slice() {
                 [only] => format!("{text} / {only}"),
@@ -187,10 +188,16 @@ fn take(
     }
 }
 
-fn open_loop(function: &Function, statement: &Statement, index: usize, lines: &mut Lines) {
-    let variable = &statement.variables[index];
-    let low = values::bound(function, statement, &variable.low);
-    let high = values::bound(function, statement, &variable.high);
+pub(super) fn open_loop<'s>(
+    function: &Function,
+    scope: impl Into<Scope<'s>>,
+    index: usize,
+    lines: &mut Lines,
+) {
+    let scope = scope.into();
+    let variable = &scope.statement.variables[index];
+    let low = values::bound(function, scope, &variable.low);
+    let high = values::bound(function, scope, &variable.high);
     let name = &variable.name;
     // What data say is read once, before the loop.
     let high = match variable.high.linear() {

@@ -72,10 +72,15 @@ pub(super) fn form(function: &Function, statement: &Statement, form: &Linear) ->
 }
 
 /// One end of a range.
-pub(super) fn bound(function: &Function, statement: &Statement, bound: &Bound) -> String {
+pub(super) fn bound<'s>(
+    function: &Function,
+    scope: impl Into<Scope<'s>>,
+    bound: &Bound,
+) -> String {
+    let scope = scope.into();
     match bound {
-        Bound::Linear(linear) => form(function, statement, linear),
-        Bound::Data(value) => self::value(function, statement, value),
+        Bound::Linear(linear) => form(function, scope.statement, linear),
+        Bound::Data(value) => self::value(function, scope, value),
     }
 }
 

@@ -19,9 +19,11 @@ pub mod tiles;
 pub use rows::Rows;
 pub use tiles::{Staged, TileDimension, Tiles};
 
+
 use super::Options;
 use super::mapping::{Mapping, Plan, Step};
 use super::program::Function;
+use tiles::Shape;
 
 /// How terms of a row are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,15 +92,10 @@ pub fn transform<'f>(
     if matches!(options.mapping, Mapping::Identity | Mapping::Parallel) {
         return steps;
     }
+    let is_auto = options.mapping == Mapping::Auto;
     let mut made: Vec<Step<'f>> = Vec::new();
     for step in steps {
         made.push(match step {
-            Step::Kernel(mut kernel) => {
-                if let Some(tiles) = tiles::tiles(function, &kernel, options.tile) {
-                    kernel.plan = Plan::Tiles(tiles);
-                }
-                Step::Kernel(kernel)
-            }
             Step::Loop {
                 symbol,
                 low,
@@ -110,10 +107,23 @@ pub fn transform<'f>(
                 high,
                 body: transform(function, body, options),
             },
+            kernel @ Step::Kernel(_) => kernel,
         });
     }
-    match options.mapping {
-        Mapping::Auto => rows::rows(function, made, options.reductions),
-        _ => made,
+    tile(function, &mut made, Shape::Plane, options);
+    if is_auto {
+        made = rows::rows(function, made, options.reductions);
+    }
+    tile(function, &mut made, Shape::Any, options);
+    made
+}
+
+fn tile(function: &Function, steps: &mut [Step<'_>], shape: Shape, options: Options) {
+    for step in steps {
+        if let Step::Kernel(kernel) = step
+            && let Some(tiles) = tiles::tiles(function, kernel, shape, options.tile)
+        {
+            kernel.plan = Plan::Tiles(tiles);
+        }
     }
 }

@@ -82,8 +82,22 @@ impl Staged {
     }
 }
 
+/// Which tiles are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Those of two dimensions, whose points share what they read.
+    Plane,
+    /// Those, and else those of one dimension, whose threads read together what each would read apart.
+    Any,
+}
+
 /// The tiles of a kernel; `None` where it has no product to tile, or where it may not be tiled.
-pub fn tiles(function: &Function, kernel: &Kernel<'_>, sizes: Option<TileSizes>) -> Option<Tiles> {
+pub fn tiles(
+    function: &Function,
+    kernel: &Kernel<'_>,
+    shape: Shape,
+    sizes: Option<TileSizes>,
+) -> Option<Tiles> {
     if kernel.plan != Plan::Elements || kernel.threads.is_empty() {
         return None;
     }
@@ -125,6 +139,7 @@ pub fn tiles(function: &Function, kernel: &Kernel<'_>, sizes: Option<TileSizes>)
                 };
             }
         }
+        None if shape == Shape::Plane => return None,
         None => {
             // Neighbours in a row are read one after the other by one thread: the block reads them together.
             let is_apart = |access: &Found| {
