@@ -16,6 +16,9 @@ pub mod rows;
 pub mod schedule;
 pub mod tiles;
 
+#[cfg(test)]
+mod tests;
+
 pub use rows::Rows;
 pub use tiles::{Staged, TileDimension, Tiles};
 
