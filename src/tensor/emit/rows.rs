@@ -8,7 +8,8 @@ use crate::tensor::mapping::{Kernel, Part, Work};
 use crate::tensor::program::{Function, Statement, Subscript};
 use crate::tensor::syntax::tree::Operator;
 use crate::tensor::transform::Rows;
-use crate::tensor::transform::rows::{RowArray, behind_row, holder};
+use crate::tensor::transform::rows::{RowArray, behind_row, holder, place, ranges};
+use std::ops::Range;
 
 /// Threads of a block at most.
 const MOST_THREADS: usize = 256;
@@ -101,30 +102,151 @@ pub(super) fn kernel(
         lines.line("    return;");
     }
     shared(function, kernel, rows, &mut lines);
-    for (number, part) in kernel.parts.iter().enumerate() {
-        let row = &rows.parts[number];
-        if row.barrier {
+    let mut start = 0;
+    while start < kernel.parts.len() {
+        let behind = rows.parts[start + 1..].iter().take_while(|row| row.joins);
+        let end = start + 1 + behind.count();
+        if rows.parts[start].barrier {
             lines.line("__syncthreads();");
         }
-        lines.line(&format!("// {}", comment(source, part.statement.span)));
-        let target = &function.tensors[part.statement.target];
-        if row.is_held {
-            lines.line(&format!("{} tc_element_{number};", target.scalar.cuda()));
+        for (number, part) in kernel.parts.iter().enumerate().take(end).skip(start) {
+            lines.line(&format!("// {}", comment(source, part.statement.span)));
+            let target = &function.tensors[part.statement.target];
+            if rows.parts[number].is_held {
+                lines.line(&format!("{} tc_element_{number};", target.scalar.cuda()));
+            }
         }
         let depth = lines.depth;
         lines.open("");
-        let names = taken(part).iter().map(|index| {
-            let variable = &part.statement.variables[*index];
-            let low = variable.low.linear().cloned().unwrap_or_default();
-            (variable.name.clone(), low)
-        });
-        take(function, ("tc_row", &kernel.threads), names, &mut lines);
-        self::part(function, (kernel, rows), number, &mut lines);
+        let copies = rows
+            .arrays
+            .iter()
+            .any(|array| array.copied_by.is_some_and(|by| (start..end).contains(&by)));
+        match end == start + 1 && !copies {
+            true => {
+                row_indices(function, kernel, &kernel.parts[start], &mut lines);
+                self::part(function, (kernel, rows), start, &mut lines);
+            }
+            false => joined(function, (kernel, rows), start..end, &mut lines),
+        }
         lines.close_to(depth);
+        start = end;
     }
     lines.depth = 0;
     lines.line("}");
     lines.text
+}
+
+/// The names of the row's indices.
+fn row_indices(function: &Function, kernel: &Kernel<'_>, part: &Part<'_>, lines: &mut Lines) {
+    let names = taken(part).iter().map(|index| {
+        let variable = &part.statement.variables[*index];
+        let low = variable.low.linear().cloned().unwrap_or_default();
+        (variable.name.clone(), low)
+    });
+    take(function, ("tc_row", &kernel.threads), names, lines);
+}
+
+/// Several parts in one loop: what one makes the others have in registers.
+fn joined(
+    function: &Function,
+    (kernel, rows): (&Kernel<'_>, &Rows),
+    numbers: Range<usize>,
+    lines: &mut Lines,
+) {
+    let first = &kernel.parts[numbers.start];
+    for number in numbers.clone() {
+        let part = &kernel.parts[number];
+        let target = &function.tensors[part.statement.target];
+        if let (Operator::Reduce(reduction, _), true) =
+            (part.statement.operator, rows.parts[number].is_held)
+        {
+            let neutral = values::neutral(reduction, target.scalar);
+            let cuda = target.scalar.computed().cuda();
+            lines.line(&format!("{cuda} tc_value_{number} = {neutral};"));
+        }
+    }
+    let shared_out = &rows.parts[numbers.start].shared_out;
+    let all: Vec<String> = shared_out
+        .iter()
+        .map(|index| extent(function, first.statement, *index))
+        .collect();
+    let depth = lines.depth;
+    lines.open(&format!(
+        "for (long long tc_at = threadIdx.x; tc_at < {}; tc_at += blockDim.x)",
+        all.join(" * ")
+    ));
+    for array in &rows.arrays {
+        if array.copied_by.is_some_and(|by| numbers.contains(&by)) {
+            let tensor = &function.tensors[array.tensor];
+            let (name, cuda) = (&tensor.name, tensor.scalar.cuda());
+            let row = row_place(function, kernel, array);
+            lines.line(&format!("const {cuda} tc_new_{name} = ({row})[tc_at];"));
+            lines.line("if (tc_fits)");
+            lines.line(&format!("    tc_copy_{name}[tc_at] = tc_new_{name};"));
+        }
+    }
+    for number in numbers.clone() {
+        let (part, row) = (&kernel.parts[number], &rows.parts[number]);
+        let statement = part.statement;
+        let target = &function.tensors[statement.target];
+        let computed = target.scalar.computed();
+        let own = ranges(part, &row.shared_out);
+        let held = |tensor: usize, subscripts: &[Subscript]| {
+            if let Some(writer) = holder(kernel, &rows.parts[..number], part, tensor, subscripts) {
+                return Some(format!("tc_element_{writer}"));
+            }
+            let place = place(kernel, part, subscripts, &row.shared_out);
+            if place.is_some() && place == own {
+                let writer = (numbers.start..number).rev().find(|before| {
+                    kernel.parts[*before].statement.target == tensor
+                        && !rows.parts[*before].is_held
+                });
+                let copies = |array: &&RowArray| {
+                    let by = array.copied_by.filter(|by| numbers.contains(by));
+                    array.tensor == tensor && by.is_some()
+                };
+                if let Some(writer) = writer {
+                    return Some(format!("tc_new_{writer}"));
+                }
+                if rows.arrays.iter().any(|array| copies(&array)) {
+                    return Some(format!("tc_new_{}", function.tensors[tensor].name));
+                }
+            }
+            in_row(function, (kernel, rows), part, tensor, subscripts)
+        };
+        let scope = Scope {
+            statement,
+            held: &held,
+        };
+        if !row.is_held {
+            lines.line(&format!("{} tc_new_{number};", target.scalar.cuda()));
+        }
+        let depth = lines.depth;
+        lines.open("");
+        row_indices(function, kernel, part, lines);
+        shared_indices(function, scope, &row.shared_out, lines);
+        match (row.is_held, statement.operator) {
+            (true, Operator::Reduce(reduction, _)) => {
+                let term = values::value_as(function, scope, &statement.value, computed);
+                let value = format!("tc_value_{number}");
+                lines.line(&accumulate(reduction, computed, &value, &term));
+            }
+            _ => inner_element(function, (kernel, rows), number, scope, lines),
+        }
+        lines.close_to(depth);
+    }
+    lines.close_to(depth);
+    for number in numbers {
+        let part = &kernel.parts[number];
+        if rows.parts[number].is_held {
+            let depth = lines.depth;
+            lines.open("");
+            row_indices(function, kernel, part, lines);
+            reduced(function, (kernel, rows), number, lines);
+            lines.close_to(depth);
+        }
+    }
 }
 
 /// Where the rows of tensors lie, and copies of those that are inputs.
@@ -137,43 +259,47 @@ fn shared(function: &Function, kernel: &Kernel<'_>, rows: &Rows, lines: &mut Lin
     for array in &rows.arrays {
         let tensor = &function.tensors[array.tensor];
         let (name, cuda) = (&tensor.name, tensor.scalar.cuda());
-        let elements = row_elements(function, kernel, array);
-        let place = match kernel.threads.is_empty() {
-            true => name.clone(),
-            false => format!("{name} + tc_row * {}", bracketed(&elements)),
-        };
+        let row = row_place(function, kernel, array);
         let here = format!("reinterpret_cast<{cuda} *>(tc_shared{offset})");
         match array.is_copied {
-            true => lines.line(&format!("const {cuda} *tc_row_{name} = {place};")),
+            true => {
+                lines.line(&format!("{cuda} *const tc_copy_{name} = {here};"));
+                lines.line(&format!(
+                    "const {cuda} *const tc_row_{name} = tc_fits ? tc_copy_{name} : {row};"
+                ));
+            }
             false => lines.line(&format!(
-                "{cuda} *const tc_row_{name} = tc_fits ? {here} : {place};"
+                "{cuda} *const tc_row_{name} = tc_fits ? {here} : {row};"
             )),
         }
         offset += &format!(" + {}", row_bytes(function, kernel, array));
     }
-    if !rows.arrays.iter().any(|array| array.is_copied) {
+    let before = |array: &&RowArray| array.is_copied && array.copied_by.is_none();
+    if !rows.arrays.iter().any(|array| before(&array)) {
         return;
     }
     lines.open("if (tc_fits)");
-    let mut offset = String::new();
-    for array in &rows.arrays {
-        let tensor = &function.tensors[array.tensor];
-        let (name, cuda) = (&tensor.name, tensor.scalar.cuda());
-        if array.is_copied {
-            let elements = row_elements(function, kernel, array);
-            lines.line(&format!(
-                "{cuda} *const tc_copy_{name} = reinterpret_cast<{cuda} *>(tc_shared{offset});"
-            ));
-            lines.line(&format!(
-                "for (long long tc_at = threadIdx.x; tc_at < {elements}; tc_at += blockDim.x)"
-            ));
-            lines.line(&format!("    tc_copy_{name}[tc_at] = tc_row_{name}[tc_at];"));
-            lines.line(&format!("tc_row_{name} = tc_copy_{name};"));
-        }
-        offset += &format!(" + {}", row_bytes(function, kernel, array));
+    for array in rows.arrays.iter().filter(before) {
+        let name = &function.tensors[array.tensor].name;
+        let elements = row_elements(function, kernel, array);
+        let row = row_place(function, kernel, array);
+        lines.line(&format!(
+            "for (long long tc_at = threadIdx.x; tc_at < {elements}; tc_at += blockDim.x)"
+        ));
+        lines.line(&format!("    tc_copy_{name}[tc_at] = ({row})[tc_at];"));
     }
     lines.line("__syncthreads();");
     lines.close_to(lines.depth - 1);
+}
+
+/// The row of a tensor in device memory.
+fn row_place(function: &Function, kernel: &Kernel<'_>, array: &RowArray) -> String {
+    let name = &function.tensors[array.tensor].name;
+    let elements = row_elements(function, kernel, array);
+    match kernel.threads.is_empty() {
+        true => name.clone(),
+        false => format!("{name} + tc_row * {}", bracketed(&elements)),
+    }
 }
 
 fn taken<'p>(part: &'p Part<'_>) -> &'p [usize] {
@@ -222,10 +348,126 @@ fn part(
     let target = &function.tensors[statement.target];
     let computed = target.scalar.computed();
     let held = |tensor: usize, subscripts: &[Subscript]| {
-        match holder(kernel, &rows.parts[..number], part, tensor, subscripts) {
-            Some(writer) => Some(format!("tc_element_{writer}")),
-            None => in_row(function, (kernel, rows), part, tensor, subscripts),
+        element_at_hand(function, (kernel, rows), number, tensor, subscripts)
+    };
+    let scope = Scope {
+        statement,
+        held: &held,
+    };
+    if !row.is_held {
+        share_out(function, scope, &row.shared_out, true, lines);
+        inner_element(function, (kernel, rows), number, scope, lines);
+        return;
+    }
+    if let (Operator::Reduce(reduction, _), false) = (statement.operator, row.shared_out.is_empty())
+    {
+        let neutral = values::neutral(reduction, target.scalar);
+        lines.line(&format!("{} tc_value_{number} = {neutral};", computed.cuda()));
+        let depth = lines.depth;
+        let sequential = statement
+            .reduced()
+            .filter(|index| !row.shared_out.contains(index));
+        for index in sequential {
+            open_loop(function, scope, index, lines);
         }
+        share_out(function, scope, &row.shared_out, false, lines);
+        let term = values::value_as(function, scope, &statement.value, computed);
+        let value = format!("tc_value_{number}");
+        lines.line(&accumulate(reduction, computed, &value, &term));
+        lines.close_to(depth);
+    }
+    reduced(function, (kernel, rows), number, lines);
+}
+
+/// What a read is, where it is in a register of all threads or in the row.
+fn element_at_hand(
+    function: &Function,
+    (kernel, rows): (&Kernel<'_>, &Rows),
+    number: usize,
+    tensor: usize,
+    subscripts: &[Subscript],
+) -> Option<String> {
+    let part = &kernel.parts[number];
+    match holder(kernel, &rows.parts[..number], part, tensor, subscripts) {
+        Some(writer) => Some(format!("tc_element_{writer}")),
+        None => in_row(function, (kernel, rows), part, tensor, subscripts),
+    }
+}
+
+/// An element of the row that a thread makes by itself.
+fn inner_element(
+    function: &Function,
+    (kernel, rows): (&Kernel<'_>, &Rows),
+    number: usize,
+    scope: Scope<'_>,
+    lines: &mut Lines,
+) {
+    let part = &kernel.parts[number];
+    let statement = part.statement;
+    let target = &function.tensors[statement.target];
+    let computed = target.scalar.computed();
+    let place = values::place(function, scope, statement.target, &statement.subscripts);
+    let memory = format!("{}[{place}]", target.name);
+    let element = in_row(
+        function,
+        (kernel, rows),
+        part,
+        statement.target,
+        &statement.subscripts,
+    )
+    .unwrap_or_else(|| memory.clone());
+    let value = match statement.operator {
+        Operator::Reduce(reduction, starts) => {
+            let at_hand = (scope.held)(statement.target, &statement.subscripts);
+            let before = at_hand.unwrap_or_else(|| memory.clone());
+            let first = match starts {
+                true => values::neutral(reduction, target.scalar),
+                false => values::loaded(&before, target.scalar),
+            };
+            lines.line(&format!("{} tc_value = {first};", computed.cuda()));
+            let depth = lines.depth;
+            for index in statement.reduced() {
+                open_loop(function, scope, index, lines);
+            }
+            let term = values::value_as(function, scope, &statement.value, computed);
+            lines.line(&accumulate(reduction, computed, "tc_value", &term));
+            lines.close_to(depth);
+            "tc_value".to_owned()
+        }
+        Operator::Assign => values::value_as(function, scope, &statement.value, computed),
+    };
+    let mut stored = values::stored(value, target.scalar, computed);
+    let row = &rows.parts[number];
+    let goes_on = rows.parts.get(number + 1).is_some_and(|next| next.joins);
+    if row.joins || goes_on || rows.arrays.iter().any(|array| array.copied_by == Some(number)) {
+        lines.line(&format!("tc_new_{number} = {stored};"));
+        stored = format!("tc_new_{number}");
+    }
+    let array = rows
+        .arrays
+        .iter()
+        .find(|array| array.tensor == statement.target);
+    match array {
+        Some(array) if array.is_stored => {
+            lines.line(&format!("{memory} = {element} = {stored};"));
+        }
+        _ => lines.line(&format!("{element} = {stored};")),
+    }
+}
+
+/// The one element that a part makes: threads join what each has in `tc_value`, and one of them writes it.
+fn reduced(
+    function: &Function,
+    (kernel, rows): (&Kernel<'_>, &Rows),
+    number: usize,
+    lines: &mut Lines,
+) {
+    let (part, row) = (&kernel.parts[number], &rows.parts[number]);
+    let statement = part.statement;
+    let target = &function.tensors[statement.target];
+    let computed = target.scalar.computed();
+    let held = |tensor: usize, subscripts: &[Subscript]| {
+        element_at_hand(function, (kernel, rows), number, tensor, subscripts)
     };
     let scope = Scope {
         statement,
@@ -233,90 +475,40 @@ fn part(
     };
     let place = values::place(function, scope, statement.target, &statement.subscripts);
     let memory = format!("{}[{place}]", target.name);
-    let element = held(statement.target, &statement.subscripts).unwrap_or_else(|| memory.clone());
-    let first = match statement.operator {
-        Operator::Reduce(reduction, true) => Some(values::neutral(reduction, target.scalar)),
-        Operator::Reduce(_, false) => Some(values::loaded(&element, target.scalar)),
-        Operator::Assign => None,
-    };
-    if !row.is_held {
-        share_out(function, scope, &row.shared_out, true, lines);
-        let value = match (statement.operator, first) {
-            (Operator::Reduce(reduction, _), Some(first)) => {
-                lines.line(&format!("{} tc_value = {first};", computed.cuda()));
-                let depth = lines.depth;
-                for index in statement.reduced() {
-                    open_loop(function, scope, index, lines);
+    let at_hand = held(statement.target, &statement.subscripts);
+    let (own, is_in_memory) = (format!("tc_element_{number}"), at_hand.is_none());
+    let before = values::loaded(&at_hand.unwrap_or_else(|| memory.clone()), target.scalar);
+    let mut reads_itself =
+        is_in_memory && matches!(statement.operator, Operator::Reduce(_, false));
+    let value = match statement.operator {
+        Operator::Assign => values::value_as(function, scope, &statement.value, computed),
+        Operator::Reduce(reduction, starts) => {
+            let term = match row.shared_out.is_empty() {
+                true => values::value_as(function, scope, &statement.value, computed),
+                false => {
+                    let (cuda, value) = (computed.cuda(), format!("tc_value_{number}"));
+                    let join = values::joined(reduction, computed, "a", "b");
+                    lines.line(&format!(
+                        "{value} = tc_reduce({value}, []({cuda} a, {cuda} b) {{ return {join}; }});"
+                    ));
+                    value
                 }
-                let term = values::value_as(function, scope, &statement.value, computed);
-                lines.line(&accumulate(reduction, computed, "tc_value", &term));
-                lines.close_to(depth);
-                "tc_value".to_owned()
+            };
+            match starts {
+                true if row.shared_out.is_empty() => {
+                    let neutral = values::neutral(reduction, target.scalar);
+                    values::joined(reduction, computed, &neutral, &term)
+                }
+                true => term,
+                false => values::joined(reduction, computed, &before, &term),
             }
-            _ => values::value_as(function, scope, &statement.value, computed),
-        };
-        let stored = values::stored(value, target.scalar, computed);
-        let array = rows
-            .arrays
-            .iter()
-            .find(|array| array.tensor == statement.target);
-        match array {
-            Some(array) if array.is_stored => {
-                lines.line(&format!("{memory} = {element} = {stored};"));
-            }
-            _ => lines.line(&format!("{element} = {stored};")),
         }
-        return;
-    }
-    let own = format!("tc_element_{number}");
-    let mut reads_itself = first.as_ref().is_some_and(|first| first.contains(&memory));
-    statement.reads(&mut |tensor, subscripts| {
+    };
+    let stored = values::stored(value, target.scalar, computed);
+    lines.line(&format!("{own} = {stored};"));
+    statement.value.reads(&mut |tensor, subscripts| {
         reads_itself |= tensor == statement.target && held(tensor, subscripts).is_none();
     });
-    match statement.operator {
-        Operator::Reduce(reduction, starts) if !row.shared_out.is_empty() => {
-            let neutral = values::neutral(reduction, target.scalar);
-            let cuda = computed.cuda();
-            lines.line(&format!("{cuda} tc_value = {neutral};"));
-            let before = first.filter(|_| !starts);
-            if let Some(before) = &before {
-                lines.line(&format!("const {cuda} tc_before = {before};"));
-            }
-            let depth = lines.depth;
-            let sequential = statement
-                .reduced()
-                .filter(|index| !row.shared_out.contains(index));
-            for index in sequential {
-                open_loop(function, scope, index, lines);
-            }
-            share_out(function, scope, &row.shared_out, false, lines);
-            let term = values::value_as(function, scope, &statement.value, computed);
-            lines.line(&accumulate(reduction, computed, "tc_value", &term));
-            lines.close_to(depth);
-            let join = values::joined(reduction, computed, "a", "b");
-            lines.line(&format!(
-                "tc_value = tc_reduce(tc_value, []({cuda} a, {cuda} b) {{ return {join}; }});"
-            ));
-            let value = match before {
-                Some(_) => values::joined(reduction, computed, "tc_before", "tc_value"),
-                None => "tc_value".to_owned(),
-            };
-            let stored = values::stored(value, target.scalar, computed);
-            lines.line(&format!("{own} = {stored};"));
-        }
-        Operator::Reduce(reduction, _) => {
-            let term = values::value_as(function, scope, &statement.value, computed);
-            let first = first.unwrap_or_default();
-            let value = values::joined(reduction, computed, &first, &term);
-            let stored = values::stored(value, target.scalar, computed);
-            lines.line(&format!("{own} = {stored};"));
-        }
-        Operator::Assign => {
-            let value = values::value_as(function, scope, &statement.value, computed);
-            let stored = values::stored(value, target.scalar, computed);
-            lines.line(&format!("{own} = {stored};"));
-        }
-    }
     if row.is_stored {
         // All have read the element before one changes it.
         if reads_itself {
@@ -351,12 +543,24 @@ fn share_out(
         ));
         return;
     }
-    let extent = |index: usize| extent(function, statement, index);
-    let all: Vec<String> = indices.iter().map(|index| extent(*index)).collect();
+    let all: Vec<String> = indices
+        .iter()
+        .map(|index| extent(function, statement, *index))
+        .collect();
     lines.open(&format!(
         "for (long long tc_at = threadIdx.x; tc_at < {}; tc_at += blockDim.x)",
         all.join(" * ")
     ));
+    shared_indices(function, scope, indices, lines);
+}
+
+/// The names of the indices that a thread takes of such a loop.
+fn shared_indices(function: &Function, scope: Scope<'_>, indices: &[usize], lines: &mut Lines) {
+    let statement = scope.statement;
+    let all: Vec<String> = indices
+        .iter()
+        .map(|index| extent(function, statement, *index))
+        .collect();
     for (position, index) in indices.iter().enumerate() {
         let variable = &statement.variables[*index];
         let mut text = "tc_at".to_owned();

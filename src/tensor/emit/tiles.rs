@@ -74,7 +74,9 @@ pub(super) fn kernel(
         let target = part.statement.target;
         if held.is_none() {
             let computed = function.tensors[target].scalar.computed();
-            lines.line(&format!("{} tc_value_{number}{};", computed.cuda(), tiled.array()));
+            // Points that are outside have a value, too.
+            let array = tiled.array();
+            lines.line(&format!("{} tc_value_{number}{array} = {{}};", computed.cuda()));
         }
         lines.line(&format!("// {}", comment(source, part.statement.span)));
         let slot = held.unwrap_or(number);

@@ -28,6 +28,8 @@ pub struct RowPart {
     pub shared_out: Vec<usize>,
     /// The block waits before it.
     pub barrier: bool,
+    /// It is computed in the loop of the part before it, value by value.
+    pub joins: bool,
     /// The statement makes one element of the row, which all threads then have.
     pub is_held: bool,
     /// What it makes is written to device memory.
@@ -39,8 +41,10 @@ pub struct RowPart {
 pub struct RowArray {
     /// The tensor.
     pub tensor: usize,
-    /// It is an input, copied before the first part.
+    /// It is an input, which is copied.
     pub is_copied: bool,
+    /// The part whose loop copies it, as it reads all of it; else it is copied before the first part.
+    pub copied_by: Option<usize>,
     /// Others read it, so that it is written to device memory, too.
     pub is_stored: bool,
 }
@@ -205,26 +209,28 @@ fn taken<'p>(part: &'p Part<'_>) -> &'p [usize] {
 fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
     let arrays = arrays(function, kernel);
     let mut parts: Vec<RowPart> = Vec::new();
+    // What was touched since the block waited, and since it waited before the loop that now runs.
     let mut touched: Vec<Touch> = Vec::new();
+    let mut before_loop: Vec<Touch> = Vec::new();
+    let mut loop_start = 0;
     for (number, part) in kernel.parts.iter().enumerate() {
         let statement = part.statement;
         let is_held = inner(part).next().is_none();
-        let shared_out: Vec<usize> = match is_held {
-            false => inner(part).collect(),
-            true => flat(statement),
-        };
-        let is_stored = match is_held {
-            true => !is_private(function, kernel, number),
-            false => true,
-        };
+        let shared_out = shared_out(part);
+        let is_stored = !is_held || !is_private(function, kernel, number);
         let mut own: Vec<Touch> = Vec::new();
+        let mut needs_loop = false;
         let mut read = |tensor: usize, subscripts: &[Subscript]| {
-            if holder(kernel, &parts, part, tensor, subscripts).is_none() {
-                own.push(Touch {
+            match holder(kernel, &parts, part, tensor, subscripts) {
+                Some(writer) => needs_loop |= writer >= loop_start,
+                None => own.push(Touch {
                     tensor,
-                    writes: false,
+                    // The loop that copies an input is the one that writes it.
+                    writes: arrays
+                        .iter()
+                        .any(|array| array.tensor == tensor && array.copied_by == Some(number)),
                     place: place(kernel, part, subscripts, &shared_out),
-                });
+                }),
             }
         };
         statement.reads(&mut |tensor, subscripts| read(tensor, subscripts));
@@ -243,23 +249,39 @@ fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
             });
         }
         let meets = |a: &Touch, b: &Touch| {
-            a.tensor == b.tensor && (a.writes || b.writes) && (a.place.is_none() || a.place != b.place)
+            a.tensor == b.tensor
+                && (a.writes || b.writes)
+                && (a.place.is_none() || a.place != b.place)
         };
-        let barrier = own
-            .iter()
-            .any(|own| touched.iter().any(|before| meets(before, own)));
+        let any_meets = |before: &[Touch]| {
+            own.iter()
+                .any(|own| before.iter().any(|before| meets(before, own)))
+        };
+        let follows = number > 0 && {
+            let ranges = |part| ranges(part, &self::shared_out(part));
+            let own_ranges = ranges(part);
+            own_ranges.is_some() && own_ranges == ranges(&kernel.parts[number - 1])
+        };
+        let joins = follows && !needs_loop && !any_meets(&before_loop);
+        let barrier = !joins && any_meets(&touched);
         if barrier {
             touched.clear();
         }
+        if !joins {
+            before_loop = touched.clone();
+            loop_start = number;
+        }
+        before_loop.extend(own.iter().cloned());
         if is_held && statement.reduced().next().is_some() {
             // The reduction itself waits: behind it only the element is new.
             touched.clear();
-            own.retain(|touch| touch.writes);
+            own.retain(|touch| touch.writes && touch.place.as_ref().is_some_and(Vec::is_empty));
         }
         touched.extend(own);
         parts.push(RowPart {
             shared_out,
             barrier,
+            joins,
             is_held,
             is_stored,
         });
@@ -267,7 +289,35 @@ fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
     Rows { parts, arrays }
 }
 
+/// Indices that the threads of a block share out for a part.
+fn shared_out(part: &Part<'_>) -> Vec<usize> {
+    let inner: Vec<usize> = inner(part).collect();
+    match inner.is_empty() {
+        true => flat(part.statement),
+        false => inner,
+    }
+}
+
+/// The ranges of the loop of a part, where they are the same for all rows and where all that the part does is in it.
+pub fn ranges(part: &Part<'_>, shared_out: &[usize]) -> Option<Vec<(Linear, Linear)>> {
+    let statement = part.statement;
+    let is_held = inner(part).next().is_none();
+    if shared_out.is_empty() || (is_held && shared_out.len() != statement.reduced().count()) {
+        return None;
+    }
+    let ranges = shared_out.iter().map(|index| {
+        let variable = &statement.variables[*index];
+        let range = (
+            variable.low.linear()?.clone(),
+            variable.high.linear()?.clone(),
+        );
+        (!range.0.has_variables() && !range.1.has_variables()).then_some(range)
+    });
+    ranges.collect()
+}
+
 /// What a thread touches in memory that others see.
+#[derive(Clone)]
 struct Touch {
     tensor: usize,
     writes: bool,
@@ -276,7 +326,7 @@ struct Touch {
 }
 
 /// The ranges that threads share out, where an element is named by these indices in their order, behind those of the row.
-fn place(
+pub fn place(
     kernel: &Kernel<'_>,
     part: &Part<'_>,
     subscripts: &[Subscript],
@@ -446,6 +496,7 @@ fn arrays(function: &Function, kernel: &Kernel<'_>) -> Vec<RowArray> {
             None if reads > 1 => found.push(RowArray {
                 tensor,
                 is_copied: true,
+                copied_by: copied_by(function, kernel, tensor),
                 is_stored: false,
             }),
             // Whatever is read was written before, by this block: the first one that touches it fills the row.
@@ -453,6 +504,7 @@ fn arrays(function: &Function, kernel: &Kernel<'_>) -> Vec<RowArray> {
                 found.push(RowArray {
                     tensor,
                     is_copied: false,
+                    copied_by: None,
                     is_stored: known.role != Role::Temporary
                         || is_read_outside(function, kernel, tensor),
                 });
@@ -461,6 +513,31 @@ fn arrays(function: &Function, kernel: &Kernel<'_>) -> Vec<RowArray> {
         }
     }
     found
+}
+
+/// The first part that reads a tensor, where each of its threads reads what it has to copy, and nothing else.
+fn copied_by(function: &Function, kernel: &Kernel<'_>, tensor: usize) -> Option<usize> {
+    let mut first: Option<usize> = None;
+    let mut whole = true;
+    let extents = &function.tensors[tensor].extents[kernel.threads.len()..];
+    let row: Vec<(Linear, Linear)> = extents
+        .iter()
+        .map(|extent| (Linear::number(0), extent.clone()))
+        .collect();
+    for (number, part) in kernel.parts.iter().enumerate() {
+        if first.is_some() {
+            break;
+        }
+        let shared_out = shared_out(part);
+        part.statement.reads(&mut |read, subscripts| {
+            if read == tensor {
+                first = Some(number);
+                let place = place(kernel, part, subscripts, &shared_out);
+                whole &= place.as_ref() == Some(&row) && ranges(part, &shared_out).is_some();
+            }
+        });
+    }
+    first.filter(|_| whole)
 }
 
 /// Whether a part before the given one reads a tensor.
