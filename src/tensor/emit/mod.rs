@@ -112,7 +112,9 @@ const HELPERS: &[Helper] = &[
                value = join(value, __shfl_xor_sync(0xffffffffu, value, distance));\n    \
                if (threadIdx.x % 32 == 0)\n        warps[threadIdx.x / 32] = value;\n    \
                __syncthreads();\n    value = warps[0];\n    \
-               for (int warp = 1; warp < blockDim.x / 32; ++warp)\n        value = join(value, warps[warp]);\n    \
+               if (blockDim.x == 256) {\n        for (int warp = 1; warp < 8; ++warp)\n            \
+               value = join(value, warps[warp]);\n    } else {\n        \
+               for (int warp = 1; warp < blockDim.x / 32; ++warp)\n            value = join(value, warps[warp]);\n    }\n    \
                __syncthreads();\n    return value;\n}\n",
     },
     Helper {
