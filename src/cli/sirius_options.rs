@@ -170,8 +170,7 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
                 ("parallel", Reductions::Parallel),
                 ("ordered", Reductions::Ordered),
             ];
-            draft.build.sirius.tensor.reductions =
-                one_of("sirius-tc-reductions", value, &orders)?;
+            draft.build.sirius.tensor.reductions = one_of("sirius-tc-reductions", value, &orders)?;
             Ok(())
         },
     ),

@@ -7,9 +7,9 @@
 //! Invariant: in each element, terms are joined in the order of the identity mapping, so that results are equal to the last
 //! bit; only [`Scatter::Atomic`] gives that up.
 
+use super::Options;
 use super::linear::Linear;
 use super::program::{self, Function, Statement, Subscript};
-use super::Options;
 use super::syntax::tree::{Operator, Reduction};
 use super::transform::{self, Rows, Tiles};
 use super::types::Scalar;
@@ -103,12 +103,7 @@ pub enum Work {
 
 /// The kernels of a definition.
 pub fn map(function: &Function, options: Options) -> Vec<Step<'_>> {
-    let steps = steps(
-        function,
-        &function.body,
-        options.mapping,
-        options.scatter,
-    );
+    let steps = steps(function, &function.body, options.mapping, options.scatter);
     transform::transform(function, steps, options)
 }
 

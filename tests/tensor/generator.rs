@@ -287,13 +287,15 @@ impl<'r> Draft<'r> {
         let operator = self.pick(&["max=!", "min=!", "+=!"]);
         self.lines.push(format!("  {largest}(i) {operator} {read}"));
         if self.chance(30) {
-            self.lines.push(format!("  {largest}(i) = {largest}(i) + 1"));
+            self.lines
+                .push(format!("  {largest}(i) = {largest}(i) + 1"));
         }
         self.lines
             .push(format!("  {apart}(i, j) = A0(i, j) - {largest}(i)"));
         let place = self.pick(&["k", "M - 1 - k", "k / 2"]);
-        self.lines
-            .push(format!("  {total}(i) +=! {apart}(i, {place}) where k in 0:M"));
+        self.lines.push(format!(
+            "  {total}(i) +=! {apart}(i, {place}) where k in 0:M"
+        ));
         self.lines.push(format!(
             "  {result}(i, j) = {apart}(i, j) * 2 + {total}(i) where j in 0:M"
         ));

@@ -271,12 +271,7 @@ fn element(function: &Function, statement: &Statement, lines: &mut Lines) {
     lines.line(&format!("{element} = {stored};"));
 }
 
-pub(super) fn accumulate(
-    reduction: Reduction,
-    computed: Scalar,
-    into: &str,
-    term: &str,
-) -> String {
+pub(super) fn accumulate(reduction: Reduction, computed: Scalar, into: &str, term: &str) -> String {
     match reduction {
         Reduction::Sum => format!("{into} += {term};"),
         Reduction::Product => format!("{into} *= {term};"),

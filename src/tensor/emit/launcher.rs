@@ -216,8 +216,10 @@ fn launches(
                         if !plan.arrays.is_empty() {
                             let bytes = rows::bytes(function, kernel, plan);
                             let _ = writeln!(text, "{indent}{{");
-                            let _ = writeln!(text, "{indent}    const long long tc_bytes = {bytes};");
-                            let _ = writeln!(text, "{indent}    const bool tc_fits = {};", rows::fit());
+                            let _ =
+                                writeln!(text, "{indent}    const long long tc_bytes = {bytes};");
+                            let _ =
+                                writeln!(text, "{indent}    const bool tc_fits = {};", rows::fit());
                             shared = "tc_fits ? tc_bytes : 0";
                             passed += ", tc_fits";
                         }

@@ -199,8 +199,7 @@ fn joined(
             let place = place(kernel, part, subscripts, &row.shared_out);
             if place.is_some() && place == own {
                 let writer = (numbers.start..number).rev().find(|before| {
-                    kernel.parts[*before].statement.target == tensor
-                        && !rows.parts[*before].is_held
+                    kernel.parts[*before].statement.target == tensor && !rows.parts[*before].is_held
                 });
                 let copies = |array: &&RowArray| {
                     let by = array.copied_by.filter(|by| numbers.contains(by));
@@ -362,7 +361,10 @@ fn part(
     if let (Operator::Reduce(reduction, _), false) = (statement.operator, row.shared_out.is_empty())
     {
         let neutral = values::neutral(reduction, target.scalar);
-        lines.line(&format!("{} tc_value_{number} = {neutral};", computed.cuda()));
+        lines.line(&format!(
+            "{} tc_value_{number} = {neutral};",
+            computed.cuda()
+        ));
         let depth = lines.depth;
         let sequential = statement
             .reduced()
@@ -439,7 +441,13 @@ fn inner_element(
     let mut stored = values::stored(value, target.scalar, computed);
     let row = &rows.parts[number];
     let goes_on = rows.parts.get(number + 1).is_some_and(|next| next.joins);
-    if row.joins || goes_on || rows.arrays.iter().any(|array| array.copied_by == Some(number)) {
+    if row.joins
+        || goes_on
+        || rows
+            .arrays
+            .iter()
+            .any(|array| array.copied_by == Some(number))
+    {
         lines.line(&format!("tc_new_{number} = {stored};"));
         stored = format!("tc_new_{number}");
     }
@@ -478,8 +486,7 @@ fn reduced(
     let at_hand = held(statement.target, &statement.subscripts);
     let (own, is_in_memory) = (format!("tc_element_{number}"), at_hand.is_none());
     let before = values::loaded(&at_hand.unwrap_or_else(|| memory.clone()), target.scalar);
-    let mut reads_itself =
-        is_in_memory && matches!(statement.operator, Operator::Reduce(_, false));
+    let mut reads_itself = is_in_memory && matches!(statement.operator, Operator::Reduce(_, false));
     let value = match statement.operator {
         Operator::Assign => values::value_as(function, scope, &statement.value, computed),
         Operator::Reduce(reduction, starts) => {

@@ -7,8 +7,8 @@ use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::mapping::{Kernel, Part, Work};
 use crate::tensor::program::{Function, Statement, Subscript, Value, ValueKind};
 use crate::tensor::syntax::tree::Operator;
-use crate::tensor::transform::tiles::reducing;
 use crate::tensor::transform::Tiles;
+use crate::tensor::transform::tiles::reducing;
 use crate::tensor::types::Scalar;
 
 /// What the text of a tiled kernel is made of.
@@ -76,17 +76,20 @@ pub(super) fn kernel(
             let computed = function.tensors[target].scalar.computed();
             // Points that are outside have a value, too.
             let array = tiled.array();
-            lines.line(&format!("{} tc_value_{number}{array} = {{}};", computed.cuda()));
+            lines.line(&format!(
+                "{} tc_value_{number}{array} = {{}};",
+                computed.cuda()
+            ));
         }
         lines.line(&format!("// {}", comment(source, part.statement.span)));
         let slot = held.unwrap_or(number);
         tiled.part(number, (slot, held.is_some()), &mut lines);
         // An element stays in its register as long as the next part changes it again, unless elements are narrower.
         let scalar = function.tensors[target].scalar;
-        let goes_on = kernel.parts.get(number + 1).is_some_and(|next| {
-            next.statement.target == target
-                && scalar == scalar.computed()
-        });
+        let goes_on = kernel
+            .parts
+            .get(number + 1)
+            .is_some_and(|next| next.statement.target == target && scalar == scalar.computed());
         if goes_on {
             held = Some(slot);
             continue;
@@ -95,7 +98,10 @@ pub(super) fn kernel(
             let place = values::place(function, part.statement, target, &part.statement.subscripts);
             let value = tiled.value(slot);
             let stored = values::stored(value, scalar, scalar.computed());
-            lines.line(&format!("{}[{place}] = {stored};", function.tensors[target].name));
+            lines.line(&format!(
+                "{}[{place}] = {stored};",
+                function.tensors[target].name
+            ));
         });
         held = None;
     }
@@ -162,7 +168,10 @@ impl Tiled<'_> {
     }
 
     fn value(&self, slot: usize) -> String {
-        let each = self.several().into_iter().filter_map(|side| self.names(side));
+        let each = self
+            .several()
+            .into_iter()
+            .filter_map(|side| self.names(side));
         let places: String = each.map(|(counter, _)| format!("[{counter}]")).collect();
         format!("tc_value_{slot}{places}")
     }
@@ -183,7 +192,11 @@ impl Tiled<'_> {
     fn declare(&self, number: usize, lines: &mut Lines) {
         let staged = &self.tiles.staged[number];
         let extents = staged.order().into_iter().map(|dimension| {
-            let padding = if dimension == staged.inner { staged.padding } else { 0 };
+            let padding = if dimension == staged.inner {
+                staged.padding
+            } else {
+                0
+            };
             format!("[{}]", staged.extents[dimension] + padding)
         });
         lines.line(&format!(
@@ -219,7 +232,9 @@ impl Tiled<'_> {
                 1 => String::new(),
                 points => format!(" * {points}"),
             };
-            lines.line(&format!("const long long tc_first{dimension} = {block}{points};"));
+            lines.line(&format!(
+                "const long long tc_first{dimension} = {block}{points};"
+            ));
             if dimension > 0 {
                 lines.line(&format!("tc_block /= {count};"));
             }
@@ -391,7 +406,9 @@ impl Tiled<'_> {
         lines.line("__syncthreads();");
         lines.open(&format!("if (tc_steps == {strip})"));
         lines.line("#pragma unroll");
-        lines.open(&format!("for (int tc_step = 0; tc_step < {strip}; ++tc_step)"));
+        lines.open(&format!(
+            "for (int tc_step = 0; tc_step < {strip}; ++tc_step)"
+        ));
         self.step(part, value, lines);
         lines.close_to(lines.depth - 2);
         lines.open("else");
@@ -425,7 +442,11 @@ impl Tiled<'_> {
                     true => subscript,
                     false => {
                         let extent = factor(self.function, &tensor.extents[dimension]);
-                        format!("{} * {extent} + {}", bracketed(&place), bracketed(&subscript))
+                        format!(
+                            "{} * {extent} + {}",
+                            bracketed(&place),
+                            bracketed(&subscript)
+                        )
                     }
                 };
             }
@@ -645,7 +666,9 @@ impl Tiled<'_> {
         let place = |dimension: usize| {
             let mut terms: Vec<String> = Vec::new();
             for (atom, factor) in &staged.subscripts[dimension].terms {
-                let Atom::Variable(index) = atom else { continue };
+                let Atom::Variable(index) = atom else {
+                    continue;
+                };
                 let local = match Some(*index) == strip_index {
                     true => Some("tc_step".to_owned()),
                     false => taken(part)

@@ -72,11 +72,7 @@ pub(super) fn form(function: &Function, statement: &Statement, form: &Linear) ->
 }
 
 /// One end of a range.
-pub(super) fn bound<'s>(
-    function: &Function,
-    scope: impl Into<Scope<'s>>,
-    bound: &Bound,
-) -> String {
+pub(super) fn bound<'s>(function: &Function, scope: impl Into<Scope<'s>>, bound: &Bound) -> String {
     let scope = scope.into();
     match bound {
         Bound::Linear(linear) => form(function, scope.statement, linear),
@@ -85,11 +81,7 @@ pub(super) fn bound<'s>(
 }
 
 /// A value in the type in which it is computed.
-pub(super) fn value<'s>(
-    function: &Function,
-    scope: impl Into<Scope<'s>>,
-    value: &Value,
-) -> String {
+pub(super) fn value<'s>(function: &Function, scope: impl Into<Scope<'s>>, value: &Value) -> String {
     text(function, scope.into(), value).at(LOOSEST)
 }
 
@@ -236,12 +228,7 @@ fn real(number: f64, scalar: Scalar) -> String {
 }
 
 /// A read in the type in which it is computed.
-fn read(
-    function: &Function,
-    scope: Scope<'_>,
-    tensor: usize,
-    subscripts: &[Subscript],
-) -> String {
+fn read(function: &Function, scope: Scope<'_>, tensor: usize, subscripts: &[Subscript]) -> String {
     let known = &function.tensors[tensor];
     if let Some(held) = (scope.held)(tensor, subscripts) {
         return loaded(&held, known.scalar);

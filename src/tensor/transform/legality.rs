@@ -30,7 +30,9 @@ pub fn is_parallel(function: &Function, kernel: &Kernel<'_>, dimension: usize) -
         let written = own.iter().filter(|access| access.writes);
         written.into_iter().all(|write| {
             of_kernel().all(|(other, touched)| {
-                let mut touched = touched.iter().filter(|access| access.tensor == write.tensor);
+                let mut touched = touched
+                    .iter()
+                    .filter(|access| access.tensor == write.tensor);
                 touched.all(|touch| {
                     let pair = [(writer, write), (other, touch)];
                     let question = question(function, kernel, pair, dimension);

@@ -22,7 +22,6 @@ mod tests;
 pub use rows::Rows;
 pub use tiles::{Staged, TileDimension, Tiles};
 
-
 use super::Options;
 use super::mapping::{Mapping, Plan, Step};
 use super::program::Function;

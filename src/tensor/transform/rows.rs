@@ -106,7 +106,10 @@ fn longest<'f>(
             let fits = kernel.plan == Plan::Elements
                 && kernel.threads.get(..dimensions) == Some(threads)
                 && (dimensions > 0 || kernel.threads.is_empty())
-                && kernel.parts.iter().all(|part| fits(function, part, dimensions, reductions));
+                && kernel
+                    .parts
+                    .iter()
+                    .all(|part| fits(function, part, dimensions, reductions));
             if !fits {
                 break;
             }
@@ -148,7 +151,8 @@ fn fits(function: &Function, part: &Part<'_>, dimensions: usize, reductions: Red
     let statement = part.statement;
     let is_plain = !statement.scatter && taken.len() == statement.free().count();
     let is_row = taken.len() == dimensions && statement.reduced().next().is_some();
-    is_plain && (!is_row || (reads_along(statement) && may_reorder(function, statement, reductions)))
+    is_plain
+        && (!is_row || (reads_along(statement) && may_reorder(function, statement, reductions)))
 }
 
 /// Whether terms may be joined by several threads.
@@ -167,7 +171,9 @@ fn may_reorder(function: &Function, statement: &Statement, reductions: Reduction
 fn reads_along(statement: &Statement) -> bool {
     let (mut along, mut across) = (false, false);
     statement.value.reads(&mut |_, subscripts| {
-        let Some(last) = subscripts.last() else { return };
+        let Some(last) = subscripts.last() else {
+            return;
+        };
         match &last.linear {
             Some(form) => {
                 let indices = form.variables();
@@ -342,7 +348,10 @@ pub fn place(
         .map(|(subscript, index)| {
             let variable = &statement.variables[*index];
             let is_it = subscript.linear.as_ref()?.as_variable() == Some(*index);
-            let range = (variable.low.linear()?.clone(), variable.high.linear()?.clone());
+            let range = (
+                variable.low.linear()?.clone(),
+                variable.high.linear()?.clone(),
+            );
             let is_fixed = !range.0.has_variables() && !range.1.has_variables();
             (is_it && is_fixed && !subscript.guarded).then_some(range)
         })
@@ -544,8 +553,7 @@ fn copied_by(function: &Function, kernel: &Kernel<'_>, tensor: usize) -> Option<
 fn reads_before(kernel: &Kernel<'_>, tensor: usize, number: usize) -> bool {
     let mut found = false;
     for part in &kernel.parts[..number] {
-        part.statement
-            .reads(&mut |read, _| found |= read == tensor);
+        part.statement.reads(&mut |read, _| found |= read == tensor);
     }
     found
 }

@@ -5,10 +5,10 @@
 
 use super::rows::RowPart;
 use super::tiles::Tiles;
+use crate::tensor::Options;
 use crate::tensor::linear::{Atom, Linear, Notation};
 use crate::tensor::mapping::{Kernel, Part, Plan, Step, Work, map};
 use crate::tensor::program::{Bound, Function, Statement};
-use crate::tensor::Options;
 
 /// The tree of a definition.
 pub fn schedule(function: &Function, options: Options) -> String {
@@ -60,10 +60,7 @@ impl<'f> Tree<'f> {
 
     fn name(&self, part: &Part<'_>) -> String {
         let is_it = |known: &&&Statement| std::ptr::eq(**known, part.statement);
-        let number = self
-            .statements
-            .iter()
-            .position(|known| is_it(&known));
+        let number = self.statements.iter().position(|known| is_it(&known));
         let name = number.map_or(String::new(), |number| format!("S{number}"));
         match part.work {
             Work::Initialise => format!("neutral elements of {name}"),
@@ -233,7 +230,10 @@ impl<'f> Tree<'f> {
                     );
                     self.line(depth + 1, &line);
                 }
-                self.line(depth + 1, &format!("band [{name}%{}] in order, unrolled", tiles.strip));
+                self.line(
+                    depth + 1,
+                    &format!("band [{name}%{}] in order, unrolled", tiles.strip),
+                );
                 depth += 2;
             }
             let line = format!(

@@ -62,9 +62,8 @@ fn a_dimension_on_which_a_dependence_leads_elsewhere_is_refused() {
 
 #[test]
 fn data_as_subscripts_may_name_any_element() {
-    let scatter = function(
-        "def f(int(B) I, float(B, D) G) -> (float(B, D) O) {\n O(I(b), d) +=! G(b, d)\n}",
-    );
+    let scatter =
+        function("def f(int(B) I, float(B, D) G) -> (float(B, D) O) {\n O(I(b), d) +=! G(b, d)\n}");
     let mut kernel = kernels(&scatter).pop().expect("there is a kernel");
     // As if every index on the left were shared out.
     let statement = kernel.parts[0].statement;
@@ -97,11 +96,15 @@ fn products_are_tiled_and_what_may_not_be_is_not() {
     assert!(with("", product));
     assert!(with("", "C(i) +=! A(i, k)"));
     // The range of k is another one in each point of a tile.
-    assert!(!with("", "C(i, j) +=! A(i, k) * B(k, j) where k in 0:min(M, i + 1)"));
+    assert!(!with(
+        "",
+        "C(i, j) +=! A(i, k) * B(k, j) where k in 0:min(M, i + 1)"
+    ));
     // Points outside would divide by zero.
     assert!(!with("", "C(i, j) +=! 4 / D(i, k) * D(j, k)"));
     // The product reads what the same kernel writes for other points.
-    let own = "def f(float(N, N) A) -> (B, C) {\n B(i, j) = A(i, j)\n C(i, j) +=! B(i, k) * B(k, j)\n}";
+    let own =
+        "def f(float(N, N) A) -> (B, C) {\n B(i, j) = A(i, j)\n C(i, j) +=! B(i, k) * B(k, j)\n}";
     assert!(!is_tiled(own));
     // Nothing is read twice, nor apart.
     assert!(!with("", "C(i) +=! B(k, i)"));
@@ -113,9 +116,7 @@ fn rows_join_only_what_stays_in_the_row() {
         let function = function(text);
         let all = kernels(&function).into_iter().map(Step::Kernel).collect();
         let made = rows(&function, all, reductions);
-        let is_row = |step: &Step<'_>| {
-            matches!(step, Step::Kernel(kernel) if matches!(kernel.plan, Plan::Rows(_)))
-        };
+        let is_row = |step: &Step<'_>| matches!(step, Step::Kernel(kernel) if matches!(kernel.plan, Plan::Rows(_)));
         (made.len(), made.iter().filter(|step| is_row(step)).count())
     };
     let softmax = "def f(float(N, D) I) -> (O) {\n m(n) max=! I(n, d)\n e(n, d) = exp(I(n, d) - m(n))\n \

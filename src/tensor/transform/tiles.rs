@@ -360,7 +360,10 @@ fn staged(
     Some(Staged {
         tensor: access.tensor,
         subscripts: access.subscripts.clone(),
-        padding: match (crosses, dimensions.iter().any(|dimension| dimension.points > 1)) {
+        padding: match (
+            crosses,
+            dimensions.iter().any(|dimension| dimension.points > 1),
+        ) {
             (false, _) => 0,
             (true, true) => 4,
             (true, false) => 1,
