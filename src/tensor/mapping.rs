@@ -5,7 +5,7 @@
 //! the order of `variables`.
 //!
 //! Invariant: in each element, terms are joined in the order of the identity mapping, so that results are equal to the last
-//! bit; only [`Scatter::Atomic`] gives that up.
+//! bit; only [`Scatter::Atomic`] and [`transform::Reductions::Parallel`] give that up.
 
 use super::Options;
 use super::linear::Linear;

@@ -15,7 +15,8 @@
 //!
 //! Invariant: a definition that comes out of [`ranges`] reads no element outside its tensor, and none that nothing has
 //! defined, whatever values and sizes it gets: what is not proven is checked by the launcher or guarded at the access, and
-//! what can be neither is refused. Every mapping computes what [`mapping::Mapping::Identity`] computes.
+//! what can be neither is refused. Every mapping computes what [`mapping::Mapping::Identity`] computes, up to the order in
+//! which [`transform::Reductions`] joins the terms of a row.
 
 pub mod builtins;
 pub mod describe;

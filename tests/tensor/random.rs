@@ -1,4 +1,4 @@
-//! Random definitions, many in one program: the interpreter, the identity mapping and the parallel one make the same.
+//! Random definitions, many in one program: the interpreter and all mappings make the same.
 
 use super::host::{Case, program};
 use super::{generator, interpreter, run};

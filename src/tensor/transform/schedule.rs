@@ -245,7 +245,11 @@ impl<'f> Tree<'f> {
     }
 
     fn row(&mut self, part: &Part<'f>, row: &RowPart, depth: usize) {
-        let wait = if row.barrier { " behind a barrier" } else { "" };
+        let wait = match (row.barrier, row.joins) {
+            (true, _) => " behind a barrier",
+            (false, true) => " in the loop of the one before",
+            (false, false) => "",
+        };
         let line = format!("filter {{{}}}{wait}", self.name(part));
         self.line(depth, &line);
         let statement = part.statement;
