@@ -134,7 +134,36 @@ pub(super) fn kernel(
     }
     lines.depth = 0;
     lines.line("}");
-    lines.text
+    without_unused(&lines.text)
+}
+
+/// The text without the names of indices that nothing in their block uses.
+fn without_unused(text: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    // From behind, so that what only an unused name uses is unused, too.
+    for line in text.lines().rev() {
+        let depth = |line: &str| line.len() - line.trim_start().len();
+        let name = line
+            .trim_start()
+            .strip_prefix("const long long ")
+            .and_then(|rest| rest.split_once(" = "))
+            .map(|(name, _)| name);
+        let is_used = name.is_none_or(|name| {
+            let block = kept
+                .iter()
+                .rev()
+                .take_while(|later| depth(later) >= depth(line));
+            let is_name = |byte: char| byte.is_alphanumeric() || byte == '_';
+            block
+                .flat_map(|later| later.split(|byte| !is_name(byte)))
+                .any(|word| word == name)
+        });
+        if is_used {
+            kept.push(line);
+        }
+    }
+    kept.reverse();
+    kept.join("\n") + "\n"
 }
 
 /// The names of the row's indices.
