@@ -5,8 +5,9 @@
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
-//!   precision, for every mapping.
-//! * `random/…`: random definitions, of which an interpreter, the identity mapping and the parallel one make the same.
+//!   precision, with the reference and with the default mapping.
+//! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
+//! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
 #[allow(dead_code, reason = "cases of this test are in a folder beside others")]
@@ -26,6 +27,7 @@ mod random;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
 use sirius_rs::tensor::mapping::{Mapping, Scatter, map};
+use sirius_rs::tensor::transform::schedule::schedule;
 use sirius_rs::tensor::{Options, check, translate};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,11 +41,14 @@ fn main() {
         }));
     }
     for program in files(&root.join("test_programs/tensor"), "cu") {
-        for mapping in ["identity", "parallel"] {
-            let program = program.clone();
-            let name = format!("programs/{}/{mapping}", stem(&program));
-            trials.push(Trial::test(name, move || self::program(&program, mapping)));
-        }
+        let name = format!("programs/{}", stem(&program));
+        trials.push(Trial::test(name, move || self::program(&program)));
+    }
+    for case in files(&root.join("tests/tensor/schedules"), "tc") {
+        trials.push(Trial::test(
+            format!("schedules/{}", stem(&case)),
+            move || schedules(&case),
+        ));
     }
     let cases = files(&root.join("tests/tensor/cases"), "tc");
     trials.push(Trial::test("hostile", move || hostile::texts(&cases)));
@@ -89,12 +94,27 @@ fn case(case: &Path) -> Result<(), Failed> {
             let mut found = String::new();
             for function in &functions {
                 found += &describe(function);
-                let launches = map(function, Mapping::Parallel, Scatter::Ordered);
+                let options = Options {
+                    mapping: Mapping::Parallel,
+                    ..Options::default()
+                };
+                let launches = map(function, options);
                 found += &describe_launches(function, &launches, 1);
             }
-            for mapping in [Mapping::Identity, Mapping::Parallel] {
+            let mappings = [
+                Mapping::Identity,
+                Mapping::Parallel,
+                Mapping::Tiled,
+                Mapping::Auto,
+            ];
+            for mapping in mappings {
                 for scatter in [Scatter::Ordered, Scatter::Atomic] {
-                    translate(&name, &source, Options { mapping, scatter })
+                    let options = Options {
+                        mapping,
+                        scatter,
+                        ..Options::default()
+                    };
+                    translate(&name, &source, options)
                         .map_err(|_| "what is accepted is translated")?;
                 }
             }
@@ -108,31 +128,81 @@ fn case(case: &Path) -> Result<(), Failed> {
     filetests::compare(case, MARK, &found)
 }
 
-fn program(source: &Path, mapping: &str) -> Result<(), Failed> {
+/// How the definitions of a file are scheduled.
+fn schedules(case: &Path) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(case)?;
+    let source = text.lines().filter(|line| !line.starts_with(MARK));
+    let source: String = source.map(|line| format!("{line}\n")).collect();
+    let functions = check(&source).map_err(|_| "it is right")?;
+    let each = functions
+        .iter()
+        .map(|function| schedule(function, Options::default()));
+    filetests::compare(case, MARK, &each.collect::<String>())
+}
+
+/// A program with the reference and with the default in one source, so that one build does.
+fn program(source: &Path) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
-    let built = folder.path().join("program");
-    // The reference is one of fusion, too.
-    let fusion = match mapping {
-        "identity" => "--sirius-fusion=off",
-        _ => "--sirius-fusion=all",
-    };
-    let mapping = format!("--sirius-tc-mapping={mapping}");
+    let place = |name: &str| folder.path().join(name);
+    let definitions = source.with_extension("tc");
+    let name = definitions
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let text = std::fs::read_to_string(&definitions)?;
+    let mut whole = String::new();
+    for header in PROGRAM_HEADERS {
+        whole += &format!("#include {header}\n");
+    }
+    for (space, mapping) in [
+        ("identity", Mapping::Identity),
+        ("automatic", Mapping::Auto),
+    ] {
+        let options = Options {
+            mapping,
+            ..Options::default()
+        };
+        let made = translate(&name, &text, options).map_err(|_| "it is right")?;
+        let lines = made.source.lines();
+        let lines: Vec<&str> = lines.filter(|line| !line.starts_with("#include")).collect();
+        whole += &format!(
+            "namespace {space} {{\n{}\n#define main program\n#include \"{}\"\n#undef main\n}}\n",
+            lines.join("\n"),
+            source.display()
+        );
+    }
+    whole += "int main()\n{\n    return identity::program() + automatic::program();\n}\n";
+    std::fs::write(place("whole.cu"), whole)?;
+    // What the program includes is in its namespace already.
+    std::fs::write(place(&format!("{name}.h")), "")?;
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     compiler
-        .args(["--sirius-device=cpu", fusion, &mapping])
-        .arg(source.with_extension("tc"));
-    compiler
-        .arg(source)
+        .args(["--sirius-device=cpu", "--sirius-fusion=all", "-I"])
+        .arg(folder.path())
+        .arg("-I")
+        .arg(source.parent().unwrap_or(source))
+        .arg(place("whole.cu"))
         .arg("-o")
-        .arg(&built)
+        .arg(place("program"))
         .env("SIRIUS_STRICT", "1");
     run(&mut compiler)?;
-    let said = run(&mut Command::new(&built))?;
-    match said.contains("PASS") {
-        true => Ok(()),
-        false => Err(format!("it says {said}").into()),
+    let said = run(&mut Command::new(place("program")))?;
+    match said.matches("PASS").count() {
+        2 => Ok(()),
+        _ => Err(format!("it says {said}").into()),
     }
 }
+
+/// What programs and made sources include, before any namespace begins.
+const PROGRAM_HEADERS: &[&str] = &[
+    "<cuda_runtime.h>",
+    "<cuda_fp16.h>",
+    "<cuda_bf16.h>",
+    "<algorithm>",
+    "<cstdio>",
+    "<cstdlib>",
+    "\"check.h\"",
+];
 
 /// What is made is what is shown, which is a source like any other; and the launcher refuses sizes.
 fn interface() -> Result<(), Failed> {

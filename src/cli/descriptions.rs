@@ -138,8 +138,19 @@ pub(super) static OWN_GROUPS: &[Group] = &[
         &[
             says(
                 "sirius-tc-mapping",
-                "identity|parallel",
-                "one thread with the loops as written, or a thread for each element (default: parallel)",
+                "identity|parallel|tiled|auto",
+                "one thread with the loops as written, a thread for each element, products in tiles, or rows by blocks, too \
+                 (default: auto)",
+            ),
+            says(
+                "sirius-tc-reductions",
+                "parallel|ordered",
+                "how terms of a row are joined: by all threads of a block, or in the order of the indices (default: parallel)",
+            ),
+            says(
+                "sirius-tc-tile",
+                "ROWS,COLUMNS,STRIP",
+                "points of a tile, and terms between two loads (default: 64,64,16)",
             ),
             says(
                 "sirius-tc-scatter",

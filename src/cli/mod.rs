@@ -312,6 +312,8 @@ pub enum TensorForm {
     Header,
     /// What is inferred: types, ranges, checks.
     Ir,
+    /// How statements become kernels: a tree for each definition.
+    Schedule,
 }
 
 /// `--sirius-fusion=`.
@@ -421,7 +423,7 @@ pub struct SiriusOptions {
     pub dump_problem: bool,
     /// `--sirius-tune…`.
     pub tuning: Tuning,
-    /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`.
+    /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`, `--sirius-tc-reductions=`, `--sirius-tc-tile=`.
     pub tensor: crate::tensor::Options,
     /// `--sirius-tc-emit=DIR`: where the CUDA of tensor definitions is shown.
     pub tensor_emit: Option<PathBuf>,

@@ -8,6 +8,7 @@ use super::{Device, Fusion, Optimisation, ReportFormat, TuneMode};
 use crate::pipeline::Stage;
 use crate::planner::{Planner, Priority};
 use crate::tensor::mapping::{Mapping, Scatter};
+use crate::tensor::transform::{Reductions, TileSizes};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -149,6 +150,8 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         let mappings = [
             ("identity", Mapping::Identity),
             ("parallel", Mapping::Parallel),
+            ("tiled", Mapping::Tiled),
+            ("auto", Mapping::Auto),
         ];
         draft.build.sirius.tensor.mapping = one_of("sirius-tc-mapping", value, &mappings)?;
         Ok(())
@@ -156,6 +159,28 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
     honour("sirius-tc-scatter", &[], Arity::Scalar, |draft, value| {
         let orders = [("ordered", Scatter::Ordered), ("atomic", Scatter::Atomic)];
         draft.build.sirius.tensor.scatter = one_of("sirius-tc-scatter", value, &orders)?;
+        Ok(())
+    }),
+    honour(
+        "sirius-tc-reductions",
+        &[],
+        Arity::Scalar,
+        |draft, value| {
+            let orders = [
+                ("parallel", Reductions::Parallel),
+                ("ordered", Reductions::Ordered),
+            ];
+            draft.build.sirius.tensor.reductions = one_of("sirius-tc-reductions", value, &orders)?;
+            Ok(())
+        },
+    ),
+    honour("sirius-tc-tile", &[], Arity::Scalar, |draft, value| {
+        let sizes = TileSizes::parse(value).map_err(|expected| UsageError::UndefinedValue {
+            option: "sirius-tc-tile".to_owned(),
+            value: value.to_owned(),
+            instead: format!("it takes {expected}"),
+        })?;
+        draft.build.sirius.tensor.tile = Some(sizes);
         Ok(())
     }),
     honour("sirius-tc-emit", &[], Arity::Scalar, |draft, value| {

@@ -92,7 +92,8 @@ pub(super) struct TuneOptions {
     after_help = COMPILER_OPTIONS
 )]
 pub(super) struct TensorCommand {
-    /// What is written: kernels and launchers, the declarations that programs include, or what is inferred
+    /// What is written: kernels and launchers, the declarations that programs include, what is inferred, or
+    /// how it is scheduled
     #[arg(long, value_enum, value_name = "FORM", default_value = "cuda")]
     pub(super) emit: TensorForm,
 }

@@ -76,6 +76,13 @@ pub(super) fn text(build: &Build, emit: TensorForm) -> Result<String, PipelineEr
                 let each = functions.iter().map(tensor::describe::describe);
                 text += &each.collect::<Vec<String>>().join("\n");
             }
+            TensorForm::Schedule => {
+                let functions = checked(&input.path, tensor::check)?;
+                let each = functions
+                    .iter()
+                    .map(|function| tensor::transform::schedule::schedule(function, options));
+                text += &each.collect::<Vec<String>>().join("\n");
+            }
         }
     }
     Ok(text)

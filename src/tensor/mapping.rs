@@ -5,11 +5,13 @@
 //! the order of `variables`.
 //!
 //! Invariant: in each element, terms are joined in the order of the identity mapping, so that results are equal to the last
-//! bit; only [`Scatter::Atomic`] gives that up.
+//! bit; only [`Scatter::Atomic`] and [`transform::Reductions::Parallel`] give that up.
 
+use super::Options;
 use super::linear::Linear;
 use super::program::{self, Function, Statement, Subscript};
 use super::syntax::tree::{Operator, Reduction};
+use super::transform::{self, Rows, Tiles};
 use super::types::Scalar;
 
 /// How statements become kernels.
@@ -18,8 +20,12 @@ pub enum Mapping {
     /// One thread, loops as they are written: the reference.
     Identity,
     /// A thread for each element.
-    #[default]
     Parallel,
+    /// As `Parallel`, with products in tiles: [`Plan::Tiles`].
+    Tiled,
+    /// As `Tiled`, with reductions of rows by whole blocks: [`Plan::Rows`].
+    #[default]
+    Auto,
 }
 
 /// How terms meet in an element of a scatter.
@@ -57,6 +63,19 @@ pub struct Kernel<'f> {
     pub threads: Vec<Linear>,
     /// What each thread does, in order.
     pub parts: Vec<Part<'f>>,
+    /// How threads share the work.
+    pub plan: Plan,
+}
+
+/// How the threads of a kernel share its work.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plan {
+    /// Each by itself, one point of `threads`.
+    Elements,
+    /// A block a tile of points.
+    Tiles(Tiles),
+    /// A block a row.
+    Rows(Rows),
 }
 
 /// What a thread does for one statement.
@@ -83,8 +102,9 @@ pub enum Work {
 }
 
 /// The kernels of a definition.
-pub fn map(function: &Function, mapping: Mapping, scatter: Scatter) -> Vec<Step<'_>> {
-    steps(function, &function.body, mapping, scatter)
+pub fn map(function: &Function, options: Options) -> Vec<Step<'_>> {
+    let steps = steps(function, &function.body, options.mapping, options.scatter);
+    transform::transform(function, steps, options)
 }
 
 fn steps<'f>(
@@ -126,7 +146,7 @@ fn kernels<'f>(
 ) -> Vec<Kernel<'f>> {
     let target = &function.tensors[statement.target];
     let initialises = statement.scatter && matches!(statement.operator, Operator::Reduce(_, true));
-    let is_parallel = mapping == Mapping::Parallel;
+    let is_parallel = mapping != Mapping::Identity;
     let mut kernels = Vec::new();
     if initialises {
         kernels.push(Kernel {
@@ -138,6 +158,7 @@ fn kernels<'f>(
                 statement,
                 work: Work::Initialise,
             }],
+            plan: Plan::Elements,
         });
     }
     let atomic = is_parallel
@@ -168,6 +189,7 @@ fn kernels<'f>(
             statement,
             work: Work::Compute { taken, atomic },
         }],
+        plan: Plan::Elements,
     });
     kernels
 }

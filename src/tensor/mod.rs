@@ -7,6 +7,7 @@
 //! | [`syntax`] | text | [`syntax::tree::Definition`]s |
 //! | [`ranges`] | trees | [`program::Function`]s: typed statements, each index with its range |
 //! | [`mapping`] | a function | [`mapping::Step`]s: kernels and loops of the host |
+//! | [`transform`] | steps | steps whose kernels are tiled, or compute rows by whole blocks |
 //! | [`emit`] | steps | CUDA C++: kernels, a launcher, a header |
 //!
 //! The language follows Vasilache et al., "Tensor Comprehensions" (2018), figure 14 and §3; `docs/tensor.md` says what is
@@ -14,7 +15,8 @@
 //!
 //! Invariant: a definition that comes out of [`ranges`] reads no element outside its tensor, and none that nothing has
 //! defined, whatever values and sizes it gets: what is not proven is checked by the launcher or guarded at the access, and
-//! what can be neither is refused. Every mapping computes what [`mapping::Mapping::Identity`] computes.
+//! what can be neither is refused. Every mapping computes what [`mapping::Mapping::Identity`] computes, up to the order in
+//! which [`transform::Reductions`] joins the terms of a row.
 
 pub mod builtins;
 pub mod describe;
@@ -25,10 +27,12 @@ pub mod mapping;
 pub mod program;
 pub mod ranges;
 pub mod syntax;
+pub mod transform;
 pub mod types;
 
 use fault::Fault;
 use mapping::{Mapping, Scatter};
+use transform::{Reductions, TileSizes};
 
 /// What is chosen for a whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +41,10 @@ pub struct Options {
     pub mapping: Mapping,
     /// `--sirius-tc-scatter`.
     pub scatter: Scatter,
+    /// `--sirius-tc-reductions`.
+    pub reductions: Reductions,
+    /// `--sirius-tc-tile`; else by the rule of [`transform::tiles`].
+    pub tile: Option<TileSizes>,
 }
 
 /// The CUDA C++ of a file of definitions.

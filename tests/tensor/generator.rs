@@ -85,12 +85,14 @@ impl<'r> Draft<'r> {
         self.inputs.push("int(N) I".to_owned());
         self.inputs.push("int(M) J".to_owned());
         for _ in 0..self.random.random_range(1..=4) {
-            match self.random.random_range(0..12) {
+            match self.random.random_range(0..14) {
                 0 => self.scatter(),
                 1 => self.recurrence(),
                 2 => self.ragged(),
                 3 if !self.outputs.is_empty() => self.update(),
                 4 => self.joined(),
+                5 => self.product(),
+                6 => self.rows(),
                 _ => self.comprehension(),
             }
         }
@@ -236,6 +238,73 @@ impl<'r> Draft<'r> {
             name,
             extents: vec![String::new(); left.len()],
         });
+    }
+
+    /// A product, perhaps with what stands before and behind it.
+    fn product(&mut self) {
+        let name = self.new_name();
+        let reads = self.pick(&[
+            "A0(i, k) * A0(j, k)",
+            "A0(k, i) * A0(k, j)",
+            "A0(i, k) * A0(k, j)",
+            "A0(i, k) * A1(j + k)",
+            "(A0(i, k) + k) * (A0(j, k) - i)",
+            "(k < j ? A0(i, k) : A0(j, k)) * A0(j, k)",
+        ]);
+        let (first, second) = match reads.as_str() {
+            "A0(k, i) * A0(k, j)" => ("M", "M"),
+            "A0(i, k) * A0(k, j)" => ("N", "M"),
+            "A0(i, k) * A1(j + k)" => ("N", "K - M + 1"),
+            _ => ("N", "N"),
+        };
+        let ranges = format!("i in 0:{first}, j in 0:{second}");
+        if self.chance(40) && second != "K - M + 1" {
+            self.lines
+                .push(format!("  {name}(i, j) = i + 2 * j where {ranges}"));
+            self.lines.push(format!("  {name}(i, j) += {reads}"));
+        } else {
+            self.lines.push(format!("  {name}(i, j) +=! {reads}"));
+        }
+        if self.chance(40) {
+            self.lines
+                .push(format!("  {name}(i, j) = max({name}(i, j), 3)"));
+        }
+        self.known.push(Known {
+            name,
+            extents: vec![String::new(); 2],
+        });
+    }
+
+    /// What softmax does, with simpler functions.
+    fn rows(&mut self) {
+        let (largest, apart, total, result) = (
+            self.new_name(),
+            self.new_name(),
+            self.new_name(),
+            self.new_name(),
+        );
+        let read = self.pick(&["A0(i, k)", "A0(i, k) * A0(i, k)", "A0(i, k) + k"]);
+        let operator = self.pick(&["max=!", "min=!", "+=!"]);
+        self.lines.push(format!("  {largest}(i) {operator} {read}"));
+        if self.chance(30) {
+            self.lines
+                .push(format!("  {largest}(i) = {largest}(i) + 1"));
+        }
+        self.lines
+            .push(format!("  {apart}(i, j) = A0(i, j) - {largest}(i)"));
+        let place = self.pick(&["k", "M - 1 - k", "k / 2"]);
+        self.lines.push(format!(
+            "  {total}(i) +=! {apart}(i, {place}) where k in 0:M"
+        ));
+        self.lines.push(format!(
+            "  {result}(i, j) = {apart}(i, j) * 2 + {total}(i) where j in 0:M"
+        ));
+        for (name, rank) in [(largest, 1), (apart, 2), (total, 1), (result, 2)] {
+            self.known.push(Known {
+                name,
+                extents: vec![String::new(); rank],
+            });
+        }
     }
 
     /// A tensor that is changed in place.

@@ -85,10 +85,11 @@ fn element(tensor: usize, place: i64, scalar: Scalar) -> Number {
     }
 }
 
-/// The program.
-pub fn program(header: &str, cases: &[Case]) -> String {
+/// The host side of a program: it calls all cases by the mapping that its argument names, each in a namespace
+/// `<mapping>_<function>`.
+pub fn program<'m>(cases: &[Case], mappings: impl Iterator<Item = &'m str> + Clone) -> String {
     let mut text = format!(
-        "#include \"{header}\"\n#include <cstdio>\n#include <vector>\n\
+        "#include <cstring>\n#include <vector>\nstatic const char *mapping;\n\
          template <typename T> static T *input(int tensor, long long count, double factor)\n{{\n    \
          std::vector<T> values(count);\n    for (long long place = 0; place < count; ++place)\n        \
          values[place] = (T)(((place * 7 + tensor * 3 + place / 3) % 6 - 1) * factor);\n    T *made = nullptr;\n    \
@@ -139,7 +140,14 @@ pub fn program(header: &str, cases: &[Case]) -> String {
                 arguments.push(tensor.name.clone());
             }
         }
-        let _ = writeln!(text, "    {}({});", function.name, arguments.join(", "));
+        for mapping in mappings.clone() {
+            let _ = writeln!(
+                text,
+                "    if (!std::strcmp(mapping, \"{mapping}\"))\n        {mapping}_{0}::{0}({1});",
+                function.name,
+                arguments.join(", ")
+            );
+        }
         let _ = writeln!(text, "    printf(\"{}: \");", function.name);
         for number in &function.returns {
             let tensor = &function.tensors[*number];
@@ -150,7 +158,7 @@ pub fn program(header: &str, cases: &[Case]) -> String {
     }
     let _ = write!(
         text,
-        "int main()\n{{\n{calls}    return cudaDeviceSynchronize();\n}}\n"
+        "int main(int, char **arguments)\n{{\n    mapping = arguments[1];\n{calls}    return cudaDeviceSynchronize();\n}}\n"
     );
     text
 }

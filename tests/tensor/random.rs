@@ -1,16 +1,28 @@
-//! Random definitions, many in one program: the interpreter, the identity mapping and the parallel one make the same.
+//! Random definitions, many in one program: the interpreter and all mappings make the same.
 
 use super::host::{Case, program};
 use super::{generator, interpreter, run};
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
+use rand::seq::IndexedMutRandom;
 use rand::{Rng, SeedableRng};
+use sirius_rs::tensor::mapping::Mapping;
+use sirius_rs::tensor::transform::TileSizes;
+use sirius_rs::tensor::{Options, translate};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
+/// What is compared. Inputs are halves, so that sums are exact and reordered ones equal, too.
+const MAPPINGS: &[(Mapping, &str)] = &[
+    (Mapping::Identity, "identity"),
+    (Mapping::Parallel, "parallel"),
+    (Mapping::Tiled, "tiled"),
+    (Mapping::Auto, "automatic"),
+];
+
 /// Definitions of one program.
-const DEFINITIONS: u64 = 48;
+const DEFINITIONS: u64 = 16;
 
 /// The seeds to run: each gives a program.
 pub fn seeds() -> std::ops::Range<u64> {
@@ -40,7 +52,11 @@ pub fn check(seed: u64) -> Result<(), Failed> {
         let count = sizes.count();
         // Sizes that the launcher takes, if there are small ones.
         let case = (0..50).find_map(|_| {
-            let sizes = (0..count).map(|_| random.random_range(0..6)).collect();
+            let mut sizes: Vec<i64> = (0..count).map(|_| random.random_range(0..6)).collect();
+            // One that is longer than a tile.
+            if let Some(size) = sizes.choose_mut(&mut random).filter(|_| number % 2 == 1) {
+                *size = [17, 33, 40, 66][(number / 2 % 4) as usize];
+            }
             let case = Case {
                 function: function.clone(),
                 sizes,
@@ -64,47 +80,66 @@ pub fn check(seed: u64) -> Result<(), Failed> {
         cases.push(case);
     }
     let folder = tempfile::tempdir()?;
-    let definitions = folder.path().join("random.tc");
-    std::fs::write(&definitions, &text)?;
     let main = folder.path().join("main.cu");
-    std::fs::write(&main, program("random.tc.h", &cases))?;
+    std::fs::write(&main, whole_program(&sources, &cases)?)?;
     let result = compare(folder.path(), (&cases, &sources), &expected);
     if result.is_err() || std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
         let kept = std::env::temp_dir().join(format!("sirius_tensor_{seed}"));
         std::fs::create_dir_all(&kept)?;
-        for file in [&definitions, &main] {
-            std::fs::copy(file, kept.join(file.file_name().unwrap_or_default()))?;
-        }
+        std::fs::write(kept.join("random.tc"), &text)?;
+        std::fs::copy(&main, kept.join("main.cu"))?;
         eprintln!("the program of seed {seed} is kept in {}", kept.display());
     }
     result
 }
 
-/// Builds the program in a folder with each mapping, and compares what it says.
+/// All mappings of the definitions in one source, each in a namespace of its own.
+fn whole_program(sources: &[(String, String)], cases: &[Case]) -> Result<String, Failed> {
+    let mut text = String::from("#include <cuda_runtime.h>\n");
+    text += "#include <cstdio>\n#include <cstdlib>\n";
+    for (mapping, name) in MAPPINGS {
+        for (number, (function, source)) in sources.iter().enumerate() {
+            // Small tiles have more whole ones.
+            let sizes = ["64,64,4", "16,32,4", "16,16,8"][number % 3];
+            let options = Options {
+                mapping: *mapping,
+                tile: Some(TileSizes::parse(sizes)?),
+                ..Options::default()
+            };
+            let made = translate("random.tc", source, options)
+                .map_err(|_| "what is accepted is translated")?;
+            let lines = made.source.lines();
+            let lines: Vec<&str> = lines.filter(|line| !line.starts_with("#include")).collect();
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "namespace {name}_{function} {{\n{}\n}}",
+                lines.join("\n")
+            );
+        }
+    }
+    text += &program(cases, MAPPINGS.iter().map(|(_, name)| *name));
+    Ok(text)
+}
+
+/// Builds the program in a folder, and compares what it says of each mapping.
 fn compare(
     folder: &Path,
     (cases, sources): (&[Case], &[(String, String)]),
     expected: &str,
 ) -> Result<(), Failed> {
-    for mapping in ["identity", "parallel"] {
-        let built = folder.join(mapping);
-        let mapping_option = format!("--sirius-tc-mapping={mapping}");
-        let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
-        // With contraction, results would depend on what stands in one expression.
-        compiler.args([
-            "--sirius-device=cpu",
-            "-fmad=false",
-            "--sirius-fusion=off",
-            &mapping_option,
-        ]);
-        compiler
-            .arg(folder.join("random.tc"))
-            .arg(folder.join("main.cu"))
-            .arg("-o")
-            .arg(&built)
-            .env("SIRIUS_STRICT", "1");
-        run(&mut compiler)?;
-        let said = run(&mut Command::new(&built))?;
+    let built = folder.join("built");
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    // With contraction, results would depend on what stands in one expression.
+    compiler
+        .args(["--sirius-device=cpu", "-fmad=false", "--sirius-fusion=off"])
+        .arg(folder.join("main.cu"))
+        .arg("-o")
+        .arg(&built)
+        .env("SIRIUS_STRICT", "1");
+    run(&mut compiler)?;
+    for (_, mapping) in MAPPINGS {
+        let said = run(Command::new(&built).arg(mapping))?;
         if let Some((found, wanted)) = difference(&said, expected) {
             let name = wanted.split(':').next().unwrap_or_default();
             let source = sources.iter().find(|(known, _)| known == name);

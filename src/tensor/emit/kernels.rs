@@ -1,32 +1,35 @@
 //! One kernel: its parameters, the indices that a thread takes, and loops over the others.
 
+use super::values::Scope;
 use super::{arguments, factor, size, values};
 use crate::tensor::fault::Span;
 use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Part, Work};
 use crate::tensor::program::{Function, Role, Statement, SymbolKind};
 use crate::tensor::syntax::tree::{Operator, Reduction};
+use crate::tensor::types::Scalar;
 
 /// Lines with their indentation.
 #[derive(Default)]
-struct Lines {
-    text: String,
-    depth: usize,
+pub(super) struct Lines {
+    pub text: String,
+    pub depth: usize,
 }
 
 impl Lines {
-    fn line(&mut self, line: &str) {
+    pub fn line(&mut self, line: &str) {
         self.text += &"    ".repeat(self.depth);
         self.text += line;
         self.text.push('\n');
     }
 
-    fn open(&mut self, line: &str) {
-        self.line(&format!("{line} {{"));
+    pub fn open(&mut self, line: &str) {
+        let space = if line.is_empty() { "" } else { " " };
+        self.line(&format!("{line}{space}{{"));
         self.depth += 1;
     }
 
-    fn close_to(&mut self, depth: usize) {
+    pub fn close_to(&mut self, depth: usize) {
         while self.depth > depth {
             self.depth -= 1;
             self.line("}");
@@ -70,7 +73,7 @@ pub(super) fn kernel(function: &Function, kernel: &Kernel<'_>, name: &str, sourc
 }
 
 /// The statement in one line.
-fn comment(source: &str, span: Span) -> String {
+pub(super) fn comment(source: &str, span: Span) -> String {
     let text = source.get(span.start..span.end).unwrap_or_default();
     let words: Vec<&str> = text
         .lines()
@@ -88,7 +91,7 @@ fn without_comment(line: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-fn parameters(function: &Function, kernel: &Kernel<'_>) -> String {
+pub(super) fn parameters(function: &Function, kernel: &Kernel<'_>) -> String {
     let arguments = arguments(function, kernel);
     let is_also_tensor = |symbol: usize| match function.symbols[symbol].kind {
         SymbolKind::Value(tensor) => arguments.tensors.iter().any(|(known, _)| *known == tensor),
@@ -142,7 +145,7 @@ fn part(function: &Function, kernel: &Kernel<'_>, part: &Part<'_>, lines: &mut L
                 let low = variable.low.linear().cloned().unwrap_or_default();
                 (variable.name.clone(), low)
             });
-            take(function, &kernel.threads, names, lines);
+            take(function, ("tc_thread", &kernel.threads), names, lines);
             let rest = statement.free().filter(|index| !taken.contains(index));
             for index in rest {
                 open_loop(function, statement, index, lines);
@@ -156,9 +159,9 @@ fn part(function: &Function, kernel: &Kernel<'_>, part: &Part<'_>, lines: &mut L
 }
 
 /// Gives each dimension of the threads its name; the last one is the fastest.
-fn take(
+pub(super) fn take(
     function: &Function,
-    threads: &[Linear],
+    (number, threads): (&str, &[Linear]),
     names: impl Iterator<Item = (String, Linear)>,
     lines: &mut Lines,
 ) {
@@ -168,7 +171,7 @@ fn take(
             .iter()
             .map(|extent| factor(function, extent))
             .collect();
-        let mut text = "tc_thread".to_owned();
+        let mut text = number.to_owned();
         if !after.is_empty() {
             text = match after.as_slice() {
                 [only] => format!("{text} / {only}"),
@@ -185,10 +188,16 @@ fn take(
     }
 }
 
-fn open_loop(function: &Function, statement: &Statement, index: usize, lines: &mut Lines) {
-    let variable = &statement.variables[index];
-    let low = values::bound(function, statement, &variable.low);
-    let high = values::bound(function, statement, &variable.high);
+pub(super) fn open_loop<'s>(
+    function: &Function,
+    scope: impl Into<Scope<'s>>,
+    index: usize,
+    lines: &mut Lines,
+) {
+    let scope = scope.into();
+    let variable = &scope.statement.variables[index];
+    let low = values::bound(function, scope, &variable.low);
+    let high = values::bound(function, scope, &variable.high);
     let name = &variable.name;
     // What data say is read once, before the loop.
     let high = match variable.high.linear() {
@@ -256,19 +265,19 @@ fn element(function: &Function, statement: &Statement, lines: &mut Lines) {
         open_loop(function, statement, index, lines);
     }
     let term = values::value_as(function, statement, &statement.value, computed);
-    lines.line(&accumulate(reduction, computed, &term));
+    lines.line(&accumulate(reduction, computed, "tc_value", &term));
     lines.close_to(depth);
     let stored = values::stored("tc_value".to_owned(), target.scalar, computed);
     lines.line(&format!("{element} = {stored};"));
 }
 
-fn accumulate(reduction: Reduction, computed: crate::tensor::types::Scalar, term: &str) -> String {
+pub(super) fn accumulate(reduction: Reduction, computed: Scalar, into: &str, term: &str) -> String {
     match reduction {
-        Reduction::Sum => format!("tc_value += {term};"),
-        Reduction::Product => format!("tc_value *= {term};"),
+        Reduction::Sum => format!("{into} += {term};"),
+        Reduction::Product => format!("{into} *= {term};"),
         _ => format!(
-            "tc_value = {};",
-            values::joined(reduction, computed, "tc_value", term)
+            "{into} = {};",
+            values::joined(reduction, computed, into, term)
         ),
     }
 }

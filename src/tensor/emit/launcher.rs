@@ -1,9 +1,9 @@
 //! The function that a program calls: it checks sizes, allocates temporaries and launches.
 
-use super::{BLOCK_THREADS, factor, interface, kernel_name, kernels, size};
+use super::{BLOCK_THREADS, factor, interface, kernel_name, kernels, rows, size, tiles};
 use crate::tensor::fault::place;
 use crate::tensor::linear::Linear;
-use crate::tensor::mapping::Step;
+use crate::tensor::mapping::{Plan, Step};
 use crate::tensor::program::{Function, Role, SymbolKind};
 use std::fmt::Write;
 
@@ -51,10 +51,16 @@ pub(super) fn launcher(
     // Inside of it, sizes have 64 bits.
     let mut text = format!("static {}\n{{\n", inner_signature(function));
     checks(function, (name, source), &mut text);
-    let temporaries: Vec<_> = function
-        .tensors
+    let mut kernels = Vec::new();
+    super::all_kernels(steps, &mut kernels);
+    let passed: Vec<usize> = kernels
         .iter()
-        .filter(|tensor| tensor.role == Role::Temporary)
+        .flat_map(|kernel| super::arguments(function, kernel).tensors)
+        .map(|(tensor, _)| tensor)
+        .collect();
+    let temporaries: Vec<_> = (function.tensors.iter().enumerate())
+        .filter(|(number, tensor)| tensor.role == Role::Temporary && passed.contains(number))
+        .map(|(_, tensor)| tensor)
         .collect();
     for tensor in &temporaries {
         let cuda = tensor.scalar.cuda();
@@ -194,16 +200,49 @@ fn launches(
                 let name = kernel_name(function, *number);
                 *number += 1;
                 let passed = kernels::passed(function, kernel);
-                let shape = match kernel.threads.is_empty() {
-                    true => "1, 1".to_owned(),
-                    false => {
-                        format!(
-                            "tc_blocks({}), {BLOCK_THREADS}",
-                            product(function, &kernel.threads)
-                        )
+                let (mut shared, mut passed) = ("0", passed);
+                let shape = match &kernel.plan {
+                    Plan::Elements if kernel.threads.is_empty() => "1, 1".to_owned(),
+                    Plan::Elements => {
+                        let threads = product(function, &kernel.threads);
+                        format!("tc_blocks({threads}), {BLOCK_THREADS}")
+                    }
+                    Plan::Tiles(tiles) => {
+                        let blocks = tiles::blocks(function, kernel, tiles).join(" * ");
+                        let blocks = format!("static_cast<unsigned>({blocks})");
+                        format!("{blocks}, {}", tiles::threads(tiles))
+                    }
+                    Plan::Rows(plan) => {
+                        if !plan.arrays.is_empty() {
+                            let bytes = rows::bytes(function, kernel, plan);
+                            let _ = writeln!(text, "{indent}{{");
+                            let _ =
+                                writeln!(text, "{indent}    const long long tc_bytes = {bytes};");
+                            let _ =
+                                writeln!(text, "{indent}    const bool tc_fits = {};", rows::fit());
+                            shared = "tc_fits ? tc_bytes : 0";
+                            passed += ", tc_fits";
+                        }
+                        let blocks = match kernel.threads.is_empty() {
+                            true => "1".to_owned(),
+                            false => {
+                                let rows = product(function, &kernel.threads);
+                                format!("static_cast<unsigned>(tc_max({rows}, 1))")
+                            }
+                        };
+                        let length = rows::length(function, kernel, plan);
+                        format!("{blocks}, tc_row_threads({length})")
                     }
                 };
-                let _ = writeln!(text, "{indent}{name}<<<{shape}, 0, stream>>>({passed});");
+                let launch = format!("{name}<<<{shape}, {shared}, stream>>>({passed});");
+                match shared {
+                    "0" => {
+                        let _ = writeln!(text, "{indent}{launch}");
+                    }
+                    _ => {
+                        let _ = writeln!(text, "{indent}    {launch}\n{indent}}}");
+                    }
+                }
             }
             Step::Loop {
                 symbol,

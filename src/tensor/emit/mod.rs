@@ -5,11 +5,14 @@
 
 mod kernels;
 mod launcher;
+mod rows;
+mod tiles;
 mod values;
 
 use super::linear::{Atom, Linear, Notation};
-use super::mapping::{self, Kernel, Step, Work};
+use super::mapping::{self, Kernel, Plan, Step, Work};
 use super::program::{Function, Role, SymbolKind};
+use super::transform::rows::is_in_registers;
 use super::types::Scalar;
 use super::{Options, Translation};
 use std::fmt::Write;
@@ -28,12 +31,17 @@ pub(super) fn emit(
     let file = file.unwrap_or_else(|| name.to_owned());
     let mut body = String::new();
     for function in functions {
-        let steps = mapping::map(function, options.mapping, options.scatter);
+        let steps = mapping::map(function, options);
         let mut kernels = Vec::new();
         all_kernels(&steps, &mut kernels);
         for (number, kernel) in kernels.iter().enumerate() {
             body.push('\n');
-            body += &kernels::kernel(function, kernel, &kernel_name(function, number), text);
+            let name = kernel_name(function, number);
+            body += &match &kernel.plan {
+                Plan::Elements => kernels::kernel(function, kernel, &name, text),
+                Plan::Tiles(tiles) => tiles::kernel(function, (kernel, tiles), &name, text),
+                Plan::Rows(rows) => rows::kernel(function, (kernel, rows), &name, text),
+            };
         }
         body.push('\n');
         body += &launcher::launcher(function, &steps, (name, text));
@@ -88,6 +96,32 @@ const HELPERS: &[Helper] = &[
         text: "// An element, or 0 where its place is outside.\n\
                template <typename T>\nstatic __device__ inline T tc_read(const T *tensor, long long place)\n{\n    \
                return place < 0 ? T() : tensor[place];\n}\n",
+    },
+    Helper {
+        name: "tc_by_four",
+        text: "// Whether rows of floats can be read by four from a place on.\n\
+               static __device__ inline bool tc_by_four(const float *tensor, long long place, long long extent)\n{\n    \
+               return (reinterpret_cast<size_t>(tensor) % 16 | place % 4 | extent % 4) == 0;\n}\n",
+    },
+    Helper {
+        name: "tc_reduce",
+        text: "// What all threads of a block have, joined: the lanes of a warp pair by pair, then warp after warp.\n\
+               template <typename T, typename Join>\nstatic __device__ inline T tc_reduce(T value, Join join)\n{\n    \
+               __shared__ T warps[8];\n    \
+               for (int distance = 16; distance > 0; distance /= 2)\n        \
+               value = join(value, __shfl_xor_sync(0xffffffffu, value, distance));\n    \
+               if (threadIdx.x % 32 == 0)\n        warps[threadIdx.x / 32] = value;\n    \
+               __syncthreads();\n    value = warps[0];\n    \
+               if (blockDim.x == 256) {\n        for (int warp = 1; warp < 8; ++warp)\n            \
+               value = join(value, warps[warp]);\n    } else {\n        \
+               for (int warp = 1; warp < blockDim.x / 32; ++warp)\n            value = join(value, warps[warp]);\n    }\n    \
+               __syncthreads();\n    return value;\n}\n",
+    },
+    Helper {
+        name: "tc_row_threads",
+        text: "// Threads for a row: whole warps, up to 256.\n\
+               static inline unsigned tc_row_threads(long long length)\n{\n    \
+               return length >= 256 ? 256u : length <= 32 ? 32u : static_cast<unsigned>((length + 31) / 32 * 32);\n}\n",
     },
     Helper {
         name: "tc_refuse",
@@ -265,6 +299,7 @@ fn arguments(function: &Function, kernel: &Kernel<'_>) -> Arguments {
         });
         values::forms(statement, &mut form);
     }
+    tensors.retain(|(tensor, _)| !is_in_registers(kernel, *tensor));
     symbols.sort_unstable();
     symbols.dedup();
     tensors.sort_unstable();

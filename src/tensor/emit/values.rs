@@ -31,6 +31,27 @@ impl Text {
     }
 }
 
+/// What names in an expression mean: those of a statement, and elements that are at hand.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'s> {
+    /// The statement.
+    pub statement: &'s Statement,
+    /// The expression that a read is, where the element is in a register or in shared memory.
+    pub held: &'s Held<'s>,
+}
+
+/// What finds an element that is at hand.
+pub(super) type Held<'s> = dyn Fn(usize, &[Subscript]) -> Option<String> + 's;
+
+impl<'s> From<&'s Statement> for Scope<'s> {
+    fn from(statement: &'s Statement) -> Self {
+        Self {
+            statement,
+            held: &|_, _| None,
+        }
+    }
+}
+
 /// A form with the statement's indices, in C++.
 pub(super) fn form(function: &Function, statement: &Statement, form: &Linear) -> String {
     // Bounds speak of indices before their own, so this ends.
@@ -51,38 +72,40 @@ pub(super) fn form(function: &Function, statement: &Statement, form: &Linear) ->
 }
 
 /// One end of a range.
-pub(super) fn bound(function: &Function, statement: &Statement, bound: &Bound) -> String {
+pub(super) fn bound<'s>(function: &Function, scope: impl Into<Scope<'s>>, bound: &Bound) -> String {
+    let scope = scope.into();
     match bound {
-        Bound::Linear(linear) => form(function, statement, linear),
-        Bound::Data(value) => self::value(function, statement, value),
+        Bound::Linear(linear) => form(function, scope.statement, linear),
+        Bound::Data(value) => self::value(function, scope, value),
     }
 }
 
 /// A value in the type in which it is computed.
-pub(super) fn value(function: &Function, statement: &Statement, value: &Value) -> String {
-    text(function, statement, value).at(LOOSEST)
+pub(super) fn value<'s>(function: &Function, scope: impl Into<Scope<'s>>, value: &Value) -> String {
+    text(function, scope.into(), value).at(LOOSEST)
 }
 
 /// A value converted to the type in which another one is computed.
-pub(super) fn value_as(
+pub(super) fn value_as<'s>(
     function: &Function,
-    statement: &Statement,
+    scope: impl Into<Scope<'s>>,
     value: &Value,
     computed: Scalar,
 ) -> String {
-    converted(function, statement, value, computed).at(LOOSEST)
+    converted(function, scope.into(), value, computed).at(LOOSEST)
 }
 
-fn converted(function: &Function, statement: &Statement, value: &Value, computed: Scalar) -> Text {
-    let inner = text(function, statement, value);
+fn converted(function: &Function, scope: Scope<'_>, value: &Value, computed: Scalar) -> Text {
+    let inner = text(function, scope, value);
     match value.scalar.computed() == computed && value.scalar != Scalar::Bool {
         true => inner,
         false => Text::of(format!("({}){}", computed.cuda(), inner.at(UNARY)), UNARY),
     }
 }
 
-fn text(function: &Function, statement: &Statement, value: &Value) -> Text {
-    let of = |value: &Value| text(function, statement, value);
+fn text(function: &Function, scope: Scope<'_>, value: &Value) -> Text {
+    let statement = scope.statement;
+    let of = |value: &Value| text(function, scope, value);
     match &value.kind {
         ValueKind::Integer(number) => Text::of(integer(*number, value.scalar), TIGHTEST),
         ValueKind::Real(number) => Text::of(real(*number, value.scalar), TIGHTEST),
@@ -102,7 +125,7 @@ fn text(function: &Function, statement: &Statement, value: &Value) -> Text {
             }
         }
         ValueKind::Read { tensor, subscripts } => {
-            Text::of(read(function, statement, *tensor, subscripts), TIGHTEST)
+            Text::of(read(function, scope, *tensor, subscripts), TIGHTEST)
         }
         ValueKind::Unary(operator, operand) => {
             let sign = match operator {
@@ -136,7 +159,7 @@ fn text(function: &Function, statement: &Statement, value: &Value) -> Text {
             let branch = |branch: &Value| match value.scalar.computed() == branch.scalar.computed()
             {
                 true => of(branch).at(1),
-                false => converted(function, statement, branch, value.scalar.computed()).at(1),
+                false => converted(function, scope, branch, value.scalar.computed()).at(1),
             };
             Text::of(
                 format!("{condition} ? {} : {}", branch(then), branch(other)),
@@ -152,7 +175,7 @@ fn text(function: &Function, statement: &Statement, value: &Value) -> Text {
                     _ => false,
                 };
                 let wanted = if is_index { Scalar::Int32 } else { *computed };
-                converted(function, statement, argument, wanted).at(LOOSEST)
+                converted(function, scope, argument, wanted).at(LOOSEST)
             });
             let each: Vec<String> = each.collect();
             match (builtin.name, computed.is_signed()) {
@@ -165,7 +188,7 @@ fn text(function: &Function, statement: &Statement, value: &Value) -> Text {
         }
         ValueKind::Cast(operand) => match value.scalar {
             Scalar::Half | Scalar::Bfloat16 => {
-                let inner = converted(function, statement, operand, Scalar::Float).at(LOOSEST);
+                let inner = converted(function, scope, operand, Scalar::Float).at(LOOSEST);
                 Text::of(
                     loaded(&stored(inner, value.scalar, Scalar::Float), value.scalar),
                     TIGHTEST,
@@ -205,17 +228,15 @@ fn real(number: f64, scalar: Scalar) -> String {
 }
 
 /// A read in the type in which it is computed.
-fn read(
-    function: &Function,
-    statement: &Statement,
-    tensor: usize,
-    subscripts: &[Subscript],
-) -> String {
+fn read(function: &Function, scope: Scope<'_>, tensor: usize, subscripts: &[Subscript]) -> String {
     let known = &function.tensors[tensor];
+    if let Some(held) = (scope.held)(tensor, subscripts) {
+        return loaded(&held, known.scalar);
+    }
     if known.role == Role::Value {
         return loaded(&known.name, known.scalar);
     }
-    let place = place(function, statement, tensor, subscripts);
+    let place = place(function, scope, tensor, subscripts);
     let is_guarded = subscripts.iter().any(|subscript| subscript.guarded);
     let element = match is_guarded {
         true => format!("tc_read({}, {place})", known.name),
@@ -244,17 +265,18 @@ pub(super) fn stored(value: String, scalar: Scalar, computed: Scalar) -> String 
 }
 
 /// The place of an element in its tensor; -1 where a subscript that may be outside is.
-pub(super) fn place(
+pub(super) fn place<'s>(
     function: &Function,
-    statement: &Statement,
+    scope: impl Into<Scope<'s>>,
     tensor: usize,
     subscripts: &[Subscript],
 ) -> String {
+    let scope = scope.into();
     let extents = &function.tensors[tensor].extents;
     let is_guarded = subscripts.iter().any(|subscript| subscript.guarded);
     let index = |subscript: &Subscript| match &subscript.linear {
-        Some(linear) => form(function, statement, linear),
-        None => converted(function, statement, &subscript.value, Scalar::Int64).at(LOOSEST),
+        Some(linear) => form(function, scope.statement, linear),
+        None => converted(function, scope, &subscript.value, Scalar::Int64).at(LOOSEST),
     };
     let mut place: Option<String> = None;
     for (subscript, extent) in subscripts.iter().zip(extents) {
@@ -340,7 +362,7 @@ pub(super) fn joined(reduction: Reduction, computed: Scalar, left: &str, right: 
 }
 
 /// In brackets unless it is one word or one call.
-fn bracketed(text: &str) -> String {
+pub(super) fn bracketed(text: &str) -> String {
     match is_tight(text) {
         true => text.to_owned(),
         false => format!("({text})"),

@@ -1,0 +1,131 @@
+//! Transformations of kernels: how threads share work, where that is proven to change nothing.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`legality`] | which dimensions are parallel: dependences, by isl |
+//! | [`tiles`] | products: a block a tile, boxes in shared memory, points in registers |
+//! | [`rows`] | rows: a block a row, reductions by the whole block, several statements in one kernel |
+//! | [`schedule`] | what came of it, as a tree |
+//!
+//! Invariant: a kernel is changed only where all dimensions that are shared out are parallel, and where what one part
+//! writes reaches only the same thread, or the same block behind a barrier. Only [`rows`] joins terms in another order, and
+//! only where [`Reductions::Parallel`] says so.
+
+pub mod legality;
+pub mod rows;
+pub mod schedule;
+pub mod tiles;
+
+#[cfg(test)]
+mod tests;
+
+pub use rows::Rows;
+pub use tiles::{Staged, TileDimension, Tiles};
+
+use super::Options;
+use super::mapping::{Mapping, Plan, Step};
+use super::program::Function;
+use tiles::Shape;
+
+/// How terms of a row are joined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reductions {
+    /// By all threads of a block, pair by pair.
+    #[default]
+    Parallel,
+    /// In the order of the indices, where another one could give another result.
+    Ordered,
+}
+
+/// `--sirius-tc-tile=`: points of a tile, and values of the innermost reduced index between two loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileSizes {
+    /// Along the slower dimension.
+    pub rows: u16,
+    /// Along the faster dimension.
+    pub columns: u16,
+    /// Of a strip.
+    pub strip: u16,
+}
+
+impl Default for TileSizes {
+    fn default() -> Self {
+        Self {
+            rows: 64,
+            columns: 64,
+            strip: 16,
+        }
+    }
+}
+
+impl TileSizes {
+    /// Reads `ROWS,COLUMNS,STRIP`: multiples of 16 up to 128, and a multiple of 4 up to 64.
+    ///
+    /// # Errors
+    /// What is expected.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        const EXPECTED: &str = "three numbers, such as 64,64,16: rows and columns of a tile, multiples of 16 up to 128, and \
+                                a strip, a multiple of 4 up to 64";
+        let numbers: Result<Vec<u16>, _> = text.split(',').map(str::parse).collect();
+        match numbers.as_deref() {
+            Ok(&[rows, columns, strip]) => {
+                let is_side = |side: u16| side % 16 == 0 && (16..=128).contains(&side);
+                let is_strip = strip % 4 == 0 && (4..=64).contains(&strip);
+                match is_side(rows) && is_side(columns) && is_strip {
+                    true => Ok(Self {
+                        rows,
+                        columns,
+                        strip,
+                    }),
+                    false => Err(EXPECTED),
+                }
+            }
+            _ => Err(EXPECTED),
+        }
+    }
+}
+
+/// The kernels of a definition, transformed as the options say.
+pub fn transform<'f>(
+    function: &'f Function,
+    steps: Vec<Step<'f>>,
+    options: Options,
+) -> Vec<Step<'f>> {
+    if matches!(options.mapping, Mapping::Identity | Mapping::Parallel) {
+        return steps;
+    }
+    let is_auto = options.mapping == Mapping::Auto;
+    let mut made: Vec<Step<'f>> = Vec::new();
+    for step in steps {
+        made.push(match step {
+            Step::Loop {
+                symbol,
+                low,
+                high,
+                body,
+            } => Step::Loop {
+                symbol,
+                low,
+                high,
+                body: transform(function, body, options),
+            },
+            kernel @ Step::Kernel(_) => kernel,
+        });
+    }
+    tile(function, &mut made, Shape::Plane, options);
+    if is_auto {
+        made = rows::rows(function, made, options.reductions);
+    }
+    tile(function, &mut made, Shape::Any, options);
+    made
+}
+
+fn tile(function: &Function, steps: &mut [Step<'_>], shape: Shape, options: Options) {
+    for step in steps {
+        if let Step::Kernel(kernel) = step
+            && let Some(tiles) = tiles::tiles(function, kernel, shape, options.tile)
+        {
+            kernel.plan = Plan::Tiles(tiles);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Schedules as text: a tree for each definition, in the terms of the paper's figure 3.
+//!
+//! A *domain* has all statements; a *sequence* orders its *filters*, each of which picks statements; a *band* has
+//! dimensions that are tiled or mapped to blocks and threads; an *extension* brings copies to shared memory.
+
+use super::rows::RowPart;
+use super::tiles::Tiles;
+use crate::tensor::Options;
+use crate::tensor::linear::{Atom, Linear, Notation};
+use crate::tensor::mapping::{Kernel, Part, Plan, Step, Work, map};
+use crate::tensor::program::{Bound, Function, Statement};
+
+/// The tree of a definition.
+pub fn schedule(function: &Function, options: Options) -> String {
+    let steps = map(function, options);
+    let mut tree = Tree {
+        function,
+        text: format!("def {}\n", function.name),
+        statements: Vec::new(),
+        kernels: 0,
+    };
+    tree.number(&steps);
+    tree.line(1, "domain");
+    for number in 0..tree.statements.len() {
+        let text = tree.domain(number);
+        tree.line(2, &text);
+    }
+    tree.steps(&steps, 1);
+    tree.text
+}
+
+struct Tree<'f> {
+    function: &'f Function,
+    text: String,
+    statements: Vec<&'f Statement>,
+    kernels: usize,
+}
+
+impl<'f> Tree<'f> {
+    fn line(&mut self, depth: usize, line: &str) {
+        self.text += &"  ".repeat(depth);
+        self.text += line;
+        self.text.push('\n');
+    }
+
+    fn number(&mut self, steps: &[Step<'f>]) {
+        for step in steps {
+            match step {
+                Step::Kernel(kernel) => {
+                    for part in &kernel.parts {
+                        if part.work != Work::Initialise {
+                            self.statements.push(part.statement);
+                        }
+                    }
+                }
+                Step::Loop { body, .. } => self.number(body),
+            }
+        }
+    }
+
+    fn name(&self, part: &Part<'_>) -> String {
+        let is_it = |known: &&&Statement| std::ptr::eq(**known, part.statement);
+        let number = self.statements.iter().position(|known| is_it(&known));
+        let name = number.map_or(String::new(), |number| format!("S{number}"));
+        match part.work {
+            Work::Initialise => format!("neutral elements of {name}"),
+            Work::Compute { .. } => name,
+        }
+    }
+
+    fn form(&self, statement: &Statement, form: &Linear) -> String {
+        form.text(Notation::Message, &mut |atom| match atom {
+            Atom::Symbol(symbol) => self.function.symbols[*symbol].name.clone(),
+            Atom::Variable(variable) => statement.variables[*variable].name.clone(),
+            _ => String::new(),
+        })
+    }
+
+    fn domain(&self, number: usize) -> String {
+        let statement = self.statements[number];
+        let names = names(statement, 0..statement.variables.len());
+        let bound = |bound: &Bound| match bound {
+            Bound::Linear(form) => self.form(statement, form),
+            Bound::Data(_) => "data".to_owned(),
+        };
+        let ranges = statement.variables.iter().map(|variable| {
+            let (low, high) = (bound(&variable.low), bound(&variable.high));
+            format!("{low} <= {} < {high}", variable.name)
+        });
+        let ranges: Vec<String> = ranges.collect();
+        match ranges.is_empty() {
+            true => format!("S{number}[]"),
+            false => format!("S{number}[{names}] : {}", ranges.join(", ")),
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step<'f>], depth: usize) {
+        self.line(depth, "sequence");
+        for step in steps {
+            match step {
+                Step::Kernel(kernel) => self.kernel(kernel, depth + 1),
+                Step::Loop {
+                    symbol,
+                    low,
+                    high,
+                    body,
+                } => {
+                    let text = |form: &Linear| {
+                        form.text(Notation::Message, &mut |atom| match atom {
+                            Atom::Symbol(symbol) => self.function.symbols[*symbol].name.clone(),
+                            _ => String::new(),
+                        })
+                    };
+                    let name = &self.function.symbols[*symbol].name;
+                    let line = format!("band [{name}] on the host: {}:{}", text(low), text(high));
+                    self.line(depth + 1, &line);
+                    self.steps(body, depth + 2);
+                }
+            }
+        }
+    }
+
+    fn kernel(&mut self, kernel: &Kernel<'f>, depth: usize) {
+        let all: Vec<String> = kernel.parts.iter().map(|part| self.name(part)).collect();
+        let line = format!("filter {{{}}} kernel{}", all.join(", "), self.kernels);
+        self.line(depth, &line);
+        self.kernels += 1;
+        match &kernel.plan {
+            Plan::Elements => self.elements(kernel, depth + 1),
+            Plan::Tiles(tiles) => self.tiles(kernel, tiles, depth + 1),
+            Plan::Rows(rows) => {
+                let line = match kernel.parts.first().map(taken) {
+                    Some(row) if !row.is_empty() => {
+                        let row = names(kernel.parts[0].statement, row.iter().copied());
+                        format!("band [{row}] to blocks")
+                    }
+                    _ => "one block".to_owned(),
+                };
+                self.line(depth + 1, &line);
+                for array in &rows.arrays {
+                    let name = &self.function.tensors[array.tensor].name;
+                    let line = match array.is_copied {
+                        true => format!("extension: the row of {name} to shared memory"),
+                        false => format!("extension: the row of {name} stays in shared memory"),
+                    };
+                    self.line(depth + 2, &line);
+                }
+                self.line(depth + 2, "sequence");
+                for (part, row) in kernel.parts.iter().zip(&rows.parts) {
+                    self.row(part, row, depth + 3);
+                }
+            }
+        }
+    }
+
+    fn elements(&mut self, kernel: &Kernel<'f>, depth: usize) {
+        for part in &kernel.parts {
+            let line = format!("filter {{{}}}", self.name(part));
+            self.line(depth, &line);
+            let taken = taken(part);
+            let mut depth = depth + 1;
+            if !kernel.threads.is_empty() {
+                let indices = match part.work {
+                    Work::Initialise => "elements".to_owned(),
+                    Work::Compute { .. } => names(part.statement, taken.iter().copied()),
+                };
+                self.line(depth, &format!("band [{indices}] to blocks and threads"));
+                depth += 1;
+            }
+            let rest = (0..part.statement.variables.len()).filter(|index| !taken.contains(index));
+            let rest = names(part.statement, rest);
+            if !rest.is_empty() && part.work != Work::Initialise {
+                self.line(depth, &format!("band [{rest}] in order"));
+            }
+        }
+    }
+
+    fn tiles(&mut self, kernel: &Kernel<'f>, tiles: &Tiles, depth: usize) {
+        let part = &kernel.parts[tiles.reduction];
+        let of = |part: &Part<'_>, sign: &str| {
+            let each = taken(part).iter().zip(&tiles.dimensions);
+            let each: Vec<String> = each
+                .filter(|(_, dimension)| dimension.size() > 1 || sign == "/")
+                .map(|(index, dimension)| {
+                    let name = &part.statement.variables[*index].name;
+                    match dimension.size() {
+                        1 => name.clone(),
+                        size => format!("{name}{sign}{size}"),
+                    }
+                })
+                .collect();
+            each.join(", ")
+        };
+        self.line(
+            depth,
+            &format!("band [{}] permutable, to blocks", of(part, "/")),
+        );
+        self.line(depth + 1, "sequence");
+        let sides = tiles.dimensions.iter().filter(|side| side.size() > 1);
+        let join = |numbers: Vec<String>| numbers.join(" x ");
+        let threads = join(sides.clone().map(|side| side.threads.to_string()).collect());
+        let points = join(sides.map(|side| side.points.to_string()).collect());
+        for (number, part) in kernel.parts.iter().enumerate() {
+            let line = format!("filter {{{}}}", self.name(part));
+            self.line(depth + 2, &line);
+            let mut depth = depth + 3;
+            if number == tiles.reduction {
+                let reduced: Vec<usize> = part.statement.reduced().collect();
+                let Some((last, outer)) = reduced.split_last() else {
+                    continue;
+                };
+                let mut indices: Vec<String> = outer
+                    .iter()
+                    .map(|index| part.statement.variables[*index].name.clone())
+                    .collect();
+                let name = &part.statement.variables[*last].name;
+                indices.push(format!("{name}/{}", tiles.strip));
+                self.line(depth, &format!("band [{}] in order", indices.join(", ")));
+                for staged in &tiles.staged {
+                    let tensor = &self.function.tensors[staged.tensor].name;
+                    let subscripts: Vec<String> = staged
+                        .subscripts
+                        .iter()
+                        .map(|form| self.form(part.statement, form))
+                        .collect();
+                    let extents = join(staged.extents.iter().map(usize::to_string).collect());
+                    let line = format!(
+                        "extension: {tensor}({}) to shared memory, a box of {extents}",
+                        subscripts.join(", ")
+                    );
+                    self.line(depth + 1, &line);
+                }
+                self.line(
+                    depth + 1,
+                    &format!("band [{name}%{}] in order, unrolled", tiles.strip),
+                );
+                depth += 2;
+            }
+            let line = format!(
+                "band [{}] to {threads} threads, {points} points of each in registers",
+                of(part, "%")
+            );
+            self.line(depth, &line);
+        }
+    }
+
+    fn row(&mut self, part: &Part<'f>, row: &RowPart, depth: usize) {
+        let wait = match (row.barrier, row.joins) {
+            (true, _) => " behind a barrier",
+            (false, true) => " in the loop of the one before",
+            (false, false) => "",
+        };
+        let line = format!("filter {{{}}}{wait}", self.name(part));
+        self.line(depth, &line);
+        let statement = part.statement;
+        let shared_out = names(statement, row.shared_out.iter().copied());
+        let rest = (0..statement.variables.len())
+            .filter(|index| !taken(part).contains(index) && !row.shared_out.contains(index));
+        let rest = names(statement, rest);
+        let line = match (row.is_held, shared_out.is_empty()) {
+            (true, true) => "leaf: all threads do the same".to_owned(),
+            (true, false) if !rest.is_empty() => {
+                self.line(depth + 1, &format!("band [{rest}] in order"));
+                format!("band [{shared_out}] to threads, joined in pairs")
+            }
+            (true, false) => format!("band [{shared_out}] to threads, joined in pairs"),
+            (false, _) => format!("band [{shared_out}] to threads"),
+        };
+        self.line(depth + 1, &line);
+        if !row.is_held && !rest.is_empty() {
+            self.line(depth + 2, &format!("band [{rest}] in order"));
+        }
+    }
+}
+
+fn names(statement: &Statement, indices: impl Iterator<Item = usize>) -> String {
+    let each: Vec<&str> = indices
+        .map(|index| statement.variables[index].name.as_str())
+        .collect();
+    each.join(", ")
+}
+
+fn taken<'p>(part: &'p Part<'_>) -> &'p [usize] {
+    match &part.work {
+        Work::Compute { taken, .. } => taken,
+        Work::Initialise => &[],
+    }
+}
