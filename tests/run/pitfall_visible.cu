@@ -1,7 +1,7 @@
 // Memory that host and device both see: managed, pinned, mapped, registered; the host reads
 // and writes between launches, directly, through its own threads and library calls.
 //
-// expect: 16 launches -> 15
+// expect: 16 launches -> 13
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
