@@ -88,16 +88,16 @@ fn element(tensor: usize, place: i64, scalar: Scalar) -> Number {
 /// The host side of a program: it calls all cases by the mapping that its argument names, each in a namespace
 /// `<mapping>_<function>`.
 pub fn program<'m>(cases: &[Case], mappings: impl Iterator<Item = &'m str> + Clone) -> String {
-    let mut text = format!(
+    let mut text = String::from(
         "#include <cstring>\n#include <vector>\nstatic const char *mapping;\n\
-         template <typename T> static T *input(int tensor, long long count, double factor)\n{{\n    \
+         template <typename T> static T *input(int tensor, long long count, double factor)\n{\n    \
          std::vector<T> values(count);\n    for (long long place = 0; place < count; ++place)\n        \
          values[place] = (T)(((place * 7 + tensor * 3 + place / 3) % 6 - 1) * factor);\n    T *made = nullptr;\n    \
          cudaMalloc((void **)&made, count * sizeof(T) + 8);\n    \
-         cudaMemcpy(made, values.data(), count * sizeof(T), cudaMemcpyHostToDevice);\n    return made;\n}}\n\
-         template <typename T> static void show(const T *made, long long count)\n{{\n    std::vector<T> values(count);\n    \
+         cudaMemcpy(made, values.data(), count * sizeof(T), cudaMemcpyHostToDevice);\n    return made;\n}\n\
+         template <typename T> static void show(const T *made, long long count)\n{\n    std::vector<T> values(count);\n    \
          cudaMemcpy(values.data(), made, count * sizeof(T), cudaMemcpyDeviceToHost);\n    \
-         for (T value : values)\n        printf(\"%.17g \", (double)value);\n    printf(\"\\n\");\n}}\n"
+         for (T value : values)\n        printf(\"%.17g \", (double)value);\n    printf(\"\\n\");\n}\n",
     );
     let mut calls = String::new();
     for case in cases {

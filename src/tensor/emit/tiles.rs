@@ -507,7 +507,7 @@ impl Tiled<'_> {
                 ));
             }
         };
-        let by_four = tensor.scalar == Scalar::Float && staged.extents[last] % 4 == 0;
+        let by_four = tensor.scalar == Scalar::Float && staged.extents[last].is_multiple_of(4);
         if !staged.conditional {
             let mut conditions = vec![
                 "tc_full".to_owned(),
@@ -705,14 +705,14 @@ impl Tiled<'_> {
         let depth = lines.depth;
         // Neighbours in shared memory are read by four.
         if let [side] = sides.as_slice()
-            && self.tiles.dimensions[*side].points % 4 == 0
+            && self.tiles.dimensions[*side].points.is_multiple_of(4)
             && scalar == Scalar::Float
             && staged.subscripts[staged.inner].variables() == [taken(part)[*side]]
             && staged.subscripts[staged.inner]
                 .terms
                 .get(&Atom::Variable(taken(part)[*side]))
                 == Some(&1)
-            && (staged.extents[staged.inner] + staged.padding) % 4 == 0
+            && (staged.extents[staged.inner] + staged.padding).is_multiple_of(4)
             && let Some((counter, _)) = self.names(*side)
         {
             let points = self.tiles.dimensions[*side].points;

@@ -69,7 +69,7 @@ impl TileSizes {
         let numbers: Result<Vec<u16>, _> = text.split(',').map(str::parse).collect();
         match numbers.as_deref() {
             Ok(&[rows, columns, strip]) => {
-                let is_side = |side: u16| side % 16 == 0 && (16..=128).contains(&side);
+                let is_side = |side: u16| side.is_multiple_of(16) && (16..=128).contains(&side);
                 let is_strip = strip % 4 == 0 && (4..=64).contains(&strip);
                 match is_side(rows) && is_side(columns) && is_strip {
                     true => Ok(Self {
