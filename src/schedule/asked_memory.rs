@@ -6,9 +6,12 @@
 
 use super::ScheduleOptions;
 use super::obstacle::Candidate;
+use super::waiting;
 use crate::dependence::{Guard, SharedMemory};
 use crate::kernel::Target;
-use crate::launch::{BEHIND_POINTER, BufferId, Launch, LaunchGraph, MemoryKind, NodeKind, Operand};
+use crate::launch::{
+    BEHIND_POINTER, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Operand,
+};
 use std::collections::BTreeSet;
 
 /// Whether a launch may touch memory that the host can touch too, even where the program asks.
@@ -27,19 +30,20 @@ pub(super) fn questions(
     graph: &LaunchGraph,
     memory: &SharedMemory,
     moved: &Candidate,
-    mut passed: impl Iterator<Item = crate::launch::NodeId>,
+    mut passed: impl Iterator<Item = NodeId>,
 ) -> BTreeSet<Guard> {
-    let matters = |kind: &NodeKind| {
-        !matches!(
-            kind,
-            NodeKind::Launch(_)
-                | NodeKind::Set { .. }
-                | NodeKind::Allocation { .. }
-                | NodeKind::ErrorCheck
-        )
+    // What may order others behind the launch, or is done by the host.
+    let matters = |node: NodeId| {
+        waiting::orders(graph, moved, node)
+            || matches!(
+                graph.nodes[node.0].kind,
+                NodeKind::HostAccess { .. }
+                    | NodeKind::Output { .. }
+                    | NodeKind::Copy { .. }
+                    | NodeKind::Library { .. }
+            )
     };
-    if !memory.is_host_visible(moved.node) || !passed.any(|node| matters(&graph.nodes[node.0].kind))
-    {
+    if !memory.is_host_visible(moved.node) || !passed.any(matters) {
         return BTreeSet::new();
     }
     let launch = moved.launch.id;

@@ -81,6 +81,10 @@ fn statements(random: &mut StdRng, text: &mut String, launches: usize, depth: us
                 statements(random, text, 1, depth + 1);
                 let _ = writeln!(text, "{indent}}}");
             }
+            // It may wait for the device, and so may the host rely on it.
+            10 => {
+                let _ = writeln!(text, "{indent}{{ float *more; cudaMalloc(&more, 256); }}");
+            }
             _ => {}
         }
     }

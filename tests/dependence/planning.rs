@@ -570,35 +570,6 @@ fn pointers_that_may_alias_are_tested_at_run_time() {
 }
 
 #[test]
-fn what_memory_a_launch_touches_is_asked_where_it_passes_the_host() {
-    let mut this = Uniform::new();
-    let scale = this.world.kernel(pointwise("scale", 0));
-    let [x, y, z] = [(); 3].map(|()| Pointer {
-        device_only: false,
-        ..this.world.stranger()
-    });
-    this.launch(scale, &x, &y);
-    this.world.node(NodeKind::HostAccess { ordered: false });
-    this.launch(scale, &y, &z);
-    let asks = ScheduleOptions {
-        asks_memory: true,
-        ..ALL
-    };
-    let questions = |plan: &FusionPlan| {
-        let guards = plan.groups.iter().flat_map(|group| &group.guards);
-        guards
-            .filter(|guard| matches!(guard, Guard::DeviceMemory { .. }))
-            .count()
-    };
-    // Both pointers of the launch that moves, and none of the other.
-    let (asked, _) = plan(&this.world, &asks);
-    assert_eq!((asked.groups.len(), questions(&asked)), (1, 2));
-    let (not_asked, missed) = plan(&this.world, &ALL);
-    assert!(not_asked.groups.is_empty());
-    assert_eq!(missed[0].rejection.reason, RejectionReason::HostAccess);
-}
-
-#[test]
 fn may_alias_without_bounds_stays_apart() {
     let mut this = Uniform::new();
     let mut unbounded = pointwise("scale", 0);
@@ -797,5 +768,7 @@ fn nobody_may_rely_on_a_wait_that_a_launch_has_passed() {
     assert_eq!(groups_before(stream), 0);
 }
 
+#[path = "asked_memory.rs"]
+mod asked_memory;
 #[path = "shapes.rs"]
 mod shapes;
