@@ -192,7 +192,7 @@ template <typename T> static void factors(cusolverDnHandle_t solver, cublasHandl
         Matrix stored = triangle;
         for (int i = 0; i < N; i++)
           for (int j = 0; j < N; j++)
-            if (triangle[j * N + i] == 0.0 || (i == j && diagonal == CUBLAS_DIAG_UNIT)) stored[j * N + i] = 77;
+            if (i == j ? diagonal == CUBLAS_DIAG_UNIT : (j > i) != (fill == CUBLAS_FILL_MODE_UPPER)) stored[j * N + i] = 77;
         Matrix turned = triangle;
         if (operation != CUBLAS_OP_N) turned = adjoint(triangle, N, N);
         if (operation == CUBLAS_OP_T)
