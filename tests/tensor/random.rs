@@ -132,7 +132,7 @@ fn compare(
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     // With contraction, results would depend on what stands in one expression.
     compiler
-        .args(["--sirius-device=cpu", "-fmad=false", "--sirius-fusion=off"])
+        .args(["--sirius-device=cpu", "-fmad=false"])
         .arg(folder.join("main.cu"))
         .arg("-o")
         .arg(&built)
