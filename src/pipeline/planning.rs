@@ -282,7 +282,7 @@ fn nanoseconds(model: &Model<'_>, launches: &[LaunchId], plan: &FusionPlan) -> f
         .flat_map(|group| group.members.iter().map(|member| member.launch))
         .collect();
     let rest = launches.iter().filter(|launch| !fused.contains(launch));
-    let rest: f64 = rest.map(|launch| model.alone(*launch)).sum();
+    let rest: f64 = rest.map(|launch| model.single_launch(*launch)).sum();
     rest + groups.map(|group| model.together(group)).sum::<f64>()
 }
 

@@ -36,8 +36,8 @@ pub fn ilp(
     let (scored, finished) = candidates(oracle, &seeds, options.most_asked, deadline);
     let chosen = choose(oracle, &scored, options, deadline);
     let mut plan = Plan::of(Planner::Ilp, chosen.patterns, oracle);
-    let apart = oracle.nanoseconds_of_plan(&[]);
-    plan.bound_nanoseconds = Some((apart - chosen.bound).min(plan.nanoseconds));
+    let unfused = oracle.nanoseconds_of_plan(&[]);
+    plan.bound_nanoseconds = Some((unfused - chosen.bound).min(plan.nanoseconds));
     plan.cut_short = !chosen.solved || !finished && deadline.is_past();
     plan
 }
@@ -65,13 +65,13 @@ pub fn choose(
         .map(|(at, (pattern, _))| (pattern, at))
         .collect();
     // Patterns that may not all be taken.
-    let mut apart: Vec<Vec<usize>> = Vec::new();
+    let mut excluded: Vec<Vec<usize>> = Vec::new();
     for set in &options.forbidden {
         let set: Option<Vec<usize>> = set
             .iter()
             .map(|pattern| place.get(pattern).copied())
             .collect();
-        apart.extend(set);
+        excluded.extend(set);
     }
     let mut kept: Vec<usize> = Vec::new();
     for _ in 0..MOST_ROUNDS {
@@ -79,7 +79,7 @@ pub fn choose(
             taken,
             bound,
             solved,
-        } = solve(oracle.problem().nodes.len(), scored, &apart, deadline);
+        } = solve(oracle.problem().nodes.len(), scored, &excluded, deadline);
         let patterns: Vec<Pattern> = taken.iter().map(|at| scored[*at].0.clone()).collect();
         match find_cycle(oracle.problem(), &patterns) {
             None => {
@@ -89,7 +89,7 @@ pub fn choose(
                     solved,
                 };
             }
-            Some(cycle) => apart.push(cycle.into_iter().map(|at| taken[at]).collect()),
+            Some(cycle) => excluded.push(cycle.into_iter().map(|at| taken[at]).collect()),
         }
         kept = taken;
         if deadline.is_past() {
@@ -125,7 +125,7 @@ struct Solved {
 fn solve(
     nodes: usize,
     scored: &[(Pattern, f64)],
-    apart: &[Vec<usize>],
+    excluded: &[Vec<usize>],
     deadline: Deadline,
 ) -> Solved {
     let mut all = Solved {
@@ -133,14 +133,14 @@ fn solve(
         bound: 0.0,
         solved: true,
     };
-    for part in parts(nodes, scored, apart) {
+    for part in parts(nodes, scored, excluded) {
         let solved = match part.as_slice() {
-            [single] if !apart.iter().any(|set| set == &[*single]) => Solved {
+            [single] if !excluded.iter().any(|set| set == &[*single]) => Solved {
                 taken: vec![*single],
                 bound: scored[*single].1,
                 solved: true,
             },
-            _ => solve_part(&part, scored, apart, deadline),
+            _ => solve_part(&part, scored, excluded, deadline),
         };
         all.taken.extend(solved.taken);
         all.bound += solved.bound;
@@ -151,7 +151,7 @@ fn solve(
 }
 
 /// Candidates that have operators or constraints in common, directly or by others.
-fn parts(nodes: usize, scored: &[(Pattern, f64)], apart: &[Vec<usize>]) -> Vec<Vec<usize>> {
+fn parts(nodes: usize, scored: &[(Pattern, f64)], excluded: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut home: Vec<usize> = (0..scored.len()).collect();
     fn root(home: &[usize], mut at: usize) -> usize {
         while home[at] != at {
@@ -172,7 +172,7 @@ fn parts(nodes: usize, scored: &[(Pattern, f64)], apart: &[Vec<usize>]) -> Vec<V
             }
         }
     }
-    for set in apart {
+    for set in excluded {
         for pair in set.windows(2) {
             join(pair[0], pair[1]);
         }
@@ -187,7 +187,7 @@ fn parts(nodes: usize, scored: &[(Pattern, f64)], apart: &[Vec<usize>]) -> Vec<V
 fn solve_part(
     part: &[usize],
     scored: &[(Pattern, f64)],
-    apart: &[Vec<usize>],
+    excluded: &[Vec<usize>],
     deadline: Deadline,
 ) -> Solved {
     let greedily = || {
@@ -198,7 +198,7 @@ fn solve_part(
             let breaks =
                 |set: &Vec<usize>| set.iter().all(|each| each == at || taken.contains(each));
             if pattern.iter().any(|node| used.contains(node))
-                || apart.iter().any(|set| set.contains(at) && breaks(set))
+                || excluded.iter().any(|set| set.contains(at) && breaks(set))
             {
                 continue;
             }
@@ -207,7 +207,7 @@ fn solve_part(
         }
         taken
     };
-    let relaxed = program(part, scored, apart, deadline, false);
+    let relaxed = program(part, scored, excluded, deadline, false);
     let bound = match &relaxed {
         Some((values, _)) => part.iter().map(|at| scored[*at].1 * values[at]).sum(),
         None => f64::INFINITY,
@@ -216,7 +216,7 @@ fn solve_part(
     let found = match relaxed {
         // The best of all, and it happens to be whole.
         Some((values, true)) if values.values().all(is_whole) => Some((values, true)),
-        _ => program(part, scored, apart, deadline, true),
+        _ => program(part, scored, excluded, deadline, true),
     };
     let taken_of = |values: &BTreeMap<usize, f64>| -> Vec<usize> {
         let taken = part.iter().filter(|at| values[*at] > 0.5);
@@ -256,7 +256,7 @@ const WHOLE: f64 = 1e-7;
 fn program(
     part: &[usize],
     scored: &[(Pattern, f64)],
-    apart: &[Vec<usize>],
+    excluded: &[Vec<usize>],
     deadline: Deadline,
     whole: bool,
 ) -> Option<(BTreeMap<usize, f64>, bool)> {
@@ -284,7 +284,7 @@ fn program(
         let taken: Expression = row.iter().map(|at| of[at]).sum();
         model = model.with(constraint!(taken <= 1));
     }
-    for set in apart
+    for set in excluded
         .iter()
         .filter(|set| set.iter().all(|at| of.contains_key(at)))
     {

@@ -78,7 +78,9 @@ impl<'a> Model<'a> {
     /// Nanoseconds of the group's members as launches of their own.
     pub fn unfused(&self, group: &FusionGroup) -> f64 {
         let members = group.members.iter();
-        members.map(|member| self.alone(member.launch)).sum()
+        members
+            .map(|member| self.single_launch(member.launch))
+            .sum()
     }
 
     /// What a launch by itself does, in figures.
@@ -129,7 +131,7 @@ impl<'a> Model<'a> {
     }
 
     /// Nanoseconds of a launch of its own.
-    pub fn alone(&self, launch: LaunchId) -> f64 {
+    pub fn single_launch(&self, launch: LaunchId) -> f64 {
         self.launch(&[self.work(&[(launch, None)], &[], USUAL_UNROLLING)])
     }
 

@@ -76,7 +76,7 @@ pub fn fusion_problem(
             }
             _ => Class::Opaque,
         };
-        let nanoseconds = model.alone(*launch) - model.launch_nanoseconds();
+        let nanoseconds = model.single_launch(*launch) - model.launch_nanoseconds();
         let Some(known) = known else {
             return Operator {
                 name,

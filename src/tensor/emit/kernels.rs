@@ -1,7 +1,7 @@
 //! One kernel: its parameters, the indices that a thread takes, and loops over the others.
 
 use super::values::Scope;
-use super::{arguments, factor, size, values};
+use super::{Arguments, arguments, factor, size, values};
 use crate::tensor::fault::Span;
 use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Part, Work};
@@ -93,16 +93,8 @@ fn without_comment(line: &str) -> &str {
 
 pub(super) fn parameters(function: &Function, kernel: &Kernel<'_>) -> String {
     let arguments = arguments(function, kernel);
-    let is_also_tensor = |symbol: usize| match function.symbols[symbol].kind {
-        SymbolKind::Value(tensor) => arguments.tensors.iter().any(|(known, _)| *known == tensor),
-        _ => false,
-    };
-    let symbols = arguments
-        .symbols
-        .iter()
-        .filter(|symbol| !is_also_tensor(**symbol));
-    let mut all: Vec<String> = symbols
-        .map(|symbol| format!("long long {}", function.symbols[*symbol].name))
+    let mut all: Vec<String> = numbers(function, &arguments)
+        .map(|name| format!("long long {name}"))
         .collect();
     for (tensor, written) in &arguments.tensors {
         let tensor = &function.tensors[*tensor];
@@ -116,18 +108,22 @@ pub(super) fn parameters(function: &Function, kernel: &Kernel<'_>) -> String {
     all.join(", ")
 }
 
-/// What a launch passes, in the order of [`parameters`].
-pub(super) fn passed(function: &Function, kernel: &Kernel<'_>) -> String {
-    let arguments = arguments(function, kernel);
+/// Names of the numbers that a kernel takes and that are not among its tensors.
+fn numbers<'f>(function: &'f Function, arguments: &'f Arguments) -> impl Iterator<Item = &'f str> {
     let is_also_tensor = |symbol: usize| match function.symbols[symbol].kind {
         SymbolKind::Value(tensor) => arguments.tensors.iter().any(|(known, _)| *known == tensor),
         _ => false,
     };
-    let symbols = arguments
-        .symbols
-        .iter()
-        .filter(|symbol| !is_also_tensor(**symbol));
-    let symbols = symbols.map(|symbol| function.symbols[*symbol].name.as_str());
+    let symbols = arguments.symbols.iter();
+    symbols
+        .filter(move |symbol| !is_also_tensor(**symbol))
+        .map(|symbol| function.symbols[*symbol].name.as_str())
+}
+
+/// What a launch passes, in the order of [`parameters`].
+pub(super) fn passed(function: &Function, kernel: &Kernel<'_>) -> String {
+    let arguments = arguments(function, kernel);
+    let symbols = numbers(function, &arguments);
     let tensors = arguments
         .tensors
         .iter()

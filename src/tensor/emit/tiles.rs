@@ -65,7 +65,7 @@ pub(super) fn kernel(
     ));
     lines.line("{");
     lines.depth = 1;
-    for number in 0..tiles.staged.len() {
+    for number in 0..tiles.promoted.len() {
         tiled.declare(number, &mut lines);
     }
     tiled.place_of_tile(&mut lines);
@@ -177,8 +177,8 @@ impl Tiled<'_> {
     }
 
     fn tile_name(&self, number: usize) -> String {
-        let tensor = self.tiles.staged[number].tensor;
-        let before = self.tiles.staged[..number]
+        let tensor = self.tiles.promoted[number].tensor;
+        let before = self.tiles.promoted[..number]
             .iter()
             .filter(|other| other.tensor == tensor)
             .count();
@@ -190,18 +190,18 @@ impl Tiled<'_> {
     }
 
     fn declare(&self, number: usize, lines: &mut Lines) {
-        let staged = &self.tiles.staged[number];
-        let extents = staged.order().into_iter().map(|dimension| {
-            let padding = if dimension == staged.inner {
-                staged.padding
+        let promoted = &self.tiles.promoted[number];
+        let extents = promoted.order().into_iter().map(|dimension| {
+            let padding = if dimension == promoted.inner {
+                promoted.padding
             } else {
                 0
             };
-            format!("[{}]", staged.extents[dimension] + padding)
+            format!("[{}]", promoted.extents[dimension] + padding)
         });
         lines.line(&format!(
             "__shared__ __align__(16) {} tc_{}{};",
-            self.function.tensors[staged.tensor].scalar.cuda(),
+            self.function.tensors[promoted.tensor].scalar.cuda(),
             self.tile_name(number),
             extents.collect::<String>()
         ));
@@ -400,8 +400,8 @@ impl Tiled<'_> {
                 ));
             }
         }
-        for number in 0..self.tiles.staged.len() {
-            self.stage(number, lines);
+        for number in 0..self.tiles.promoted.len() {
+            self.promote(number, lines);
         }
         lines.line("__syncthreads();");
         lines.open(&format!("if (tc_steps == {strip})"));
@@ -419,12 +419,12 @@ impl Tiled<'_> {
     }
 
     /// Loads a box.
-    fn stage(&self, number: usize, lines: &mut Lines) {
-        let staged = &self.tiles.staged[number];
+    fn promote(&self, number: usize, lines: &mut Lines) {
+        let promoted = &self.tiles.promoted[number];
         let statement = reducing(self.kernel, self.tiles);
-        let tensor = &self.function.tensors[staged.tensor];
+        let tensor = &self.function.tensors[promoted.tensor];
         let threads = threads(self.tiles);
-        let origins: Vec<String> = staged
+        let origins: Vec<String> = promoted
             .subscripts
             .iter()
             .map(|form| values::form(self.function, statement, form))
@@ -434,7 +434,7 @@ impl Tiled<'_> {
         let place = {
             let mut place = String::new();
             for (dimension, origin) in origins.iter().enumerate() {
-                let subscript = match (origin.as_str(), staged.extents[dimension]) {
+                let subscript = match (origin.as_str(), promoted.extents[dimension]) {
                     (origin, 1) => origin.to_owned(),
                     (origin, _) => format!("{origin} + tc_{dimension}"),
                 };
@@ -453,9 +453,9 @@ impl Tiled<'_> {
             format!("{}[{place}]", tensor.name)
         };
         let shared = |along: &dyn Fn(usize) -> String| {
-            let order = staged.order().into_iter();
+            let order = promoted.order().into_iter();
             let places: String = order
-                .map(|dimension| match staged.extents[dimension] {
+                .map(|dimension| match promoted.extents[dimension] {
                     1 => "[0]".to_owned(),
                     _ => format!("[{}]", along(dimension)),
                 })
@@ -467,13 +467,13 @@ impl Tiled<'_> {
         let digits = |lines: &mut Lines, width: usize| {
             let mut behind = 1;
             for dimension in (0..rank).rev() {
-                let extent = staged.extents[dimension];
+                let extent = promoted.extents[dimension];
                 let (extent, factor) = match dimension == last {
                     true => (extent / width, width),
                     false => (extent, 1),
                 };
-                let is_first = (0..dimension).all(|before| staged.extents[before] == 1);
-                if staged.extents[dimension] > 1 {
+                let is_first = (0..dimension).all(|before| promoted.extents[before] == 1);
+                if promoted.extents[dimension] > 1 {
                     let mut text = "tc_element".to_owned();
                     if behind > 1 {
                         text += &format!(" / {behind}");
@@ -490,7 +490,7 @@ impl Tiled<'_> {
             }
             behind
         };
-        let count: usize = staged.extents.iter().product();
+        let count: usize = promoted.extents.iter().product();
         let loop_over = |lines: &mut Lines, count: usize| match count <= threads {
             true if count == threads => {
                 lines.open("");
@@ -507,8 +507,8 @@ impl Tiled<'_> {
                 ));
             }
         };
-        let by_four = tensor.scalar == Scalar::Float && staged.extents[last].is_multiple_of(4);
-        if !staged.conditional {
+        let by_four = tensor.scalar == Scalar::Float && promoted.extents[last].is_multiple_of(4);
+        if !promoted.conditional {
             let mut conditions = vec![
                 "tc_full".to_owned(),
                 format!("tc_steps == {}", self.tiles.strip),
@@ -529,7 +529,7 @@ impl Tiled<'_> {
                     lines.line(&format!(
                         "const float4 tc_four = *reinterpret_cast<const float4 *>(&{place});"
                     ));
-                    match staged.inner == last {
+                    match promoted.inner == last {
                         true => lines.line(&format!(
                             "*reinterpret_cast<float4 *>(&{}) = tc_four;",
                             shared(&along)
@@ -558,15 +558,15 @@ impl Tiled<'_> {
         digits(lines, 1);
         let mut inside: Vec<String> = Vec::new();
         for (dimension, origin) in origins.iter().enumerate() {
-            let subscript = match staged.extents[dimension] {
+            let subscript = match promoted.extents[dimension] {
                 1 => origin.clone(),
                 _ => format!("{origin} + tc_{dimension}"),
             };
-            if staged.conditional {
+            if promoted.conditional {
                 inside.push(format!("{subscript} >= 0"));
             }
             // A sum that no index moves is inside already.
-            if staged.conditional || staged.extents[dimension] > 1 {
+            if promoted.conditional || promoted.extents[dimension] > 1 {
                 let extent = size(self.function, &tensor.extents[dimension]);
                 inside.push(format!("{subscript} < {extent}"));
             }
@@ -577,14 +577,14 @@ impl Tiled<'_> {
             false => format!("{} ? {place} : {zero}", inside.join(" && ")),
         };
         lines.line(&format!("{} = {loaded};", shared(&along)));
-        let steps = if staged.conditional { 1 } else { 2 };
+        let steps = if promoted.conditional { 1 } else { 2 };
         lines.close_to(lines.depth - steps);
     }
 
     /// One value of the strip's index for all points of a thread: registers first, then the terms.
     fn step(&self, part: &Part<'_>, value: &str, lines: &mut Lines) {
         let (function, statement) = (self.function, part.statement);
-        for number in 0..self.tiles.staged.len() {
+        for number in 0..self.tiles.promoted.len() {
             self.registers(part, number, lines);
         }
         let several = self.several();
@@ -617,8 +617,8 @@ impl Tiled<'_> {
                 .map(|subscript| subscript.linear.as_ref())
                 .collect();
             let forms = forms?;
-            let number = self.tiles.staged.iter().position(|staged| {
-                staged.tensor == tensor && staged.subscripts.iter().eq(forms.iter().copied())
+            let number = self.tiles.promoted.iter().position(|promoted| {
+                promoted.tensor == tensor && promoted.subscripts.iter().eq(forms.iter().copied())
             })?;
             Some(self.register(part, number))
         };
@@ -638,11 +638,11 @@ impl Tiled<'_> {
 
     /// Sides of the tile of which a box depends, where a thread has several points.
     fn register_sides(&self, part: &Part<'_>, number: usize) -> Vec<usize> {
-        let staged = &self.tiles.staged[number];
+        let promoted = &self.tiles.promoted[number];
         let mut sides = self.several();
         sides.retain(|side| {
             let index = taken(part)[*side];
-            let mut forms = staged.subscripts.iter();
+            let mut forms = promoted.subscripts.iter();
             forms.any(|form| form.variables().contains(&index))
         });
         sides
@@ -659,13 +659,13 @@ impl Tiled<'_> {
 
     /// Reads what a thread's points need of a box.
     fn registers(&self, part: &Part<'_>, number: usize, lines: &mut Lines) {
-        let staged = &self.tiles.staged[number];
-        let scalar = self.function.tensors[staged.tensor].scalar;
+        let promoted = &self.tiles.promoted[number];
+        let scalar = self.function.tensors[promoted.tensor].scalar;
         let sides = self.register_sides(part, number);
         let strip_index = part.statement.reduced().last();
         let place = |dimension: usize| {
             let mut terms: Vec<String> = Vec::new();
-            for (atom, factor) in &staged.subscripts[dimension].terms {
+            for (atom, factor) in &promoted.subscripts[dimension].terms {
                 let Atom::Variable(index) = atom else {
                     continue;
                 };
@@ -686,7 +686,7 @@ impl Tiled<'_> {
                 false => terms.join(" + "),
             }
         };
-        let order = staged.order().into_iter();
+        let order = promoted.order().into_iter();
         let places: String = order
             .map(|dimension| format!("[{}]", place(dimension)))
             .collect();
@@ -707,12 +707,12 @@ impl Tiled<'_> {
         if let [side] = sides.as_slice()
             && self.tiles.dimensions[*side].points.is_multiple_of(4)
             && scalar == Scalar::Float
-            && staged.subscripts[staged.inner].variables() == [taken(part)[*side]]
-            && staged.subscripts[staged.inner]
+            && promoted.subscripts[promoted.inner].variables() == [taken(part)[*side]]
+            && promoted.subscripts[promoted.inner]
                 .terms
                 .get(&Atom::Variable(taken(part)[*side]))
                 == Some(&1)
-            && (staged.extents[staged.inner] + staged.padding).is_multiple_of(4)
+            && (promoted.extents[promoted.inner] + promoted.padding).is_multiple_of(4)
             && let Some((counter, _)) = self.names(*side)
         {
             let points = self.tiles.dimensions[*side].points;

@@ -20,7 +20,7 @@ pub mod tiles;
 mod tests;
 
 pub use rows::Rows;
-pub use tiles::{Staged, TileDimension, Tiles};
+pub use tiles::{Promoted, TileDimension, Tiles};
 
 use super::Options;
 use super::mapping::{Mapping, Plan, Step};

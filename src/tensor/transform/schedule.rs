@@ -216,14 +216,14 @@ impl<'f> Tree<'f> {
                 let name = &part.statement.variables[*last].name;
                 indices.push(format!("{name}/{}", tiles.strip));
                 self.line(depth, &format!("band [{}] in order", indices.join(", ")));
-                for staged in &tiles.staged {
-                    let tensor = &self.function.tensors[staged.tensor].name;
-                    let subscripts: Vec<String> = staged
+                for promoted in &tiles.promoted {
+                    let tensor = &self.function.tensors[promoted.tensor].name;
+                    let subscripts: Vec<String> = promoted
                         .subscripts
                         .iter()
                         .map(|form| self.form(part.statement, form))
                         .collect();
-                    let extents = join(staged.extents.iter().map(usize::to_string).collect());
+                    let extents = join(promoted.extents.iter().map(usize::to_string).collect());
                     let line = format!(
                         "extension: {tensor}({}) to shared memory, a box of {extents}",
                         subscripts.join(", ")

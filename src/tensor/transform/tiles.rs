@@ -28,7 +28,7 @@ pub struct Tiles {
     /// Values of the innermost reduced index in a strip.
     pub strip: usize,
     /// Boxes in shared memory.
-    pub staged: Vec<Staged>,
+    pub promoted: Vec<Promoted>,
 }
 
 /// A dimension of a tile.
@@ -49,7 +49,7 @@ impl TileDimension {
 
 /// What a strip of a tile reads by one access: a box of a tensor.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Staged {
+pub struct Promoted {
     /// The tensor.
     pub tensor: usize,
     /// The subscripts.
@@ -64,7 +64,7 @@ pub struct Staged {
     pub conditional: bool,
 }
 
-impl Staged {
+impl Promoted {
     /// Dimensions of the tensor in the order in which shared memory has them.
     pub fn order(&self) -> Vec<usize> {
         let others = (0..self.extents.len()).filter(|dimension| *dimension != self.inner);
@@ -156,16 +156,16 @@ pub fn tiles(
         }
     }
     let mut strip = usize::from(chosen.strip);
-    let staged = loop {
+    let promoted = loop {
         let boxes = accesses
             .iter()
-            .map(|access| staged(access, taken, &dimensions, (strip_index, strip)));
-        let boxes: Option<Vec<Staged>> = boxes.collect();
+            .map(|access| promoted(access, taken, &dimensions, (strip_index, strip)));
+        let boxes: Option<Vec<Promoted>> = boxes.collect();
         let boxes = boxes?;
         let bytes: u64 = boxes
             .iter()
-            .map(|staged| {
-                staged.elements() as u64 * function.tensors[staged.tensor].scalar.bytes() + 16
+            .map(|promoted| {
+                promoted.elements() as u64 * function.tensors[promoted.tensor].scalar.bytes() + 16
             })
             .sum();
         if bytes <= SHARED_BYTES {
@@ -182,7 +182,7 @@ pub fn tiles(
         dimensions,
         reduction,
         strip,
-        staged,
+        promoted,
     })
 }
 
@@ -233,14 +233,14 @@ fn taken<'p>(part: &'p Part<'_>) -> Option<&'p [usize]> {
     }
 }
 
-/// An access that can be staged.
+/// An access that can be promoted.
 struct Found {
     tensor: usize,
     subscripts: Vec<Linear>,
     conditional: bool,
 }
 
-/// All reads of the reducing part, where each can be staged, and where points outside may be computed without harm.
+/// All reads of the reducing part, where each can be promoted, and where points outside may be computed without harm.
 fn staged_accesses(
     function: &Function,
     kernel: &Kernel<'_>,
@@ -324,12 +324,12 @@ fn walk(
 }
 
 /// The box of an access.
-fn staged(
+fn promoted(
     access: &Found,
     taken: &[usize],
     dimensions: &[TileDimension],
     (strip_index, strip): (usize, usize),
-) -> Option<Staged> {
+) -> Option<Promoted> {
     let size = |index: usize| match taken.iter().position(|known| *known == index) {
         Some(dimension) => dimensions[dimension].size(),
         None if index == strip_index => strip,
@@ -357,7 +357,7 @@ fn staged(
     let inner = (0..extents.len()).max_by_key(|position| weight(*position))?;
     // Columns of what lies across in memory would meet in one bank.
     let crosses = inner + 1 != extents.len();
-    Some(Staged {
+    Some(Promoted {
         tensor: access.tensor,
         subscripts: access.subscripts.clone(),
         padding: match (
