@@ -1,7 +1,8 @@
 //! Where the launches of a group wait: memory of the host function that holds their operands.
 //!
 //! Invariant: a frame begins with the number of its group's launches that pend, a 32-bit number, and
-//! holds the site and the operands of at least so many of its first members. While nothing pends it
+//! holds the site and the operands of at least so many of its first members. Where a group runs with some of its members,
+//! that number has a bit for each that pends. While nothing pends it
 //! belongs to nobody, so that groups whose regions do not overlap use the same memory.
 
 use super::CodegenError;
@@ -41,6 +42,8 @@ impl Extent {
 struct Member<'ctx> {
     /// Its place in the frame.
     start: u64,
+    /// How many bytes it has there.
+    bytes: u64,
     /// Offset of the launch's number; a set or a copy has none.
     site: Option<u64>,
     operands: Vec<Operand<'ctx>>,
@@ -98,11 +101,17 @@ impl<'ctx> FrameLayout<'ctx> {
             let start = layout.extent.take(own.bytes, own.align_bytes);
             layout.members.push(Member {
                 start,
+                bytes: own.bytes,
                 site,
                 operands,
             });
         }
         layout
+    }
+
+    /// How many bytes are kept of a member.
+    pub(super) fn bytes_of(&self, member: usize) -> u64 {
+        self.members[member].bytes
     }
 
     /// The place of a member.

@@ -7,7 +7,11 @@
 //! order. `sirius.flush.G` issues the first `pending` members, unfused. Groups that are equal but for
 //! their sites and operands share these functions, which is why sites are operands.
 
+mod operands;
+mod partial;
 mod shape;
+
+pub(super) use operands::GroupOperands;
 
 use super::batches::{Waiting, issue_waiting};
 use super::common_shape::common_shape;
@@ -16,22 +20,21 @@ use super::guard::{Operands, emit_expression, emit_guards};
 use super::host::MemberCall;
 use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, allow_shared, announce_side, announce_site,
-    launch_kernel, shared_limit, thread_limit, variable_address,
+    launch_kernel, variable_address,
 };
-use super::tables::pointer_behind;
 use super::{CodegenError, FusedKernel, FusedParameter, PromotedRows};
 use crate::dependence::Guard;
 use crate::kernel::KernelModel;
-use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, Operand, ValueId};
+use crate::launch::{LaunchGraph, Operand};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
-use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
-use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use inkwell::types::BasicMetadataTypeEnum;
+use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use shape::{largest_grid, tells_shape};
-use std::collections::HashMap;
 
 /// What the functions of one group are made from.
 pub(super) struct GroupFunctions<'a, 'ctx> {
@@ -126,19 +129,9 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let guard = builder.build_and(guard, holds, "run.fused")?;
         builder.build_conditional_branch(guard, room, separate)?;
 
-        let key = program
-            .host
-            .get_global(&fused_key(kernel))
-            .ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
-        let key: BasicValueEnum<'_> = key.as_pointer_value().into();
         builder.position_at_end(room);
-        let shared = largest_shared(&builder, &operands)?;
-        let fits = operands.fits_without_asking(&builder, shared.into())?;
-        builder.build_conditional_branch(fits, fused, ask)?;
-        builder.position_at_end(ask);
-        let fixed = operands.static_shared_bytes;
-        let allowed = allow_shared(program, &builder, key, shared, fixed)?;
-        builder.build_conditional_branch(allowed, fused, separate)?;
+        let key = key_of(program, kernel)?;
+        let shared = ask_for_room(program, &builder, &operands, key, [ask, fused, separate])?;
 
         builder.position_at_end(fused);
         side(&builder, true)?;
@@ -323,13 +316,20 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         valid.extend(group.guards.iter().filter(asks).cloned());
         let valid = emit_guards(context, &program.host, &builder, &operands, &valid)?;
         let pending = builder.build_load(int, frame, "pending")?.into_int_value();
-        let in_step = builder.build_int_compare(IntPredicate::EQ, pending, number, "in.step")?;
+        let in_step = match group.is_partial() {
+            true => partial::comes_next(&builder, pending, number)?,
+            false => builder.build_int_compare(IntPredicate::EQ, pending, number, "in.step")?,
+        };
         let pends = builder.build_and(valid, in_step, "pends")?;
         builder.build_conditional_branch(pends, collect, issue)?;
 
         builder.position_at_end(collect);
         self.layout.store(program, &builder, place, index, &own)?;
-        let with_it = builder.build_int_add(number, int.const_int(1, false), "with.it")?;
+        let one = int.const_int(1, false);
+        let with_it = match group.is_partial() {
+            true => partial::with_member(&builder, pending, number)?,
+            false => builder.build_int_add(number, one, "with.it")?,
+        };
         builder.build_store(frame, with_it)?;
         builder.build_return(Some(&int.const_zero()))?;
 
@@ -345,12 +345,39 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
     }
 }
 
-/// Shared memory that every block gets, static and dynamic together.
-const SHARED_BYTES_WITHOUT_ASKING: u64 = 48 << 10;
-
 /// The host symbol that stands for a fused kernel.
 pub(super) fn fused_key(kernel: &FusedKernel) -> String {
     format!("sirius.fused.key.{}", kernel.name)
+}
+
+/// The host symbol of a fused kernel.
+fn key_of<'ctx>(
+    program: &Program<'ctx>,
+    kernel: &FusedKernel,
+) -> Result<BasicValueEnum<'ctx>, CodegenError> {
+    let key = program.host.get_global(&fused_key(kernel));
+    let key =
+        key.ok_or_else(|| CodegenError::Inconsistent("the fused kernel has no key".into()))?;
+    Ok(key.as_pointer_value().into())
+}
+
+/// Goes on in `fused` where a block may have the dynamic shared memory of the members, whose bytes it returns, else in
+/// `separate`; `ask` is where that has to be asked for.
+fn ask_for_room<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &GroupOperands<'_, 'ctx>,
+    key: BasicValueEnum<'ctx>,
+    [ask, fused, separate]: [BasicBlock<'ctx>; 3],
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let shared = largest_shared(builder, operands)?;
+    let fits = operands.fits_without_asking(builder, shared.into())?;
+    builder.build_conditional_branch(fits, fused, ask)?;
+    builder.position_at_end(ask);
+    let fixed = operands.static_shared_bytes;
+    let allowed = allow_shared(program, builder, key, shared, fixed)?;
+    builder.build_conditional_branch(allowed, fused, separate)?;
+    Ok(shared)
 }
 
 /// Segments reuse their dynamic shared memory, so the fused launch needs the most of any member.
@@ -436,349 +463,5 @@ pub(super) fn passed<'ctx>(
     Passed {
         site: parameters.first().filter(|_| sites == 1).copied(),
         operands: parameters[sites..].to_vec(),
-    }
-}
-
-/// The operands of a group function, for its guards and its launches.
-pub(super) struct GroupOperands<'a, 'ctx> {
-    members: &'a [MemberCall<'a, 'ctx>],
-    /// The group function's parameters.
-    pub(super) parameters: Vec<BasicValueEnum<'ctx>>,
-    in_memory: Vec<Option<BasicTypeEnum<'ctx>>>,
-    /// Where each member's operands begin.
-    starts: Vec<usize>,
-    values: HashMap<ValueId, IntValue<'ctx>>,
-    pieces: HashMap<(LaunchId, Operand), IntValue<'ctx>>,
-    maximum_threads: HashMap<LaunchId, IntValue<'ctx>>,
-    shared_room: HashMap<LaunchId, IntValue<'ctx>>,
-    /// Whether each set and copy would succeed.
-    succeeds: HashMap<LaunchId, IntValue<'ctx>>,
-    /// Of all members together.
-    static_shared_bytes: u64,
-    /// Whether a pointer in a table is not known, where there are any.
-    unknown: Option<IntValue<'ctx>>,
-}
-
-impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
-    pub(super) fn new(
-        program: &Program<'ctx>,
-        models: &[KernelModel],
-        members: &'a [MemberCall<'a, 'ctx>],
-        builder: &Builder<'ctx>,
-        parameters: &[BasicValueEnum<'ctx>],
-    ) -> Result<Self, CodegenError> {
-        let mut operands = Self {
-            members,
-            parameters: parameters.to_vec(),
-            in_memory: members
-                .iter()
-                .flat_map(|member| member.in_memory.iter().copied())
-                .collect(),
-            starts: Vec::new(),
-            values: HashMap::new(),
-            pieces: HashMap::new(),
-            maximum_threads: HashMap::new(),
-            shared_room: HashMap::new(),
-            succeeds: HashMap::new(),
-            static_shared_bytes: 0,
-            unknown: None,
-        };
-        let mut start = 0;
-        for member in members {
-            operands.starts.push(start);
-            operands.add_member(program, builder, member, start)?;
-            start += member.operands.len();
-            let model = member.launch.kernel.and_then(|kernel| models.get(kernel.0));
-            let model = model.ok_or_else(|| CodegenError::Inconsistent("unknown kernel".into()))?;
-            operands.static_shared_bytes += model.static_shared_bytes;
-            let limit = model.max_threads.unwrap_or(1024).min(1024);
-            let most = program.context.i64_type().const_int(limit.into(), false);
-            let Some(stub) = member.stub() else {
-                continue;
-            };
-            let asked = thread_limit(program, builder, stub)?;
-            let fewer = builder.build_int_compare(IntPredicate::ULT, asked, most, "fewer")?;
-            let most = builder
-                .build_select(fewer, asked, most, "most")?
-                .into_int_value();
-            operands.maximum_threads.insert(member.launch.id, most);
-            let asked =
-                operands.parameters[operands.starts[operands.starts.len() - 1] + SHARED_BYTES];
-            let free = SHARED_BYTES_WITHOUT_ASKING.saturating_sub(model.static_shared_bytes);
-            let asked = asked.into_int_value();
-            let room = shared_limit(program, builder, stub, asked, free)?;
-            operands.shared_room.insert(member.launch.id, room);
-        }
-        Ok(operands)
-    }
-
-    /// Whether a kernel of all members gets so much dynamic shared memory as it is.
-    pub(super) fn fits_without_asking(
-        &self,
-        builder: &Builder<'ctx>,
-        dynamic_bytes: BasicValueEnum<'ctx>,
-    ) -> Result<IntValue<'ctx>, CodegenError> {
-        let bytes = dynamic_bytes.into_int_value();
-        let free = SHARED_BYTES_WITHOUT_ASKING.saturating_sub(self.static_shared_bytes);
-        let free = bytes.get_type().const_int(free, false);
-        Ok(builder.build_int_compare(IntPredicate::ULE, bytes, free, "fits")?)
-    }
-
-    /// The shape of an operation is that of a launch of the group.
-    fn take_shapes(
-        &mut self,
-        program: &Program<'ctx>,
-        graph: &LaunchGraph,
-    ) -> Result<(), CodegenError> {
-        let long = program.context.i64_type();
-        for member in self.members.iter().filter(|member| member.is_operation()) {
-            let launch = member.launch;
-            let grid = (&launch.grid, Operand::Grid as fn(u8) -> Operand);
-            for (ids, operand) in [grid, (&launch.block, Operand::Block)] {
-                for (axis, id) in (0_u8..).zip(ids) {
-                    let known = graph.values.get(id.0).and_then(|value| value.constant);
-                    let constant = known.map(|value| {
-                        long.const_int(value.cast_unsigned() & u64::from(u32::MAX), false)
-                    });
-                    let value = self.values.get(id).copied().or(constant);
-                    let value = value.ok_or(CodegenError::GuardOperand(id.0))?;
-                    self.pieces.insert((launch.id, operand(axis)), value);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// An operation succeeds when none of its pointers is null.
-    fn pointers_are_set(
-        &mut self,
-        program: &Program<'ctx>,
-        builder: &Builder<'ctx>,
-        member: &MemberCall<'_, 'ctx>,
-        start: usize,
-    ) -> Result<(), CodegenError> {
-        let long = program.context.i64_type();
-        let mut succeeds = program.context.bool_type().const_all_ones();
-        for (index, argument) in member.launch.arguments.iter().enumerate() {
-            if argument.pieces.iter().all(|piece| piece.pointer.is_none()) {
-                continue;
-            }
-            let value = self.parameters[start + OPERANDS_BEFORE_ARGUMENTS + index];
-            let address = match value {
-                BasicValueEnum::PointerValue(pointer) => {
-                    builder.build_ptr_to_int(pointer, long, "address")?
-                }
-                value => value.into_int_value(),
-            };
-            let zero = address.get_type().const_zero();
-            let is_set = builder.build_int_compare(IntPredicate::NE, address, zero, "set")?;
-            succeeds = builder.build_and(succeeds, is_set, "succeeds")?;
-        }
-        self.succeeds.insert(member.launch.id, succeeds);
-        Ok(())
-    }
-
-    fn position(&self, launch: LaunchId, index: usize) -> Option<usize> {
-        let member = self
-            .members
-            .iter()
-            .position(|member| member.launch.id == launch)?;
-        (index < self.members[member].operands.len()).then(|| self.starts[member] + index)
-    }
-
-    fn add_member(
-        &mut self,
-        program: &Program<'ctx>,
-        builder: &Builder<'ctx>,
-        member: &MemberCall<'_, 'ctx>,
-        start: usize,
-    ) -> Result<(), CodegenError> {
-        let context = program.context;
-        let (int, long) = (context.i32_type(), context.i64_type());
-        let launch = member.launch;
-        let parameters = self.parameters.clone();
-        type Extents<'a> = (usize, &'a [ValueId; 3], fn(u8) -> Operand);
-        let shapes: [Extents<'_>; 2] = [
-            (start, &launch.grid, Operand::Grid),
-            (start + 2, &launch.block, Operand::Block),
-        ];
-        for (at, ids, operand) in shapes {
-            if member.is_operation() {
-                break;
-            }
-            let packed = parameters[at].into_int_value();
-            let low = builder.build_int_truncate(packed, int, "x")?;
-            let high = builder.build_right_shift(packed, long.const_int(32, false), false, "y")?;
-            let depth = parameters[at + 1].into_int_value();
-            let extents = [
-                builder.build_int_z_extend(low, long, "x")?,
-                high,
-                builder.build_int_z_extend(depth, long, "z")?,
-            ];
-            for (axis, (extent, id)) in (0_u8..).zip(extents.into_iter().zip(ids)) {
-                self.values.entry(*id).or_insert(extent);
-                self.pieces.insert((launch.id, operand(axis)), extent);
-            }
-        }
-        if member.is_operation() {
-            self.pointers_are_set(program, builder, member, start)?;
-        }
-        let stream = builder.build_ptr_to_int(
-            parameters[start + OPERANDS_BEFORE_ARGUMENTS - 1].into_pointer_value(),
-            long,
-            "stream",
-        )?;
-        self.pieces.insert((launch.id, Operand::Stream), stream);
-        let shared = parameters[start + SHARED_BYTES].into_int_value();
-        self.values.entry(launch.shared_bytes).or_insert(shared);
-        self.pieces
-            .insert((launch.id, Operand::SharedBytes), shared);
-        for (index, argument) in launch.arguments.iter().enumerate() {
-            let at = start + OPERANDS_BEFORE_ARGUMENTS + index;
-            for piece in &argument.pieces {
-                let value = match piece.offset_bytes.checked_sub(BEHIND_POINTER) {
-                    Some(distance) => self.stored_pointer(program, builder, at, distance)?,
-                    None => self.piece(program, builder, at, piece.offset_bytes, piece.bits)?,
-                };
-                let Some(value) = value else { continue };
-                for signed in [true, false] {
-                    let operand = Operand::Argument {
-                        argument: index,
-                        offset_bytes: piece.offset_bytes,
-                        bits: piece.bits,
-                        signed,
-                    };
-                    let wide = builder.build_int_cast_sign_flag(value, long, signed, "wide")?;
-                    self.pieces.insert((launch.id, operand), wide);
-                    if signed {
-                        self.values.entry(piece.value).or_insert(wide);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The pointer that stands so many bytes behind the place that the operand at `at` leads to.
-    fn stored_pointer(
-        &mut self,
-        program: &Program<'ctx>,
-        builder: &Builder<'ctx>,
-        at: usize,
-        distance: u32,
-    ) -> Result<Option<IntValue<'ctx>>, CodegenError> {
-        let Some(address) = self.piece(program, builder, at, 0, u64::BITS)? else {
-            return Ok(None);
-        };
-        let (pointer, known) = pointer_behind(program, builder, address, distance)?;
-        let unknown = builder.build_not(known, "unknown")?;
-        self.unknown = Some(match self.unknown {
-            Some(before) => builder.build_or(before, unknown, "unknown")?,
-            None => unknown,
-        });
-        Ok(Some(pointer))
-    }
-
-    /// An integer of `bits` bits at `offset_bytes` of the operand at `at`; `None` when the operand
-    /// is no integer or pointer there.
-    fn piece(
-        &self,
-        program: &Program<'ctx>,
-        builder: &Builder<'ctx>,
-        at: usize,
-        offset_bytes: u32,
-        bits: u32,
-    ) -> Result<Option<IntValue<'ctx>>, CodegenError> {
-        let context = program.context;
-        let Some(bits) = std::num::NonZeroU32::new(bits).filter(|bits| bits.get() <= 64) else {
-            return Ok(None);
-        };
-        let type_ = context
-            .custom_width_int_type(bits)
-            .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
-        let value = self.parameters[at];
-        if self.in_memory[at].is_some() {
-            let memory = value.into_pointer_value();
-            return Ok(Some(self.load_field(
-                program,
-                builder,
-                memory,
-                offset_bytes,
-                type_,
-            )?));
-        }
-        Ok(match value {
-            BasicValueEnum::PointerValue(pointer) if bits.get() == 64 && offset_bytes == 0 => {
-                Some(builder.build_ptr_to_int(pointer, type_, "address")?)
-            }
-            BasicValueEnum::IntValue(integer) => {
-                let width = integer.get_type().get_bit_width();
-                let shift = u64::from(offset_bytes) * 8;
-                if shift + u64::from(bits.get()) > u64::from(width) {
-                    return Ok(None);
-                }
-                let shift = integer.get_type().const_int(shift, false);
-                let shifted = builder.build_right_shift(integer, shift, false, "field")?;
-                Some(if bits.get() == width {
-                    shifted
-                } else {
-                    builder.build_int_truncate(shifted, type_, "field")?
-                })
-            }
-            // A struct passed as a value: its memory image has the field.
-            BasicValueEnum::StructValue(_) => {
-                let memory = builder.build_alloca(value.get_type(), "argument")?;
-                builder.build_store(memory, value)?;
-                Some(self.load_field(program, builder, memory, offset_bytes, type_)?)
-            }
-            _ => None,
-        })
-    }
-
-    fn load_field(
-        &self,
-        program: &Program<'ctx>,
-        builder: &Builder<'ctx>,
-        memory: PointerValue<'ctx>,
-        offset_bytes: u32,
-        type_: IntType<'ctx>,
-    ) -> Result<IntValue<'ctx>, CodegenError> {
-        let context = program.context;
-        let offset = context.i64_type().const_int(offset_bytes.into(), false);
-        // SAFETY: the offset lies within the argument, by the launch graph's invariant.
-        let address = unsafe { builder.build_gep(context.i8_type(), memory, &[offset], "field")? };
-        let field = builder.build_load(type_, address, "field")?;
-        // A packed struct may have it anywhere.
-        if let Some(load) = field.as_instruction_value() {
-            load.set_alignment(1)
-                .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
-        }
-        Ok(field.into_int_value())
-    }
-}
-
-impl<'ctx> Operands<'ctx> for GroupOperands<'_, 'ctx> {
-    fn value(&self, value: ValueId) -> Option<IntValue<'ctx>> {
-        self.values.get(&value).copied()
-    }
-
-    fn operand(&self, launch: LaunchId, operand: Operand) -> Option<IntValue<'ctx>> {
-        self.pieces.get(&(launch, operand)).copied()
-    }
-
-    fn unknown(&self) -> Option<IntValue<'ctx>> {
-        self.unknown
-    }
-
-    fn shared_room(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {
-        self.shared_room.get(&launch).copied()
-    }
-
-    fn maximum_threads(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {
-        self.maximum_threads.get(&launch).copied()
-    }
-
-    fn operation_succeeds(&self, launch: LaunchId) -> Option<IntValue<'ctx>> {
-        self.succeeds.get(&launch).copied()
     }
 }

@@ -507,7 +507,15 @@ fn move_group<'ctx>(
         members,
         layout,
     };
-    let flush = shared.one_of(of_group.flush()?, moving.in_loop);
+    let in_part = match moving.group.is_partial() {
+        true => Some(of_group.run_in_part((moving.group, moving.kernel), launcher)?),
+        false => None,
+    };
+    let flush = match in_part {
+        Some(run) => of_group.flush_in_part(run)?,
+        None => of_group.flush()?,
+    };
+    let flush = shared.one_of(flush, moving.in_loop);
     issue_where_left(program, members, (frame, flush), flow, shared)?;
     let last = members.len() - 1;
     let int = program.context.i32_type();
@@ -517,13 +525,16 @@ fn move_group<'ctx>(
         let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![frame.into()];
         let function = if index == last {
             arguments.push(of_group.first_site().into());
-            let function = of_group.fused_or_not(
-                graph,
-                (moving.group, moving.kernel),
-                flush,
-                launcher,
-                moving.waiting,
-            )?;
+            let function = match in_part {
+                Some(run) => of_group.last_in_part(run)?,
+                None => of_group.fused_or_not(
+                    graph,
+                    (moving.group, moving.kernel),
+                    flush,
+                    launcher,
+                    moving.waiting,
+                )?,
+            };
             shared.one_of(function, moving.in_loop)
         } else {
             let place = layout.place(program, &builder, frame, index)?;

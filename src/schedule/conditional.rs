@@ -80,6 +80,11 @@ impl<'a> Judge<'a> {
         if !self.conditional {
             return Ok(());
         }
+        self.no_edge_is_missing(members)
+    }
+
+    /// Members that stand under conditions of their own are close enough together that all edges between them are there.
+    pub(super) fn no_edge_is_missing(&self, members: &[Candidate]) -> Result<(), Rejection> {
         // Where there may be no edge between two of them, nothing follows from there being none.
         let function = |node: NodeId| {
             let block = &self.graph.blocks[self.graph.nodes[node.0].block.0];

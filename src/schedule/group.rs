@@ -43,6 +43,8 @@ pub(super) struct Judge<'a> {
     pub(super) conditional: bool,
     /// Host blocks at whose beginning members of such a group are issued as they are written, by the group's last member.
     pub(super) issued_before: HashMap<NodeId, BTreeSet<HostBlockId>>,
+    /// Last members of groups that run with those of their members that the host came to.
+    pub(super) runs_in_part: BTreeSet<NodeId>,
     /// Some edges are missing.
     cut_short: bool,
 }
@@ -99,6 +101,7 @@ impl<'a> Judge<'a> {
             among_remapped: HashSet::new(),
             conditional: false,
             issued_before: HashMap::new(),
+            runs_in_part: BTreeSet::new(),
             cut_short: dependences.cut_short,
         }
     }
@@ -229,7 +232,7 @@ impl<'a> Judge<'a> {
     }
 
     /// What a fused launch in the members' own places would test may all hold at once.
-    fn guards_may_hold(&self, members: &[Candidate]) -> Result<(), Rejection> {
+    pub(super) fn guards_may_hold(&self, members: &[Candidate]) -> Result<(), Rejection> {
         let mut guards: BTreeSet<&Guard> = BTreeSet::new();
         for (position, source) in members.iter().enumerate() {
             if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
@@ -318,6 +321,12 @@ impl<'a> Judge<'a> {
         planned: impl Fn(&Candidate) -> usize,
         layout: Layout,
     ) -> FusionGroup {
+        if members.len() > 2
+            && let Some(last) = members.last()
+            && self.runs_in_part.contains(&last.node)
+        {
+            return self.finish_in_part(members);
+        }
         let Placed {
             domains,
             partitions,
@@ -420,12 +429,13 @@ impl<'a> Judge<'a> {
             segments,
             awaited_copies: self.awaited_copies(members),
             issued_before: self.issued_before(members).into_iter().collect(),
+            partial_guards: Vec::new(),
             variant: Variant::default(),
         }
     }
 
     /// What the program asks before it keeps members for the last one's place.
-    fn questions(&self, members: &[Candidate<'a>]) -> BTreeSet<Guard> {
+    pub(super) fn questions(&self, members: &[Candidate<'a>]) -> BTreeSet<Guard> {
         let Some((last, moved)) = members.split_last() else {
             return BTreeSet::new();
         };
@@ -440,7 +450,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Copies to the host that count as waits for members that have moved below others.
-    fn awaited_copies(&self, members: &[Candidate<'a>]) -> Vec<NodeId> {
+    pub(super) fn awaited_copies(&self, members: &[Candidate<'a>]) -> Vec<NodeId> {
         let Some((last, moved)) = members.split_last() else {
             return Vec::new();
         };
@@ -641,6 +651,14 @@ impl<'a> Judge<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What the model of a launch relies on; nothing where that cannot be made right.
+    pub(super) fn conditions_of(&self, node: NodeId) -> &[Guard] {
+        match self.conditions.get(&node) {
+            Some(Ok(conditions)) => conditions,
+            _ => &[],
+        }
     }
 
     /// The common block is within every member's launch bound.

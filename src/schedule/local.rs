@@ -14,6 +14,7 @@ use super::group::{Judge, launches};
 use super::groups::{Groups, Refusal, stand_beside};
 use super::iterations::between_iterations;
 use super::obstacle::{Candidate, candidate, rejection};
+use super::partial::join_partial;
 use super::patterns::prescribed;
 use super::persistent::plan_persistent_loops;
 use super::sharing::{Sharers, loaded};
@@ -154,6 +155,7 @@ fn plan_of_groups(
         let batched: HashSet<_> = batched.copied().map(place).collect();
         let stays = |node: NodeId| batched.contains(&place(node));
         join_conditional(&mut grouping.groups, &mut judge, stays);
+        join_partial(&mut grouping.groups, &mut judge, stays);
         plan.groups = grouping.plan(&judge).groups;
     }
     if options.one_base && options.fusion != Fusion::Off {

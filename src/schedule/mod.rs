@@ -31,6 +31,7 @@ mod patterns;
 mod persistent;
 mod layout;
 pub mod occupancy;
+mod partial;
 mod rearranged;
 mod regroup;
 pub mod resources;
@@ -219,9 +220,24 @@ pub struct FusionGroup {
     /// must not pass what is done there. Where the host takes such a way, the group does not run as one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issued_before: Vec<HostBlockId>,
+    /// Where there are any, the group runs with those of its members that the host came to, two or more of them: each of
+    /// these tests is made where all of its members are among them. Members that the host did not come to have an empty
+    /// grid then. All keep their threads where they are, clipped, and `guards` has only what is asked of a launch at
+    /// its own place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partial_guards: Vec<PartialGuards>,
     /// How its kernel is made.
     #[serde(default, skip_serializing_if = "Variant::is_usual")]
     pub variant: Variant,
+}
+
+/// What a group that may run with some of its members tests of one or two of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartialGuards {
+    /// In host order.
+    pub members: Vec<LaunchId>,
+    /// All must hold where the host came to all of the members.
+    pub guards: Vec<Guard>,
 }
 
 /// Choices in making a group's kernel that change its speed and nothing else.
@@ -271,6 +287,11 @@ impl ThreadMap {
 }
 
 impl FusionGroup {
+    /// Whether it runs with those of its members that the host came to.
+    pub fn is_partial(&self) -> bool {
+        !self.partial_guards.is_empty()
+    }
+
     /// [`FusionGroup::segments`], written out.
     pub fn segments_in_order(&self) -> Vec<Vec<usize>> {
         match self.segments.is_empty() {

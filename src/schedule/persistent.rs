@@ -45,7 +45,7 @@ pub fn plan_persistent_loops(
     let taken = waiting_with_others(batched);
     let free = groups.iter().filter(|group| {
         let mut members = group.members.iter();
-        members.all(|member| !taken.contains(&member.launch))
+        !group.is_partial() && members.all(|member| !taken.contains(&member.launch))
     });
     let regions = free.filter_map(|group| program.region(group)).take(most);
     for region in regions {

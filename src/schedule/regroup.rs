@@ -79,6 +79,10 @@ impl<'a> Regrouper<'a> {
             candidate(self.graph, self.kernels, node).ok()
         });
         let members: Vec<Candidate<'a>> = members.collect::<Option<_>>()?;
+        // It has one layout.
+        if group.is_partial() {
+            return None;
+        }
         let partitions = group.partitions();
         let planned = |member: &Candidate| {
             let is_own = |at: &usize| group.members[*at].launch == member.launch.id;

@@ -126,17 +126,23 @@ impl<'a> Judge<'a> {
     }
 
     fn needs_barrier(&self, earlier: &Candidate, later: &Candidate, domains: &Domains) -> bool {
-        if later.model.warp_operations {
-            return true;
+        match domains.is_block_wide(earlier, later) {
+            Some(block_wide) => block_wide || waits_anyway(earlier, later),
+            None => self.needs_barrier_in_place(earlier, later),
         }
-        let block_wide = domains.is_block_wide(earlier, later);
-        let block_wide = block_wide.unwrap_or_else(|| {
-            let mut edges = self.edges(earlier.node, later.node).iter();
-            edges.any(|edge| edge.scope == Scope::Block && orders(edge))
-        });
-        // Each member has static shared memory of its own; the dynamic one is overlaid.
-        block_wide || earlier.model.dynamic_shared && later.model.dynamic_shared
     }
+
+    /// Whether a barrier stands between two members whose threads stay where they are.
+    pub(super) fn needs_barrier_in_place(&self, earlier: &Candidate, later: &Candidate) -> bool {
+        let mut edges = self.edges(earlier.node, later.node).iter();
+        edges.any(|edge| edge.scope == Scope::Block && orders(edge)) || waits_anyway(earlier, later)
+    }
+}
+
+/// Whether a barrier stands between two members whatever they touch.
+fn waits_anyway(earlier: &Candidate, later: &Candidate) -> bool {
+    // Each member has static shared memory of its own; the dynamic one is overlaid.
+    later.model.warp_operations || earlier.model.dynamic_shared && later.model.dynamic_shared
 }
 
 /// The segments, as positions in `members`. `depends` tells whether the second of two members

@@ -44,6 +44,9 @@ pub(super) fn refusals(
             let (launches, group_guards) = match group {
                 None => (vec![launch], &[][..]),
                 Some(group) => {
+                    if group.is_partial() {
+                        refusals.push(refuse("its group may run with some of its launches"));
+                    }
                     if group
                         .members
                         .last()

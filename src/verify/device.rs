@@ -12,6 +12,7 @@ use super::rearranged::{Rearranging, is_rearranged};
 use super::reduction::in_any_order;
 use super::remapped::{Numbers, Remapping, is_remapped};
 use super::segments::{Kept, SegmentOrder};
+use super::space::needed_space;
 use super::uniform_barriers::reached_by_all;
 use super::{Refusal, Site};
 use crate::dependence::{Guard, PointerRange};
@@ -20,7 +21,7 @@ use crate::kernel::{Access, AccessKind, Barrier, KernelSymbol, Target};
 use crate::launch::{LaunchGraph, Operand, ValueId};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What speaks against running the members as one kernel.
 pub(super) fn refusals(
@@ -432,52 +433,7 @@ impl GroupCheck<'_> {
     }
 
     fn resources(&self, order: &SegmentOrder) -> Vec<Refusal> {
-        let first = self.members[0].launch.id;
-        let fixed = self.least_static_shared(order);
-        let dynamic = self
-            .members
-            .iter()
-            .filter_map(|member| member.dynamic_shared_bytes)
-            .max();
-        let bytes = fixed.saturating_add(dynamic.unwrap_or(0));
-        let mut refusals = Vec::new();
-        if fixed > MAXIMUM_STATIC_SHARED_BYTES || bytes > MAXIMUM_SHARED_BYTES {
-            refusals.push(Refusal::SharedMemory { first, bytes });
-        }
-        let mut bytes = 0u64;
-        let mut variables = BTreeSet::new();
-        for member in self.members {
-            for formal in &member.model.formals {
-                // At its worst place: which arguments are passed once is not known here.
-                bytes += u64::from(formal.size_bytes) + u64::from(formal.align_bytes.max(1)) - 1;
-            }
-            variables.extend(member.model.accesses.iter().filter_map(
-                |access| match &access.target {
-                    Target::Global(name) => Some(name),
-                    _ => None,
-                },
-            ));
-        }
-        // Fused kernels get the addresses of device variables as parameters, grids of members, and where
-        // block partitions begin.
-        bytes += (8 + 7) * variables.len() as u64;
-        let clipped = |member: &&crate::schedule::Member| member.map == ThreadMap::Clipped;
-        bytes += GRID_BYTES * self.group.members.iter().filter(clipped).count() as u64;
-        let ranged = |member: &&crate::schedule::Member| {
-            matches!(
-                member.map,
-                ThreadMap::Blocks { .. }
-                    | ThreadMap::Remapped { .. }
-                    | ThreadMap::Runs { .. }
-                    | ThreadMap::Elements { .. }
-                    | ThreadMap::Rearranged { .. }
-            )
-        };
-        bytes += PLACE_PARAMETER_BYTES * self.group.members.iter().filter(ranged).count() as u64;
-        if bytes > MAXIMUM_PARAMETER_BYTES {
-            refusals.push(Refusal::ParameterSpace { first, bytes });
-        }
-        refusals
+        needed_space(self.group, self.members, self.least_static_shared(order))
     }
 
     /// What is used between two barriers of a block partition has storage of its own, what a barrier separates may
@@ -773,13 +729,4 @@ const EXTENT_NAMES: [&str; 6] = [
     "blockDim.y",
     "blockDim.z",
 ];
-const MAXIMUM_STATIC_SHARED_BYTES: u64 = 48 * 1024;
-/// Static and dynamic, of any device; a launch tests what its own device has.
-const MAXIMUM_SHARED_BYTES: u64 = 227 * 1024;
-/// Of any device; ptxas knows what the one that is built for has.
-const MAXIMUM_PARAMETER_BYTES: u64 = 32_764;
-/// Six extents, and the first block of a block partition, or the number of a member's threads and how many a block
-/// runs of them.
-const PLACE_PARAMETER_BYTES: u64 = 8 * 4;
-/// Three extents, each at its worst place.
-const GRID_BYTES: u64 = 3 * (4 + 3);
+pub(super) const MAXIMUM_STATIC_SHARED_BYTES: u64 = 48 * 1024;

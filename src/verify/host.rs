@@ -8,6 +8,7 @@
 //! may pass all that can run between its place and the last's.
 
 use super::host_order::HostOrder;
+use super::partial;
 use super::place::Values;
 use super::streams;
 use super::touched::Touched;
@@ -74,10 +75,15 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
     let [first, .., last] = members else {
         return refusals;
     };
+    if group.is_partial() {
+        refusals.extend(partial::order_refusals(&host.order, members));
+    }
     for pair in members.windows(2) {
         let (earlier, later) = (pair[0].launch.id, pair[1].launch.id);
         if pair[0].node >= pair[1].node {
             refusals.push(Refusal::HostOrder { earlier, later });
+        } else if group.is_partial() {
+            // Asked of any two above.
         } else if !host.order.in_step(pair[0].node, pair[1].node) {
             let follows = host.order.may_follow(pair[0].node, pair[1].node);
             // Streams of members that may not run at all are compared by nobody.
@@ -90,7 +96,8 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
     let nodes: Vec<NodeId> = members.iter().map(|member| member.node).collect();
     // The block of the first is on every way to those that are in step with it.
     let in_step = |pair: &[NodeId]| host.order.in_step(pair[0], pair[1]);
-    if !nodes.windows(2).all(in_step) && !host.order.share_a_beginning(&nodes) {
+    let together = !group.is_partial() && nodes.windows(2).all(in_step);
+    if !together && !host.order.share_a_beginning(&nodes) {
         let (earlier, later) = (first.launch.id, last.launch.id);
         refusals.push(Refusal::NotOnOnePath { earlier, later });
     }

@@ -96,6 +96,21 @@ impl<'a> HostOrder<'a> {
             }
     }
 
+    /// Whether both are in one function and one innermost loop, and an iteration comes to one of the two at most, and once.
+    pub(super) fn never_both(&self, one: NodeId, other: NodeId) -> bool {
+        let (first, last) = (self.block(one), self.block(other));
+        let blocks = [&self.graph.blocks[first.0], &self.graph.blocks[last.0]];
+        let header = self.header(first);
+        let repeating = self.repeating(header);
+        first != last
+            && blocks[0].function == blocks[1].function
+            && blocks[0].innermost_loop == blocks[1].innermost_loop
+            && !repeating[first.0]
+            && !repeating[last.0]
+            && !reachable(self.graph, first, header).contains(&last)
+            && !reachable(self.graph, last, header).contains(&first)
+    }
+
     /// Whether some block, met once in an iteration of the loop that the first is in, is on every path to all of
     /// these operations: there none of them has run yet.
     pub(super) fn share_a_beginning(&self, nodes: &[NodeId]) -> bool {

@@ -70,6 +70,8 @@
 //! Two loops may only become one when [`join_conflict`] finds that each iteration meets its counterpart
 //! at most.
 //!
+//! *With some of its members* a group runs where the plan says so (`partial`): each two of them are judged as a group.
+//!
 //! *In batches*, launches of a region are put off, all to a place before the host does anything that
 //! could tell (`batches`); there each is issued after every earlier one that touches a common byte, one
 //! of the two writing it, which code generation sees to when the program runs. What a launch touches
@@ -110,6 +112,7 @@ mod shared_memory_reuse;
 
 mod fixed;
 mod persistent;
+mod partial;
 mod place;
 mod polynomial;
 mod rearranged;
@@ -117,6 +120,7 @@ mod reduction;
 mod refusal;
 mod runs;
 mod segments;
+mod space;
 mod row_promotion;
 mod partitions;
 mod streams;
@@ -180,6 +184,11 @@ pub fn verify(
         let mut known = Answers::default();
         let readers = Readers::new(graph, kernels);
         for (group, members) in &groups {
+            if group.is_partial() {
+                let found = partial::refusals(graph, &host.order, group, members, &mut known);
+                refusals.extend(found);
+                continue;
+            }
             refusals.extend(liveness::refusals(graph, &readers, group, members));
             refusals.extend(operations::refusals(graph, group, members));
             refusals.extend(capture::refusal(graph, &group.guards, members));

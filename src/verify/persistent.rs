@@ -74,6 +74,9 @@ fn refusal(
     }) else {
         return refuse("it is no group");
     };
+    if group.is_partial() {
+        return refuse("its group may run with some of its launches");
+    }
     if !group
         .members
         .iter()

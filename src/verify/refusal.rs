@@ -25,6 +25,9 @@ pub enum Refusal {
     HostOrder { earlier: LaunchId, later: LaunchId },
     #[error("launches {} and {} are not on one path of the host program", earlier.0, later.0)]
     NotOnOnePath { earlier: LaunchId, later: LaunchId },
+    /// A group that is to run with some of its members needs all of them.
+    #[error("launch {} {what}, in a group that runs with some of its launches", launch.0)]
+    NotInPart { launch: LaunchId, what: String },
     /// Members are to be issued at the beginning of a block with one of them, or of another function.
     #[error("members would be issued at the beginning of host block {}", .block.0)]
     IssuedElsewhere { block: HostBlockId },

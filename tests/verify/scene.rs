@@ -436,6 +436,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         unread_afterwards: Vec::new(),
         awaited_copies: Vec::new(),
         issued_before: Vec::new(),
+        partial_guards: Vec::new(),
         segments: Vec::new(),
         variant: Variant::default(),
         members: members

@@ -164,6 +164,7 @@ pub(super) fn statements(
             unread_afterwards: Vec::new(),
             awaited_copies: Vec::new(),
             issued_before: Vec::new(),
+            partial_guards: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
         };

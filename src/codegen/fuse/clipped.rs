@@ -35,6 +35,15 @@ impl SiteReader<'_, '_> {
         let mut grid = |launch: &Launch| Grid {
             extents: Axis::ALL.map(|axis| {
                 let value = launch.grid[axis.index()];
+                let source = FusedParameter::GridSize {
+                    launch: launch.id,
+                    axis,
+                };
+                // One that is absent has an empty grid.
+                if self.group.is_partial() {
+                    parameters.push(Parameter::number(self.module, source));
+                    return Extent::Parameter(parameters.len() - 1);
+                }
                 if let Some(constant) = constant_extent(self.graph, value) {
                     return Extent::Constant(constant);
                 }
@@ -42,10 +51,6 @@ impl SiteReader<'_, '_> {
                 if let Some((_, position)) = known_one {
                     return Extent::Parameter(*position);
                 }
-                let source = FusedParameter::GridSize {
-                    launch: launch.id,
-                    axis,
-                };
                 parameters.push(Parameter::number(self.module, source));
                 known.push((value, parameters.len() - 1));
                 Extent::Parameter(parameters.len() - 1)

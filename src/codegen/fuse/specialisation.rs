@@ -280,7 +280,10 @@ impl SiteReader<'_, '_> {
             unread: led_to,
             most_threads: self.most_threads(),
             block: self.block_extents(),
-            largest: clipped::largest_extents(graph, &self.keepers()),
+            largest: match group.is_partial() {
+                true => [None; 3],
+                false => clipped::largest_extents(graph, &self.keepers()),
+            },
             dynamic_shared_bytes: self.dynamic_shared_bytes(),
         };
         let bodies = self.bodies.iter().zip(places);
@@ -369,7 +372,8 @@ impl SiteReader<'_, '_> {
             self.graph,
             &passed,
             constants,
-            on(Optimisation::PointerRebasing),
+            // What others are computed from is always there.
+            on(Optimisation::PointerRebasing) && !self.group.is_partial(),
         )
     }
 
@@ -387,6 +391,7 @@ impl SiteReader<'_, '_> {
                 let equal = parameters.iter().position(|before| {
                     let pointee = |(member, at): (usize, usize)| self.bodies[member].in_memory(at);
                     self.is_fused()
+                        && !self.group.is_partial()
                         && identity.is_some()
                         && before.identity == identity
                         && before.ty == ty
@@ -506,6 +511,15 @@ impl SiteReader<'_, '_> {
             return [None; 3];
         }
         let keepers = self.keepers();
+        if self.group.is_partial() {
+            // Of whichever members are there.
+            return std::array::from_fn(|axis| {
+                let extent =
+                    |launch: &&Launch| clipped::constant_extent(self.graph, launch.block[axis]);
+                let first = keepers.first().and_then(extent);
+                first.filter(|_| keepers.iter().all(|launch| extent(launch) == first))
+            });
+        }
         std::array::from_fn(|axis| {
             let mut launches = keepers.iter();
             launches.find_map(|launch| clipped::constant_extent(self.graph, launch.block[axis]))
@@ -541,8 +555,10 @@ impl SiteReader<'_, '_> {
         let all: Vec<usize> = (0..self.members.len())
             .filter(|position| !moved(position))
             .collect();
-        // Block partitions in rows have blocks of their own size each, the others one in common.
+        // Block partitions in rows have blocks of their own size each, the others one in common, of which any may be absent
+        // in part of the groups.
         let partitions = match all.iter().any(in_rows) {
+            _ if self.group.is_partial() => all.iter().map(|member| vec![*member]).collect(),
             true => self.group.partitions(),
             false => vec![all],
         };

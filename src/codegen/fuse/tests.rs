@@ -147,6 +147,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             unread_afterwards: Vec::new(),
             awaited_copies: Vec::new(),
             issued_before: Vec::new(),
+            partial_guards: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
             members,
