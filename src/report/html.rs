@@ -279,6 +279,9 @@ fn fusions(page: &mut String, report: &Report) {
 
 /// What is said of a fusion besides its members.
 fn facts(page: &mut String, fusion: &ReportFusion) {
+    if fusion.partial {
+        let _ = writeln!(page, "<p>{}</p>", escape(super::text::PARTIAL));
+    }
     let resources = fusion.resources.iter().map(resources);
     let guards = fusion
         .guards

@@ -282,6 +282,9 @@ pub struct ReportFusion {
     pub maps: Vec<ReportMap>,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
+    /// Members stand under conditions of their own: those that the host comes to run as one, as far as their tests hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// Allocations that the members write and the fused kernel does not, because nobody reads them
     /// afterwards; known once code was generated.
     #[serde(default)]
@@ -663,8 +666,10 @@ fn fusion(
         guards: group
             .guards
             .iter()
+            .chain(group.partial_guards.iter().flat_map(|tests| &tests.guards))
             .map(|guard| names.guard(guard))
             .collect(),
+        partial: group.is_partial(),
         not_written: Vec::new(),
         resources: Vec::new(),
     }

@@ -121,6 +121,9 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
 /// What is said of a fusion besides its members, a line each.
 fn said_of(fusion: &ReportFusion) -> String {
     let mut text = String::new();
+    if fusion.partial {
+        let _ = writeln!(text, "  {PARTIAL}");
+    }
     if !fusion.not_written.is_empty() {
         let _ = writeln!(
             text,
@@ -142,6 +145,10 @@ fn said_of(fusion: &ReportFusion) -> String {
     }
     text
 }
+
+/// What is said of members under conditions of their own.
+pub(super) const PARTIAL: &str =
+    "of these, those that the host comes to; one for which a test fails begins a launch of its own";
 
 /// Whether what keeps two launches apart stands elsewhere than they do.
 fn stands_elsewhere(report: &Report, missed: &ReportMissed) -> bool {

@@ -71,8 +71,11 @@ fn about(report: &Report, id: usize) -> Vec<String> {
             let others = fusion.members.iter().filter(|member| **member != id);
             let others: Vec<String> = others.map(|other| name_at(report, *other)).collect();
             lines.push(format!("  runs as one with {}", list(&others)));
+            if fusion.partial {
+                lines.push(format!("  {}", super::text::PARTIAL));
+            }
             let guards = fusion.guards.len();
-            if guards > 0 {
+            if guards > 0 && !fusion.partial {
                 lines.push(format!(
                     "  where {guards} {} at run time (the report without --why lists them)",
                     if guards == 1 {

@@ -13,11 +13,13 @@ use crate::diagnostics::{Rejection, RejectionReason};
 use crate::launch::{HostBlockId, NodeId};
 use std::collections::BTreeSet;
 
-/// Joins what is not in step, the nearest first, but for launches of which `stays` says that they stay as they are.
+/// Joins what is not in step, the nearest first, but for launches of which `stays` says that they stay as they are. What
+/// has nothing from each other joins only where that is wanted `beside`.
 pub(super) fn join_conditional<'a>(
     groups: &mut Groups<'a>,
     judge: &mut Judge<'a>,
     stays: impl Fn(NodeId) -> bool,
+    beside: bool,
 ) {
     judge.conditional = true;
     let most = judge.options.max_fusions.unwrap_or(usize::MAX);
@@ -58,7 +60,10 @@ pub(super) fn join_conditional<'a>(
             if depends && in_same_blocks() && judge.may_join(&[&earlier], last).is_ok() {
                 groups.join(&[source], home);
                 groups.settle_as_one(home);
-            } else if !depends && judge.may_stand_beside(&earlier, &[last], partition).is_ok() {
+            } else if beside
+                && !depends
+                && judge.may_stand_beside(&earlier, &[last], partition).is_ok()
+            {
                 groups.join(&[source], home);
             } else {
                 continue;

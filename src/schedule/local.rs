@@ -154,8 +154,11 @@ fn plan_of_groups(
         let batched = nodes.iter().filter(is_batched);
         let batched: HashSet<_> = batched.copied().map(place).collect();
         let stays = |node: NodeId| batched.contains(&place(node));
-        join_conditional(&mut grouping.groups, &mut judge, stays);
-        join_partial(&mut grouping.groups, &mut judge, stays);
+        // Launches that hand something on come before those that only share a launch.
+        for beside in [false, true] {
+            join_conditional(&mut grouping.groups, &mut judge, stays, beside);
+            join_partial(&mut grouping.groups, &mut judge, stays);
+        }
         plan.groups = grouping.plan(&judge).groups;
     }
     if options.one_base && options.fusion != Fusion::Off {

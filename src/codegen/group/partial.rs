@@ -1,8 +1,9 @@
 //! The functions of a group that runs with those of its members that the host came to.
 //!
 //! Invariant: bit I of the group's pending launches is member I, which pends; the bits come one after the other, so that
-//! all of them are of one iteration. A member that does not pend has operands of zeros where the fused launch
-//! takes them from: an empty grid, no shared memory, and arguments that no thread looks at.
+//! all of them are of one iteration. Members run in order, in one launch or several, of which each has only members whose
+//! tests held. A member that is not in a launch has operands of zeros where that takes them from: an empty grid, no
+//! shared memory, and arguments that no thread looks at.
 
 use super::operands::{GroupOperands, OperandsOfSome};
 use super::shape::largest_grid;
@@ -109,9 +110,163 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         Ok(function)
     }
 
-    /// `i32 sirius.part.G(ptr frame, i32 pending)`: runs what pends as one kernel where these are two or more and all
-    /// that is to be tested of them holds, else the originals in order. Returns the status of the last.
+    /// `i32 sirius.part.G(ptr frame, i32 pending)`: runs what pends, in order, as few launches: a member for which a test
+    /// fails, or one with an earlier member, begins the next. Returns the status of the last.
     pub(in crate::codegen) fn run_in_part(
+        &self,
+        (group, kernel): (&FusionGroup, &FusedKernel),
+        launcher: &Launcher,
+    ) -> Result<FunctionValue<'ctx>, CodegenError> {
+        let (program, members, layout) = (self.program, self.members, self.layout);
+        let launch_set = self.launch_set((group, kernel), launcher)?;
+        let context = program.context;
+        let int = context.i32_type();
+        let function = self.function_of_set("part");
+        let builder = context.create_builder();
+        let [entry, several, single] =
+            ["entry", "several", "single"].map(|name| context.append_basic_block(function, name));
+        let parameters = function.get_params();
+        let frame = parameters[0].into_pointer_value();
+        let pending = parameters[1].into_int_value();
+        let launch = |set: IntValue<'ctx>| -> Result<IntValue<'ctx>, CodegenError> {
+            let call = builder.build_call(launch_set, &[frame.into(), set.into()], "status")?;
+            Ok(call.try_as_basic_value().unwrap_basic().into_int_value())
+        };
+
+        builder.position_at_end(entry);
+        let is_single = has_one_bit(&builder, pending)?;
+        builder.build_conditional_branch(is_single, single, several)?;
+        builder.position_at_end(single);
+        let status = launch(pending)?;
+        builder.build_return(Some(&status))?;
+
+        builder.position_at_end(several);
+        let mut values = Vec::new();
+        for member in 0..members.len() {
+            values.extend(layout.load(program, &builder, frame, member)?.operands);
+        }
+        let operands = GroupOperands::new(program, self.models, members, &builder, &values)?;
+        let apart = self.failed_tests(&builder, function, group, &operands, pending)?;
+        let mut set = int.const_zero();
+        let mut status = int.const_zero();
+        for (member, apart) in apart.into_iter().enumerate() {
+            let before = block_of(&builder)?;
+            let present = is_in(&builder, pending, member)?;
+            let [join, begin, joined, next] = ["join", "begin", "joined", "next"]
+                .map(|name| context.append_basic_block(function, name));
+            builder.build_conditional_branch(present, join, next)?;
+            builder.position_at_end(join);
+            let conflicts = builder.build_and(set, apart, "conflicts")?;
+            let fits =
+                builder.build_int_compare(IntPredicate::EQ, conflicts, int.const_zero(), "fits")?;
+            builder.build_conditional_branch(fits, joined, begin)?;
+            builder.position_at_end(begin);
+            let launched = launch(set)?;
+            builder.build_unconditional_branch(joined)?;
+            builder.position_at_end(joined);
+            let kept = builder.build_phi(int, "kept")?;
+            kept.add_incoming(&[(&set, join), (&int.const_zero(), begin)]);
+            let so_far = builder.build_phi(int, "status")?;
+            so_far.add_incoming(&[(&status, join), (&launched, begin)]);
+            let own = int.const_int(1 << member, false);
+            let with_it = builder.build_or(kept.as_basic_value().into_int_value(), own, "set")?;
+            builder.build_unconditional_branch(next)?;
+            builder.position_at_end(next);
+            let merged = builder.build_phi(int, "set")?;
+            merged.add_incoming(&[(&set, before), (&with_it, joined)]);
+            let of_last = builder.build_phi(int, "status")?;
+            of_last.add_incoming(&[(&status, before), (&so_far.as_basic_value(), joined)]);
+            set = merged.as_basic_value().into_int_value();
+            status = of_last.as_basic_value().into_int_value();
+        }
+        let status = launch(set)?;
+        builder.build_return(Some(&status))?;
+        Ok(function)
+    }
+
+    /// `i32 sirius.KIND.G(ptr frame, i32 members)`, without a body.
+    fn function_of_set(&self, kind: &str) -> FunctionValue<'ctx> {
+        let context = self.program.context;
+        let int = context.i32_type();
+        let pointer = context.ptr_type(inkwell::AddressSpace::default());
+        let type_ = int.fn_type(&[pointer.into(), int.into()], false);
+        let name = format!("sirius.{kind}.{}", self.number);
+        let host = &self.program.host;
+        host.add_function(&name, type_, Some(Linkage::Internal))
+    }
+
+    /// For each member the earlier ones that it may not be one launch with. A test is made where all of its members pend;
+    /// a member for which one fails stays apart from all.
+    fn failed_tests(
+        &self,
+        builder: &Builder<'ctx>,
+        function: FunctionValue<'ctx>,
+        group: &FusionGroup,
+        operands: &GroupOperands<'_, 'ctx>,
+        pending: IntValue<'ctx>,
+    ) -> Result<Vec<IntValue<'ctx>>, CodegenError> {
+        let context = self.program.context;
+        let int = context.i32_type();
+        let missing = |launch: &LaunchId| {
+            CodegenError::Inconsistent(format!("launch {} is not in its group", launch.0))
+        };
+        let position = |launch: &LaunchId| {
+            let mut members = self.members.iter();
+            let found = members.position(|member| member.launch.id == *launch);
+            found.ok_or_else(|| missing(launch))
+        };
+        let mut apart = vec![int.const_zero(); self.members.len()];
+        for tests in &group.partial_guards {
+            let members = tests
+                .members
+                .iter()
+                .map(position)
+                .collect::<Result<Vec<usize>, _>>()?;
+            let before = block_of(builder)?;
+            let [test, next] =
+                ["test", "next"].map(|name| context.append_basic_block(function, name));
+            let own = members.iter().fold(0, |bits, member| bits | 1 << member);
+            let own = int.const_int(own, false);
+            let there = builder.build_and(pending, own, "there")?;
+            let all = builder.build_int_compare(IntPredicate::EQ, there, own, "all")?;
+            builder.build_conditional_branch(all, test, next)?;
+            builder.position_at_end(test);
+            let of_these = OperandsOfSome {
+                all: operands,
+                members: &tests.members,
+            };
+            let host = &self.program.host;
+            let holds = emit_guards(context, host, builder, &of_these, &tests.guards)?;
+            let fails = builder.build_not(holds, "fails")?;
+            let fails = builder.build_int_s_extend(fails, int, "fails")?;
+            let after = block_of(builder)?;
+            builder.build_unconditional_branch(next)?;
+            builder.position_at_end(next);
+            let failed = builder.build_phi(int, "failed")?;
+            failed.add_incoming(&[(&int.const_zero(), before), (&fails, after)]);
+            let failed = failed.as_basic_value().into_int_value();
+            let [single] = members.as_slice() else {
+                let (earlier, later) = match (members.iter().min(), members.iter().max()) {
+                    (Some(earlier), Some(later)) if members.len() == 2 => (*earlier, *later),
+                    _ => return Err(CodegenError::Inconsistent("a test of many members".into())),
+                };
+                let bit = int.const_int(1 << earlier, false);
+                let bit = builder.build_and(failed, bit, "apart")?;
+                apart[later] = builder.build_or(apart[later], bit, "apart")?;
+                continue;
+            };
+            apart[*single] = builder.build_or(apart[*single], failed, "apart")?;
+            let bit = builder.build_and(failed, int.const_int(1 << single, false), "apart")?;
+            for later in &mut apart[single + 1..] {
+                *later = builder.build_or(*later, bit, "apart")?;
+            }
+        }
+        Ok(apart)
+    }
+
+    /// `i32 sirius.set.G(ptr frame, i32 members)`: runs these as one kernel where they are two or more and a block may have
+    /// as much shared memory, else the originals in order. Returns the status of the last.
+    fn launch_set(
         &self,
         (group, kernel): (&FusionGroup, &FusedKernel),
         launcher: &Launcher,
@@ -119,37 +274,35 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let (program, members, layout) = (self.program, self.members, self.layout);
         let context = program.context;
         let int = context.i32_type();
-        let pointer = context.ptr_type(inkwell::AddressSpace::default());
-        let type_ = int.fn_type(&[pointer.into(), int.into()], false);
-        let name = format!("sirius.part.{}", self.number);
-        let host = &program.host;
-        let function = host.add_function(&name, type_, Some(Linkage::Internal));
+        let function = self.function_of_set("set");
         let builder = context.create_builder();
         let block = |name: &str| context.append_basic_block(function, name);
         let [entry, several, room, ask, fused, separate] =
             ["entry", "several", "room", "ask", "fused", "separate"].map(block);
         let parameters = function.get_params();
-        let frame = parameters[0].into_pointer_value();
-        let pending = parameters[1].into_int_value();
+        let kept = parameters[0].into_pointer_value();
+        let set = parameters[1].into_int_value();
         let first_site = self.first_site();
 
         builder.position_at_end(entry);
-        let one = int.const_int(1, false);
-        let less = builder.build_int_sub(pending, one, "less")?;
-        let others = builder.build_and(pending, less, "others")?;
-        let single =
-            builder.build_int_compare(IntPredicate::EQ, others, int.const_zero(), "single")?;
-        builder.build_conditional_branch(single, separate, several)?;
+        // Other members may run in a launch of their own.
+        let bytes = context.i64_type().const_int(layout.extent.bytes, false);
+        let frame = builder.build_array_alloca(context.i8_type(), bytes, "frame")?;
+        if let Some(instruction) = frame.as_instruction() {
+            let alignment = instruction.set_alignment(layout.extent.align_bytes);
+            alignment.map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
+        }
+        let is_single = has_one_bit(&builder, set)?;
+        builder.build_conditional_branch(is_single, separate, several)?;
 
         builder.position_at_end(several);
+        let align_bytes = layout.extent.align_bytes;
+        builder
+            .build_memcpy(frame, align_bytes, kept, align_bytes, bytes)
+            .map_err(|error| CodegenError::Inconsistent(error.to_string()))?;
         let mut present = Vec::new();
         for member in 0..members.len() {
-            present.push(self.clear_unless_pending(
-                &builder,
-                function,
-                (frame, pending),
-                member,
-            )?);
+            present.push(self.clear_unless_present(&builder, function, (frame, set), member)?);
         }
         let mut values = Vec::new();
         for member in 0..members.len() {
@@ -162,7 +315,6 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         for parameter in &kernel.parameters {
             slots.push(self.argument(&builder, frame, &operands, parameter, &mut holds)?);
         }
-        self.test_those_present(&builder, function, group, &operands, &present, separate)?;
         builder.build_conditional_branch(holds, room, separate)?;
 
         builder.position_at_end(room);
@@ -187,22 +339,22 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         if launcher.announce_side {
             announce_side(program, &builder, &kernel.name, first_site, false)?;
         }
-        let status = self.issue_originals(&builder, function, (frame, pending))?;
+        let status = self.issue_originals(&builder, function, (kept, set))?;
         builder.build_return(Some(&status))?;
         Ok(function)
     }
 
-    /// Whether a member pends; where it does not its operands become zeros.
-    fn clear_unless_pending(
+    /// Whether a member is one of a set; where it is not its operands become zeros.
+    fn clear_unless_present(
         &self,
         builder: &Builder<'ctx>,
         function: FunctionValue<'ctx>,
-        (frame, pending): (PointerValue<'ctx>, IntValue<'ctx>),
+        (frame, set): (PointerValue<'ctx>, IntValue<'ctx>),
         member: usize,
     ) -> Result<IntValue<'ctx>, CodegenError> {
         let (program, layout) = (self.program, self.layout);
         let context = program.context;
-        let present = is_pending(builder, pending, member)?;
+        let present = is_in(builder, set, member)?;
         let [absent, next] =
             ["absent", "next"].map(|name| context.append_basic_block(function, name));
         builder.build_conditional_branch(present, next, absent)?;
@@ -215,44 +367,6 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         builder.build_unconditional_branch(next)?;
         builder.position_at_end(next);
         Ok(present)
-    }
-
-    /// Makes each test whose members all pend, and goes to `separate` where one fails.
-    fn test_those_present(
-        &self,
-        builder: &Builder<'ctx>,
-        function: FunctionValue<'ctx>,
-        group: &FusionGroup,
-        operands: &GroupOperands<'_, 'ctx>,
-        present: &[IntValue<'ctx>],
-        separate: BasicBlock<'ctx>,
-    ) -> Result<(), CodegenError> {
-        let context = self.program.context;
-        let missing = |launch: &LaunchId| {
-            CodegenError::Inconsistent(format!("launch {} is not in its group", launch.0))
-        };
-        for tests in &group.partial_guards {
-            let mut all = context.bool_type().const_all_ones();
-            for launch in &tests.members {
-                let mut members = self.members.iter();
-                let member = members.position(|member| member.launch.id == *launch);
-                let member = member.ok_or_else(|| missing(launch))?;
-                all = builder.build_and(all, present[member], "all")?;
-            }
-            let [test, next] =
-                ["test", "next"].map(|name| context.append_basic_block(function, name));
-            builder.build_conditional_branch(all, test, next)?;
-            builder.position_at_end(test);
-            let own = OperandsOfSome {
-                all: operands,
-                members: &tests.members,
-            };
-            let host = &self.program.host;
-            let holds = emit_guards(context, host, builder, &own, &tests.guards)?;
-            builder.build_conditional_branch(holds, next, separate)?;
-            builder.position_at_end(next);
-        }
-        Ok(())
     }
 
     /// What a launch is configured with, as a member that pends has it.
@@ -278,21 +392,20 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         Ok(configuration)
     }
 
-    /// Issues the members that pend as they are written; returns the status of the last.
+    /// Issues the members of a set as they are written; returns the status of the last.
     fn issue_originals(
         &self,
         builder: &Builder<'ctx>,
         function: FunctionValue<'ctx>,
-        (frame, pending): (PointerValue<'ctx>, IntValue<'ctx>),
+        (frame, set): (PointerValue<'ctx>, IntValue<'ctx>),
     ) -> Result<IntValue<'ctx>, CodegenError> {
         let program = self.program;
         let context = program.context;
         let int = context.i32_type();
-        let broken = || CodegenError::Inconsistent("a function without a block".into());
         let mut status = int.const_zero();
         for (index, member) in self.members.iter().enumerate() {
-            let before = builder.get_insert_block().ok_or_else(broken)?;
-            let present = is_pending(builder, pending, index)?;
+            let before = block_of(builder)?;
+            let present = is_in(builder, set, index)?;
             let [issue, next] =
                 ["issue", "next"].map(|name| context.append_basic_block(function, name));
             builder.build_conditional_branch(present, issue, next)?;
@@ -309,12 +422,28 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
     }
 }
 
-fn is_pending<'ctx>(
+fn block_of<'ctx>(builder: &Builder<'ctx>) -> Result<BasicBlock<'ctx>, CodegenError> {
+    let block = builder.get_insert_block();
+    block.ok_or_else(|| CodegenError::Inconsistent("a function without a block".into()))
+}
+
+/// Whether a set that is not empty has one member.
+fn has_one_bit<'ctx>(
     builder: &Builder<'ctx>,
-    pending: IntValue<'ctx>,
+    set: IntValue<'ctx>,
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let int = set.get_type();
+    let less = builder.build_int_sub(set, int.const_int(1, false), "less")?;
+    let others = builder.build_and(set, less, "others")?;
+    Ok(builder.build_int_compare(IntPredicate::EQ, others, int.const_zero(), "single")?)
+}
+
+fn is_in<'ctx>(
+    builder: &Builder<'ctx>,
+    set: IntValue<'ctx>,
     member: usize,
 ) -> Result<IntValue<'ctx>, CodegenError> {
-    let int = pending.get_type();
-    let bit = builder.build_and(pending, int.const_int(1 << member, false), "bit")?;
+    let int = set.get_type();
+    let bit = builder.build_and(set, int.const_int(1 << member, false), "bit")?;
     Ok(builder.build_int_compare(IntPredicate::NE, bit, int.const_zero(), "present")?)
 }
