@@ -21,6 +21,7 @@ use super::targets::Structure;
 use super::{DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Scope};
 use crate::diagnostics::{Location, RejectionReason};
 use crate::launch::{BufferId, HostBlockId, LaunchGraph, NodeId, NodeKind, ValueId};
+use crate::program::KernelId;
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -47,6 +48,8 @@ pub(super) struct Builder<'a> {
     pub(super) forms: HashMap<String, usize>,
     pub(super) form_of: HashMap<(usize, usize), usize>,
     pub(super) decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
+    /// How often two uses of two kernels did not stay in their threads with equal pointers.
+    pub(super) unequal: HashMap<([KernelId; 2], [usize; 2]), usize>,
     /// Allocations made in a loop or in a function that runs more than once; the loop, where one
     /// iteration of it has one of them.
     made_again: BTreeMap<BufferId, Option<usize>>,
@@ -140,6 +143,7 @@ impl Builder<'_> {
             forms: HashMap::new(),
             form_of: HashMap::new(),
             decisions: HashMap::new(),
+            unequal: HashMap::new(),
             made_again: made_again.chain(not_unique).collect(),
             dependences,
         }

@@ -3,7 +3,8 @@
 //!
 //! Where the two launches stay in their threads if the pointers are equal, a test that they are equal or lead
 //! apart does. Who knows that they lead apart tests that instead, so it is asked only where both may lead into one
-//! allocation as far as the host program shows.
+//! allocation as far as the host program shows; and no longer where two kernels did not stay in their threads some times,
+//! since programs launch a few kernels over many buffers.
 
 use super::decision::add_guards;
 use super::edges::{Answer, Builder, Compared, Question};
@@ -41,6 +42,11 @@ impl Builder<'_> {
         if matches!(shape_equality(source, &shape), ShapeEquality::Never) {
             return false;
         }
+        let kernels = [source.model.id, sink.model.id];
+        let refused = self.unequal.get(&(kernels, uses)).copied();
+        if refused.is_some_and(|times| times >= MOST_REFUSALS) {
+            return false;
+        }
         let question = Question {
             alike: [self.number(source), self.number(sink)],
             uses,
@@ -58,6 +64,7 @@ impl Builder<'_> {
             answer.edge.scope == Scope::Thread && answer.edge.absent_if.is_empty()
         };
         if answers.is_empty() || !answers.iter().all(stays) {
+            *self.unequal.entry((kernels, uses)).or_default() += 1;
             return false;
         }
         let disjoint = Guard::RangesDisjoint {
@@ -83,3 +90,6 @@ impl Builder<'_> {
         true
     }
 }
+
+/// So often two uses of two kernels are asked for whether they stay in their threads where pointers are equal.
+const MOST_REFUSALS: usize = 3;
