@@ -8,7 +8,7 @@ use super::ScheduleOptions;
 use super::obstacle::Candidate;
 use super::waiting;
 use crate::dependence::{Guard, SharedMemory};
-use crate::kernel::Target;
+use crate::kernel::{KernelModel, Target};
 use crate::launch::{
     BEHIND_POINTER, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Operand,
 };
@@ -22,7 +22,7 @@ pub(super) fn may_see_host_memory(
     moved: &Candidate,
 ) -> bool {
     memory.is_host_visible(moved.node)
-        && !(options.asks_memory && pointers_to_ask(graph, moved).is_some())
+        && !(options.asks_memory && pointers_to_ask(graph, moved.launch, moved.model).is_some())
 }
 
 /// What the program asks of a launch that moves past some nodes.
@@ -47,20 +47,44 @@ pub(super) fn questions(
         return BTreeSet::new();
     }
     let launch = moved.launch.id;
-    let pointers = pointers_to_ask(graph, moved).into_iter().flatten();
+    let pointers = pointers_to_ask(graph, moved.launch, moved.model);
+    let pointers = pointers.into_iter().flatten();
     pointers
         .map(|operand| Guard::DeviceMemory { launch, operand })
         .collect()
 }
 
+/// What the program asks of a launch that waits while the host touches its own memory. `None` where that does not tell.
+pub(super) fn questions_of_waiting(
+    graph: &LaunchGraph,
+    memory: &SharedMemory,
+    (node, launch): (NodeId, &Launch),
+    model: &KernelModel,
+) -> Option<Vec<Guard>> {
+    if !memory.is_host_visible(node) {
+        return Some(Vec::new());
+    }
+    let launch_id = launch.id;
+    let ask = |operand| Guard::DeviceMemory {
+        launch: launch_id,
+        operand,
+    };
+    let pointers = pointers_to_ask(graph, launch, model)?;
+    Some(pointers.into_iter().map(ask).collect())
+}
+
 /// The pointers through which a launch may touch memory of the host. `None` where it touches such memory in another way,
 /// or surely.
-fn pointers_to_ask(graph: &LaunchGraph, moved: &Candidate) -> Option<BTreeSet<Operand>> {
-    if graph.operation_of(moved.launch.id).is_some() {
+fn pointers_to_ask(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    model: &KernelModel,
+) -> Option<BTreeSet<Operand>> {
+    if graph.operation_of(launch.id).is_some() {
         return None;
     }
     let mut pointers = BTreeSet::new();
-    for access in &moved.model.accesses {
+    for access in &model.accesses {
         match &access.target {
             Target::Shared(_) | Target::UnknownShared => {}
             Target::Unknown => return None,
@@ -74,11 +98,7 @@ fn pointers_to_ask(graph: &LaunchGraph, moved: &Candidate) -> Option<BTreeSet<Op
             Target::Argument {
                 argument,
                 offset_bytes,
-            } => pointers.extend(pointer_to_ask(
-                graph,
-                moved.launch,
-                (*argument, *offset_bytes),
-            )?),
+            } => pointers.extend(pointer_to_ask(graph, launch, (*argument, *offset_bytes))?),
         }
     }
     Some(pointers)

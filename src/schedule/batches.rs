@@ -10,14 +10,16 @@
 //! Invariant: between two launches of a region the host does nothing that a kernel could see or be
 //! seen by. What is planned here is what may save launches; the verifier decides whether it may be.
 
+use super::asked_memory::questions_of_waiting;
 use super::expansion::Expansion;
+use super::passing::{HowTheyWait, Passing, may_wait};
 use super::{BatchedRegion, BatchedStatement, FusionGroup, ScheduleOptions, ThreadMap};
 use crate::dependence::{
-    DependenceGraph, Edge, Guard, RangeTouch, WholeWrite, WholeWrites, launch_conditions,
-    launch_ranges,
+    DependenceGraph, Edge, Guard, RangeTouch, SharedMemory, WholeWrite, WholeWrites,
+    launch_conditions, launch_ranges,
 };
 use crate::kernel::KernelModel;
-use crate::launch::{Awaited, HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
 use crate::program::KernelId;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -45,8 +47,17 @@ pub fn plan_batches(
     let all = all.filter(|node| matches!(node.kind, NodeKind::Launch(_)));
     let mut launches = all.count() + groups.len() - grouped;
     let mut planned: Vec<BatchedRegion> = Vec::new();
-    // Waits of the host end a region, unless there is none without passing them.
-    for keeps in [true, options.keep_synchronisations] {
+    // Waits of the host end a region, unless there is none without passing them; and so does what the host does with its
+    // own memory, and what it may do elsewhere.
+    let keeps = options.keep_synchronisations;
+    for passing in [
+        Passing::Nothing,
+        Passing::Waits { keeps },
+        Passing::HostWork { keeps },
+    ] {
+        if passing == (Passing::HostWork { keeps }) && !options.asks_memory {
+            continue;
+        }
         let taken: BTreeSet<LaunchId> = planned
             .iter()
             .flat_map(|region| region.statements.iter().map(|statement| statement.launch))
@@ -61,18 +72,23 @@ pub fn plan_batches(
                         && !taken.contains(&candidate.statement.launch)
                 })
                 .collect();
-            collect((graph, keeps), None, members, &mut regions);
+            collect((graph, passing), None, members, &mut regions);
         }
-        for (outside_loops, members) in regions {
+        for (outside_loops, members, waiting) in regions {
             let issued = issued(graph, planned_by, outside_loops, &members);
             if issued.saves {
                 launches = launches + issued.launches - members.len();
                 planned.push(BatchedRegion {
                     outside_loops,
+                    drained_before: waiting.drained_before.into_iter().collect(),
                     statements: members
                         .into_iter()
                         .map(|candidate| {
                             let mut statement = candidate.statement.clone();
+                            if waiting.asks {
+                                let questions = candidate.questions.iter().flatten();
+                                statement.guards.extend(questions.cloned());
+                            }
                             if let Some(expansion) = &expansion {
                                 expansion.choose(&mut statement, &candidate.members);
                             }
@@ -95,6 +111,8 @@ pub(super) struct Candidate {
     /// Equal for equal code.
     pub(super) kernels: Vec<KernelId>,
     statement: BatchedStatement,
+    /// What tells that the host cannot touch the memory that it touches; `None` where nothing does.
+    pub(super) questions: Option<Vec<Guard>>,
 }
 
 /// All of them, in host order.
@@ -105,6 +123,7 @@ pub(super) fn candidates(
     expands_buffers: bool,
 ) -> Vec<Candidate> {
     let mut whole = expands_buffers.then(|| WholeWrites::new(graph, kernels));
+    let memory = SharedMemory::new(graph, kernels);
     let launches: BTreeMap<LaunchId, (NodeId, &Launch)> = graph
         .nodes
         .iter()
@@ -137,7 +156,7 @@ pub(super) fn candidates(
                 .iter()
                 .map(|launch| launches.get(launch).copied())
                 .collect();
-            candidate(graph, kernels, &members?, whole.as_mut())
+            candidate(graph, kernels, &memory, &members?, whole.as_mut())
         })
         .collect();
     candidates.sort_by_key(|candidate| candidate.node);
@@ -147,6 +166,7 @@ pub(super) fn candidates(
 fn candidate(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
+    memory: &SharedMemory<'_>,
     members: &[(NodeId, &Launch)],
     whole: Option<&mut WholeWrites<'_>>,
 ) -> Option<Candidate> {
@@ -159,6 +179,7 @@ fn candidate(
     let mut touches: Vec<RangeTouch> = Vec::new();
     let mut guards: Vec<Guard> = Vec::new();
     let mut codes = Vec::new();
+    let mut questions = Some(Vec::new());
     for (node, launch) in members {
         let kernel = launch.kernel?;
         let model = kernels.get(kernel.0)?;
@@ -193,12 +214,18 @@ fn candidate(
             }
         }
         codes.push(kernel);
+        let own = questions_of_waiting(graph, memory, (*node, *launch), model);
+        questions = questions.zip(own).map(|(mut all, own)| {
+            all.extend(own);
+            all
+        });
     }
     let (node, last) = members.last()?;
     Some(Candidate {
         node: *node,
         members: members.iter().map(|(node, _)| *node).collect(),
         kernels: codes,
+        questions,
         statement: BatchedStatement {
             launch: last.id,
             touches,
@@ -210,11 +237,11 @@ fn candidate(
     })
 }
 
-type Region<'a> = (usize, Vec<&'a Candidate>);
+type Region<'a> = (usize, Vec<&'a Candidate>, HowTheyWait);
 
 /// The largest regions inside one iteration of `scope` (or one call of the function).
 fn collect<'a>(
-    (graph, keeps): (&LaunchGraph, bool),
+    (graph, passing): (&LaunchGraph, Passing),
     scope: Option<usize>,
     members: Vec<&'a Candidate>,
     regions: &mut Vec<Region<'a>>,
@@ -230,8 +257,8 @@ fn collect<'a>(
             None => return,
         },
     };
-    if may_wait((graph, keeps), scope, &members) {
-        regions.push((outside, members));
+    if let Some(waiting) = may_wait(graph, passing, scope, &members) {
+        regions.push((outside, members, waiting));
         return;
     }
     let mut inside: BTreeMap<usize, Vec<&Candidate>> = BTreeMap::new();
@@ -244,16 +271,17 @@ fn collect<'a>(
         }
     }
     for (index, members) in inside {
-        if may_wait((graph, keeps), scope, &members) {
-            regions.push((outside, members));
-        } else {
-            collect((graph, keeps), Some(index), members, regions);
+        match may_wait(graph, passing, scope, &members) {
+            Some(waiting) => regions.push((outside, members, waiting)),
+            None => collect((graph, passing), Some(index), members, regions),
         }
     }
     for (block, members) in straight {
-        for run in runs((graph, keeps), block, &members) {
-            if run.len() > 1 && may_wait((graph, keeps), scope, &run) {
-                regions.push((outside, run));
+        for run in runs((graph, passing), block, &members) {
+            if run.len() > 1
+                && let Some(waiting) = may_wait(graph, passing, scope, &run)
+            {
+                regions.push((outside, run, waiting));
             }
         }
     }
@@ -261,7 +289,7 @@ fn collect<'a>(
 
 /// The candidates of a block between which nothing speaks against waiting.
 fn runs<'a>(
-    (graph, keeps): (&LaunchGraph, bool),
+    (graph, passing): (&LaunchGraph, Passing),
     block: HostBlockId,
     members: &[&'a Candidate],
 ) -> Vec<Vec<&'a Candidate>> {
@@ -272,104 +300,11 @@ fn runs<'a>(
             runs.last_mut()
                 .into_iter()
                 .for_each(|run| run.push(*member));
-        } else if !may_be_passed(graph, *node, keeps) {
+        } else if !passing.allows(graph, *node) {
             runs.push(Vec::new());
         }
     }
     runs
-}
-
-/// Whether nothing that could be observed happens between two of the members.
-fn may_wait(
-    (graph, keeps_synchronisations): (&LaunchGraph, bool),
-    scope: Option<usize>,
-    members: &[&Candidate],
-) -> bool {
-    let own = members.iter().map(|member| member.node).collect();
-    is_quiet(graph, scope, &own, keeps_synchronisations)
-}
-
-/// Whether nothing that could be observed happens between two of some launches, in one iteration of `scope` or one call of
-/// the function. A wait of the host is nothing where somebody makes up for it later.
-pub(super) fn is_quiet(
-    graph: &LaunchGraph,
-    scope: Option<usize>,
-    own: &BTreeSet<NodeId>,
-    keeps_synchronisations: bool,
-) -> bool {
-    let header = scope.map(|index| graph.loops[index].header);
-    let blocks: BTreeSet<HostBlockId> = own.iter().map(|node| graph.nodes[node.0].block).collect();
-    let after = reach(&blocks, |block| {
-        let next = &graph.blocks[block.0].successors;
-        next.iter()
-            .copied()
-            .filter(|next| Some(*next) != header)
-            .collect()
-    });
-    let mut predecessors: HashMap<HostBlockId, Vec<HostBlockId>> = HashMap::new();
-    for block in &after {
-        for next in &graph.blocks[block.0].successors {
-            predecessors.entry(*next).or_default().push(*block);
-        }
-    }
-    for block in &blocks {
-        for next in &graph.blocks[block.0].successors {
-            predecessors.entry(*next).or_default().push(*block);
-        }
-    }
-    // From these a member is met again.
-    let leading = reach(&blocks, |block| match Some(block) == header {
-        true => Vec::new(),
-        false => predecessors.get(&block).cloned().unwrap_or_default(),
-    });
-    after.union(&blocks).all(|block| {
-        let nodes = &graph.blocks[block.0].nodes;
-        let places = || {
-            nodes
-                .iter()
-                .enumerate()
-                .filter(|(_, node)| own.contains(node))
-        };
-        let start = match after.contains(block) {
-            true => 0,
-            false => places().next().map_or(0, |(first, _)| first),
-        };
-        let end = match leading.contains(block) {
-            true => nodes.len(),
-            false => places().next_back().map_or(0, |(last, _)| last),
-        };
-        nodes
-            .get(start..end)
-            .unwrap_or_default()
-            .iter()
-            .all(|node| may_be_passed(graph, *node, keeps_synchronisations))
-    })
-}
-
-/// Blocks met from some, by at least one step.
-fn reach(
-    from: &BTreeSet<HostBlockId>,
-    next: impl Fn(HostBlockId) -> Vec<HostBlockId>,
-) -> BTreeSet<HostBlockId> {
-    let mut met = BTreeSet::new();
-    let mut work: Vec<HostBlockId> = from.iter().flat_map(|block| next(*block)).collect();
-    while let Some(block) = work.pop() {
-        if met.insert(block) {
-            work.extend(next(block));
-        }
-    }
-    met
-}
-
-/// Launches issue what waits before themselves, and error checks have no effect on kernels.
-fn may_be_passed(graph: &LaunchGraph, node: NodeId, keeps_synchronisations: bool) -> bool {
-    match &graph.nodes[node.0].kind {
-        // A set or a copy issues nothing.
-        NodeKind::Launch(launch) => !launch.special && graph.operation_of(launch.id).is_none(),
-        NodeKind::ErrorCheck => true,
-        NodeKind::Synchronise(Awaited::Device | Awaited::Stream(_)) => !keeps_synchronisations,
-        _ => false,
-    }
 }
 
 /// What becomes of a region's launches.

@@ -32,6 +32,7 @@ mod persistent;
 mod layout;
 pub mod occupancy;
 mod partial;
+mod passing;
 mod rearranged;
 mod regroup;
 pub mod resources;
@@ -352,6 +353,10 @@ pub struct BatchedRegion {
     /// So many of the host loops around all statements are outside: an iteration of the innermost
     /// of these ends the region.
     pub outside_loops: usize,
+    /// Host blocks at whose beginning what waits is issued, since it must not pass what is done there, such as what a
+    /// switch does that is usually off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drained_before: Vec<HostBlockId>,
 }
 
 /// A launch site that waits for its batch. Other sites of the region issue what waits and then

@@ -4,10 +4,10 @@
 //! Invariant: what an iteration of such a loop needs of an earlier one the same thread made, or with a barrier between them
 //! the same block. Loops whose iterations hand nothing on are left alone: programs repeat a launch to time it.
 
-use super::batches::is_quiet;
 use super::group::{Judge, orders};
 use super::host_order::HostOrder;
 use super::obstacle::Candidate;
+use super::passing::is_quiet;
 use super::{
     BatchedRegion, BatchedStatement, FusionGroup, FusionPlan, MOST_TURNS, PersistentLoop,
     ScheduleOptions, ThreadMap,
@@ -161,6 +161,7 @@ impl<'a> Program<'a> {
         };
         Some(BatchedRegion {
             outside_loops,
+            drained_before: Vec::new(),
             statements: vec![BatchedStatement {
                 launch: last.launch.id,
                 touches: Vec::new(),

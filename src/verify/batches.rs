@@ -8,6 +8,7 @@
 
 use super::device::{assumptions, configuration, guarded_values};
 use super::formula::Formula;
+use super::host::reaches_host_memory;
 use super::member::Member;
 use super::place::Place;
 use super::polynomial::normal_form;
@@ -69,9 +70,38 @@ pub(super) fn refusals(
                 Err(refusal) => refusals.push(refusal),
             }
         }
-        refusals.extend(passed(graph, sites, region));
+        let mut seen = Vec::new();
+        for statement in &region.statements {
+            seen.extend(sees_host_memory(graph, kernels, sites, plan, statement));
+        }
+        refusals.extend(passed(graph, sites, region, seen.first().copied()));
     }
     refusals
+}
+
+/// A launch of a statement that may touch memory of the host, whatever the statement asks.
+fn sees_host_memory(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    sites: &Sites<'_>,
+    plan: &FusionPlan,
+    statement: &BatchedStatement,
+) -> Option<LaunchId> {
+    let mut groups = plan.groups.iter();
+    let own = groups.find(|group| {
+        let mut members = group.members.iter();
+        members.any(|member| member.launch == statement.launch)
+    });
+    let launches = match own {
+        Some(group) => group.members.iter().map(|member| member.launch).collect(),
+        None => vec![statement.launch],
+    };
+    let Ok(members) = members(kernels, sites, &launches) else {
+        return Some(statement.launch);
+    };
+    let mut members = members.iter();
+    let found = members.find(|site| reaches_host_memory(graph, site, &statement.guards));
+    found.map(|site| site.launch.id)
 }
 
 fn members<'a>(
@@ -199,8 +229,14 @@ fn untold(
 /// A place of the host program: before the node of this number of a block, or at the block's end.
 type Point = (HostBlockId, usize);
 
-/// Nodes between a statement of the region and another that must not be passed.
-fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &BatchedRegion) -> Vec<Refusal> {
+/// Nodes between a statement of the region and another that must not be passed. `seen` is a launch that may touch memory
+/// of the host.
+fn passed(
+    graph: &LaunchGraph,
+    sites: &Sites<'_>,
+    region: &BatchedRegion,
+    seen: Option<LaunchId>,
+) -> Vec<Refusal> {
     let mut own: BTreeSet<NodeId> = BTreeSet::new();
     let mut scope: Option<(usize, Vec<usize>)> = None;
     for statement in &region.statements {
@@ -223,6 +259,14 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &BatchedRegion) -> Vec
     let Some((function, around)) = scope else {
         return Vec::new();
     };
+    for block in &region.drained_before {
+        let known = graph.blocks.get(block.0);
+        let apart = known.is_some_and(|known| known.function == function)
+            && own.iter().all(|node| graph.nodes[node.0].block != *block);
+        if !apart {
+            return vec![Refusal::IssuedElsewhere { block: *block }];
+        }
+    }
     let header = around.last().map(|index| graph.loops[*index].header);
     // Every step from a point to the next, but those that enter the header.
     let mut steps: BTreeMap<Point, Vec<Point>> = BTreeMap::new();
@@ -236,7 +280,8 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &BatchedRegion) -> Vec
         let next = block
             .successors
             .iter()
-            .filter(|next| Some(**next) != header);
+            // Nothing waits behind the beginning of a block where all is issued.
+            .filter(|next| Some(**next) != header && !region.drained_before.contains(next));
         let outside = next.map(|next| ((id, block.nodes.len()), (*next, 0)));
         for (from, to) in inside.chain(outside) {
             steps.entry(from).or_default().push(to);
@@ -267,6 +312,8 @@ fn passed(graph: &LaunchGraph, sites: &Sites<'_>, region: &BatchedRegion) -> Vec
             }
             NodeKind::Launch(launch) if !launch.special => continue,
             NodeKind::ErrorCheck => continue,
+            // The host cannot touch memory of the device alone.
+            NodeKind::HostAccess { ordered: false } if seen.is_none() => continue,
             // The queue makes up for it once it has issued what waits.
             NodeKind::Synchronise(Awaited::Device | Awaited::Stream(_)) => continue,
             NodeKind::Launch(_) => "a launch of a special kind",

@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
         } catch (const std::exception &error) {
             printf("%s\n", error.what());
         }
-        told_by_run(flags ^ step, step == 1 ? 64 : 128, b[1 + step % 2], b[3 - step]);
+        told_by_run(flags ^ step, step == 1 ? 64 : 128, b[1 + step % 2], b[step < 2 ? 3 : 1]);
         cudaDeviceSynchronize();
     }
     for (int k = 0; k < 5; ++k) {

@@ -28,6 +28,7 @@ fn waiting(chain: &Chain) -> FusionPlan {
         batched_regions: vec![BatchedRegion {
             statements: chain.launches.iter().map(statement).collect(),
             outside_loops: 0,
+            drained_before: Vec::new(),
         }],
         ..FusionPlan::default()
     }

@@ -89,6 +89,7 @@ fn refuses_when_its_group_waits_for_a_batch() {
             persistent: None,
         }],
         outside_loops: 0,
+        drained_before: Vec::new(),
     });
     assert_not_dead(&chain.scene, &plan);
 }

@@ -61,6 +61,7 @@ impl Overwrite {
             batched_regions: vec![BatchedRegion {
                 statements: vec![statement],
                 outside_loops: 0,
+                drained_before: Vec::new(),
             }],
             ..plan(&[(one, false), (two, false)], Vec::new())
         }

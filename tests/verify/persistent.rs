@@ -65,6 +65,7 @@ impl Steps {
                     }),
                 }],
                 outside_loops: 0,
+                drained_before: Vec::new(),
             }],
             ..groups
         }

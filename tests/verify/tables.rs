@@ -308,6 +308,7 @@ fn batches_are_told_of_what_loaded_pointers_lead_to() {
                 persistent: None,
             }],
             outside_loops: 0,
+            drained_before: Vec::new(),
         }],
         ..FusionPlan::default()
     };

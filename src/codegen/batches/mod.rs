@@ -454,6 +454,7 @@ pub(super) fn rewrite_regions(
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| CodegenError::Inconsistent("a statement without a call".into()))?;
         region::end_region(program, &mut flows, &places, region.outside_loops, queue)?;
+        region::drain_before(program, graph, region, &places, queue)?;
     }
     let launches: HashMap<LaunchId, &Launch> = graph
         .nodes

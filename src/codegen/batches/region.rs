@@ -2,8 +2,9 @@
 
 use super::super::CodegenError;
 use super::super::region::{HostFlow, successors};
-use crate::launch::{Action, Waiting, runtime_call};
+use crate::launch::{Action, LaunchGraph, Waiting, runtime_call};
 use crate::program::Program;
+use crate::schedule::BatchedRegion;
 use inkwell::AddressSpace;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{
@@ -117,6 +118,35 @@ pub(super) fn end_region<'ctx>(
             )
         });
         builder.position_before(&place.ok_or_else(broken)?);
+        builder.build_call(drain, &[], "")?;
+    }
+    Ok(())
+}
+
+/// Calls `drain` at the beginning of the blocks before which the plan wants that.
+pub(super) fn drain_before<'ctx>(
+    program: &Program<'ctx>,
+    graph: &LaunchGraph,
+    region: &BatchedRegion,
+    statements: &[InstructionValue<'ctx>],
+    Queue { drain, .. }: Queue<'ctx>,
+) -> Result<(), CodegenError> {
+    let broken = || CodegenError::Inconsistent("a region outside of a function".into());
+    let function = statements
+        .first()
+        .and_then(|statement| statement.get_parent()?.get_parent());
+    let builder = program.context.create_builder();
+    for place in &region.drained_before {
+        let blocks = function.ok_or_else(broken)?.get_basic_blocks();
+        let block = blocks.get(graph.blocks[place.0].position);
+        let block = block.ok_or_else(broken)?;
+        let first = block.get_instructions().find(|instruction| {
+            !matches!(
+                instruction.get_opcode(),
+                InstructionOpcode::Phi | InstructionOpcode::LandingPad
+            )
+        });
+        builder.position_before(&first.ok_or_else(broken)?);
         builder.build_call(drain, &[], "")?;
     }
     Ok(())
