@@ -1,7 +1,9 @@
-//! Calls between the members of a group that may leave the function by an exception, with no landing pad there.
+//! Calls between the members of a group, or the statements of a region, that may leave the function by an exception, with
+//! no landing pad there.
 //!
 //! Invariant: whoever catches the exception finds all launches issued that were written before the call. Each such call
-//! goes through a function that catches what is thrown, issues what pends of the group, and throws it on.
+//! goes through a function that catches what is thrown, issues what pends of the group or waits in the queue, and throws
+//! it on.
 
 use super::CodegenError;
 use super::host::MemberCall;
@@ -29,14 +31,48 @@ pub(super) fn issue_where_left<'ctx>(
     shared: &mut SharedFunctions<'ctx>,
 ) -> Result<(), CodegenError> {
     let host = members.first().and_then(|first| first.block.get_parent());
-    // What leaves `main` ends the program.
-    if host.is_none_or(|host| host.get_name().to_bytes() == b"main") {
+    if host.is_none_or(ends_the_program) {
         return Ok(());
     }
     for call in calls_between(members, flow)? {
-        guard_call(program, call, frame, flush, shared)?;
+        guard_call(program, call, frame, Issued::Pending(flush), shared)?;
     }
     Ok(())
+}
+
+/// Lets the calls of some blocks call `drain` when an exception leaves them.
+pub(super) fn drain_where_left<'ctx>(
+    program: &Program<'ctx>,
+    blocks: &[BasicBlock<'ctx>],
+    drain: FunctionValue<'ctx>,
+    shared: &mut SharedFunctions<'ctx>,
+) -> Result<(), CodegenError> {
+    let host = blocks.first().and_then(|block| block.get_parent());
+    if host.is_none_or(ends_the_program) {
+        return Ok(());
+    }
+    let calls = blocks.iter().flat_map(|block| block.get_instructions());
+    let calls: Vec<InstructionValue<'ctx>> = calls.filter(|each| may_throw(*each)).collect();
+    let pointer = program.context.ptr_type(inkwell::AddressSpace::default());
+    for call in calls {
+        let no_frame = pointer.const_null();
+        guard_call(program, call, no_frame, Issued::Waiting(drain), shared)?;
+    }
+    Ok(())
+}
+
+/// What leaves `main` ends the program.
+fn ends_the_program(host: FunctionValue<'_>) -> bool {
+    host.get_name().to_bytes() == b"main"
+}
+
+/// What is issued when an exception leaves a call, and by which function.
+#[derive(Clone, Copy)]
+enum Issued<'ctx> {
+    /// What pends in a group's frame.
+    Pending(FunctionValue<'ctx>),
+    /// What waits in the queue.
+    Waiting(FunctionValue<'ctx>),
 }
 
 /// The calls that may throw on the ways from the first member to the last.
@@ -112,7 +148,7 @@ fn guard_call<'ctx>(
     program: &Program<'ctx>,
     instruction: InstructionValue<'ctx>,
     frame: PointerValue<'ctx>,
-    flush: FunctionValue<'ctx>,
+    issued: Issued<'ctx>,
     shared: &mut SharedFunctions<'ctx>,
 ) -> Result<(), CodegenError> {
     let unusual = || CodegenError::Inconsistent("a call that may throw is unusual".into());
@@ -123,7 +159,7 @@ fn guard_call<'ctx>(
         .collect();
     let arguments = arguments.ok_or_else(unusual)?;
     let called = called_pointer(instruction).ok_or_else(unusual)?;
-    let guarding = guarding_function(program, call, &arguments, flush)?;
+    let guarding = guarding_function(program, call, &arguments, issued)?;
     let guarding = shared.one_of(guarding, true);
     let builder = program.context.create_builder();
     builder.position_before(&instruction);
@@ -157,12 +193,13 @@ fn replace<'ctx>(old: BasicValueEnum<'ctx>, new: BasicValueEnum<'ctx>) {
     }
 }
 
-/// `sirius.leave(ptr frame, ptr callee, arguments)`: calls, and where that ends with an exception issues what pends.
+/// `sirius.leave(ptr frame, ptr callee, arguments)`: calls, and where that ends with an exception issues what pends or
+/// waits.
 fn guarding_function<'ctx>(
     program: &Program<'ctx>,
     call: CallSiteValue<'ctx>,
     arguments: &[BasicValueEnum<'ctx>],
-    flush: FunctionValue<'ctx>,
+    issued: Issued<'ctx>,
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
     let (context, host) = (program.context, &program.host);
     let pointer = context.ptr_type(inkwell::AddressSpace::default());
@@ -208,7 +245,12 @@ fn guarding_function<'ctx>(
     builder.position_at_end(left);
     let exception = context.struct_type(&[pointer.into(), int.into()], false);
     let exception = builder.build_landing_pad(exception, personality, &[], true, "exception")?;
-    issue(program, &builder, frame, flush)?;
+    match issued {
+        Issued::Pending(flush) => issue(program, &builder, frame, flush)?,
+        Issued::Waiting(drain) => {
+            builder.build_call(drain, &[], "")?;
+        }
+    }
     builder.build_resume(exception)?;
     Ok(function)
 }

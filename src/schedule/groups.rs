@@ -4,8 +4,8 @@ use super::ScheduleOptions;
 use super::obstacle::Candidate;
 use crate::cli::Fusion;
 use crate::diagnostics::Rejection;
-use crate::launch::NodeId;
-use std::collections::HashMap;
+use crate::launch::{LaunchId, NodeId};
+use std::collections::{BTreeSet, HashMap};
 
 /// Disjoint lists of launches in host order.
 #[derive(Default)]
@@ -46,6 +46,18 @@ impl<'a> Groups<'a> {
             self.moved[*source] = home;
         }
         self.members[home].sort_by_key(|member| member.node);
+    }
+
+    /// Each launch of the groups that some launches are in becomes a group of its own.
+    pub(super) fn dissolve(&mut self, launches: &BTreeSet<LaunchId>) {
+        for group in 0..self.members.len() {
+            let mut members = self.members[group].iter();
+            if members.any(|member| launches.contains(&member.launch.id)) {
+                for member in std::mem::take(&mut self.members[group]) {
+                    self.open(member);
+                }
+            }
+        }
     }
 
     /// What is one group now runs in the same blocks; what joins later runs beside it.

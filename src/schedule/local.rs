@@ -20,7 +20,7 @@ use super::persistent::plan_persistent_loops;
 use super::sharing::{Sharers, loaded};
 use super::unfused::{name, why_unfused};
 use super::units::Units;
-use super::{FusionPlan, Missed, ScheduleOptions};
+use super::{FusionGroup, FusionPlan, Missed, ScheduleOptions};
 use crate::cli::Fusion;
 use crate::dependence::DependenceGraph;
 use crate::diagnostics::{Rejection, RejectionReason};
@@ -120,6 +120,29 @@ fn plan_of_groups(
     let mut plan = grouping.plan(&judge);
     if options.launch_batches && options.fusion == Fusion::All {
         (plan.batched_regions, left) = plan_batches(graph, kernels, whole, &plan.groups, options);
+        // What only stands side by side may wait for a batch as well, beside more.
+        let (in_batches, _) = plan_batches(graph, kernels, whole, &[], options);
+        let waits = |launch: LaunchId| {
+            let mut statements = in_batches.iter().flat_map(|region| &region.statements);
+            statements.any(|statement| statement.launch == launch)
+        };
+        let (beside, kept): (Vec<FusionGroup>, Vec<FusionGroup>) =
+            plan.groups.iter().cloned().partition(|group| {
+                let mut members = group.members.iter();
+                group.partitions().len() == group.members.len()
+                    && members.all(|member| waits(member.launch))
+            });
+        if chosen.is_none() && !beside.is_empty() {
+            let (batched_regions, fewer) = plan_batches(graph, kernels, whole, &kept, options);
+            if fewer < left {
+                let members = beside.iter().flat_map(|group| &group.members);
+                grouping
+                    .groups
+                    .dissolve(&members.map(|member| member.launch).collect());
+                plan = grouping.plan(&judge);
+                (plan.batched_regions, left) = (batched_regions, fewer);
+            }
+        }
         // Equal groups a unit each may need fewer launches in batches.
         if let (None, Some(units)) = (chosen, Units::find(graph)) {
             let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));

@@ -27,7 +27,10 @@ impl Passing {
             NodeKind::Launch(launch) => !launch.special && graph.operation_of(launch.id).is_none(),
             NodeKind::ErrorCheck => true,
             NodeKind::Synchronise(Awaited::Device | Awaited::Stream(_)) => !self.keeps_waits(),
-            NodeKind::HostAccess { ordered: false } => matches!(self, Self::HostWork { .. }),
+            // Where an exception leaves the call, what waits is issued.
+            NodeKind::HostAccess { ordered: false } | NodeKind::MayThrow { .. } => {
+                matches!(self, Self::HostWork { .. })
+            }
             _ => false,
         }
     }

@@ -312,6 +312,8 @@ fn passed(
             }
             NodeKind::Launch(launch) if !launch.special => continue,
             NodeKind::ErrorCheck => continue,
+            // Where an exception leaves the call, what waits is issued.
+            NodeKind::MayThrow { .. } => continue,
             // The host cannot touch memory of the device alone.
             NodeKind::HostAccess { ordered: false } if seen.is_none() => continue,
             // The queue makes up for it once it has issued what waits.
@@ -320,7 +322,6 @@ fn passed(
             NodeKind::Copy { .. } => "a copy",
             NodeKind::Set { .. } => "a set",
             NodeKind::Library { what, .. }
-            | NodeKind::MayThrow { what }
             | NodeKind::Opaque { what }
             | NodeKind::Output { what } => what,
             NodeKind::Allocation { .. } => "an allocation",

@@ -447,13 +447,21 @@ pub(super) fn rewrite_regions(
         owe_wait: queue(OWE_WAIT)?,
     };
     let mut flows = region::Flows::new();
+    let mut shared = SharedFunctions::default();
     for (index, region) in plan.batched_regions.iter().enumerate() {
         let of_region = waiting.iter().filter(|each| each.region == index);
         let places = of_region
             .map(|each| calls.get(&each.launch()).copied())
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| CodegenError::Inconsistent("a statement without a call".into()))?;
-        region::end_region(program, &mut flows, &places, region.outside_loops, queue)?;
+        region::end_region(
+            program,
+            &mut flows,
+            &places,
+            region.outside_loops,
+            queue,
+            &mut shared,
+        )?;
         region::drain_before(program, graph, region, &places, queue)?;
     }
     let launches: HashMap<LaunchId, &Launch> = graph
@@ -464,7 +472,6 @@ pub(super) fn rewrite_regions(
             _ => None,
         })
         .collect();
-    let mut shared = SharedFunctions::default();
     for each in waiting.iter().filter(|each| each.site.group.is_none()) {
         let missing = || CodegenError::Inconsistent(format!("no launch {}", each.launch().0));
         let call = *calls.get(&each.launch()).ok_or_else(missing)?;

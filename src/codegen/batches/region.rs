@@ -1,7 +1,9 @@
 //! Where a region ends, in the blocks of a host function.
 
 use super::super::CodegenError;
+use super::super::leaving::drain_where_left;
 use super::super::region::{HostFlow, successors};
+use super::super::shared_functions::SharedFunctions;
 use crate::launch::{Action, LaunchGraph, Waiting, runtime_call};
 use crate::program::Program;
 use crate::schedule::BatchedRegion;
@@ -32,6 +34,7 @@ pub(super) fn end_region<'ctx>(
     statements: &[InstructionValue<'ctx>],
     outside_loops: usize,
     Queue { drain, owe_wait }: Queue<'ctx>,
+    shared: &mut SharedFunctions<'ctx>,
 ) -> Result<(), CodegenError> {
     let broken = || CodegenError::Inconsistent("a region outside of a function".into());
     let mut last: HashMap<BasicBlock<'ctx>, InstructionValue<'ctx>> = HashMap::new();
@@ -76,8 +79,11 @@ pub(super) fn end_region<'ctx>(
             );
         }
     }
+    let in_order = || flow.blocks.iter().filter(|block| inside.contains(*block));
+    let of_region: Vec<BasicBlock<'ctx>> = in_order().copied().collect();
+    drain_where_left(program, &of_region, drain, shared)?;
     let builder = program.context.create_builder();
-    for block in &inside {
+    for block in &of_region {
         for instruction in block.get_instructions() {
             let Some(stream) = wait_of(instruction) else {
                 continue;
