@@ -742,6 +742,8 @@ mod equal_pointers;
 mod host;
 #[path = "verify/conditional.rs"]
 mod conditional;
+#[path = "verify/partial.rs"]
+mod partial;
 #[path = "verify/expansion.rs"]
 mod expansion;
 #[path = "verify/guards.rs"]

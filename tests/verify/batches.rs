@@ -2,6 +2,8 @@
 
 use super::*;
 use sirius_rs::dependence::RangeTouch;
+use sirius_rs::launch::Operand;
+use std::cell::Cell;
 use sirius_rs::schedule::{BatchedRegion, BatchedStatement};
 
 fn touch(chain: &Chain, launch: LaunchId, argument: usize, writes: bool) -> RangeTouch {
@@ -173,5 +175,79 @@ fn refuses_a_fence_that_a_loop_comes_back_over() {
     // One iteration is the region: the access comes after its end.
     let mut plan = waiting(&chain);
     plan.batched_regions[0].outside_loops = 1;
+    assert_passes(&chain.scene, &plan);
+}
+
+/// scale, then `between` in a block that the host need not come by, then shift.
+fn with_a_switch(between: &NodeKind) -> (Chain, HostBlockId) {
+    let switch = Cell::new(HostBlockId(0));
+    let add = |scene: &mut Scene, _: [BufferId; 3]| {
+        let before = scene.block;
+        switch.set(scene.block_after(before));
+        scene.node(between.clone());
+        let join = scene.block_after(switch.get());
+        scene.edge(before, join);
+        scene.graph.blocks[join.0].immediate_dominator = Some(before);
+    };
+    (chain_with(scale, add, shift), switch.get())
+}
+
+#[test]
+fn passes_a_switch_before_which_all_is_issued() {
+    let (chain, switch) = with_a_switch(&NodeKind::StreamOperation);
+    assert_refused!(
+        chain.scene,
+        waiting(&chain),
+        Refusal::PassedByBatches { .. }
+    );
+    let mut plan = waiting(&chain);
+    plan.batched_regions[0].drained_before.push(switch);
+    assert_passes(&chain.scene, &plan);
+    // Issued elsewhere, it waits there all the same.
+    for elsewhere in [HostBlockId(0), HostBlockId(99), chain.scene.block] {
+        let mut plan = waiting(&chain);
+        plan.batched_regions[0].drained_before.push(elsewhere);
+        let found = refusals(&chain.scene, &plan);
+        assert!(!found.is_empty(), "{elsewhere:?}");
+    }
+}
+
+#[test]
+fn waits_while_the_host_touches_its_own_memory() {
+    let access = |scene: &mut Scene, _: [BufferId; 3]| {
+        scene.node(NodeKind::HostAccess { ordered: false });
+        let what = "at".to_string();
+        scene.node(NodeKind::MayThrow { what });
+    };
+    let mut chain = chain_with(scale, access, shift);
+    assert_passes(&chain.scene, &waiting(&chain));
+    // Nothing is known of a pointer of the second, which is met again in a loop, say.
+    let second = chain.launches[1];
+    for argument in &mut chain.scene.launch_mut(second).arguments {
+        for piece in &mut argument.pieces {
+            if let Some(pointer) = &mut piece.pointer {
+                pointer.device_only = false;
+            }
+        }
+    }
+    assert_refused!(
+        chain.scene,
+        waiting(&chain),
+        Refusal::PassedByBatches { .. }
+    );
+    let asked = |argument: usize| Guard::DeviceMemory {
+        launch: second,
+        operand: Operand::Argument {
+            argument,
+            offset_bytes: 0,
+            bits: 64,
+            signed: false,
+        },
+    };
+    let mut plan = waiting(&chain);
+    let statement = &mut plan.batched_regions[0].statements[1];
+    statement.guards.push(asked(0));
+    assert_refused!(chain.scene, plan, Refusal::PassedByBatches { .. });
+    plan.batched_regions[0].statements[1].guards.push(asked(1));
     assert_passes(&chain.scene, &plan);
 }
