@@ -41,6 +41,7 @@ mod segments;
 mod sharing;
 mod space;
 mod streams;
+mod told_by_first;
 mod units;
 mod waiting;
 mod batch_order;

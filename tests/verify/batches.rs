@@ -3,8 +3,8 @@
 use super::*;
 use sirius_rs::dependence::RangeTouch;
 use sirius_rs::launch::Operand;
-use std::cell::Cell;
 use sirius_rs::schedule::{BatchedRegion, BatchedStatement};
+use std::cell::Cell;
 
 fn touch(chain: &Chain, launch: LaunchId, argument: usize, writes: bool) -> RangeTouch {
     RangeTouch {
