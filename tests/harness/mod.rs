@@ -6,12 +6,12 @@ use serde_json::Value;
 use sirius_oracle::compare::{Comparison, StaticGraph, compare};
 use sirius_oracle::history::History;
 use sirius_oracle::races::Races;
+use sirius_oracle::reading::Records;
 use sirius_rs::dependence::Scope;
-use sirius_runtime::trace::{Record, TraceReader};
+use sirius_runtime::trace::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
@@ -551,7 +551,7 @@ impl Built {
             &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_TRACE", &file)],
         )?;
         let mut races = Races::default();
-        for record in TraceReader::new(BufReader::new(File::open(trace)?))? {
+        for record in Records::new(File::open(trace)?)? {
             let record = record?;
             see(&record);
             races.add(record);
