@@ -47,6 +47,8 @@ fn check(source: &Path) -> Result<(), Failed> {
         build(
             compiler()
                 .args(["--sirius-device=cuda", &architecture])
+                // What clang makes of the source serves both programs.
+                .env("SIRIUS_FRONT_END_CACHE", place.path().join("front_end"))
                 .args(quick_link::QUICK_LINK)
                 .arg(format!("--sirius-fusion={fusion}"))
                 .arg(source)

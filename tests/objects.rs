@@ -462,6 +462,51 @@ fn unchanged_links_come_from_the_cache() {
     assert_eq!(entries().len(), 2);
 }
 
+/// Of a program whose host code alone has changed, the CPU device's objects are taken from the cache; of one with other
+/// device code they are not.
+#[test]
+fn objects_of_unchanged_device_code_come_from_the_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let says = |kernel: &str, host: &str| {
+        let source = format!(
+            "#include <cstdio>\n__global__ void make(int *made) {{ *made = {kernel}; }}\n\
+             int main()\n{{\n    int *made, copy;\n    cudaMalloc(&made, sizeof copy);\n    make<<<1, 1>>>(made);\n    \
+             cudaMemcpy(&copy, made, sizeof copy, cudaMemcpyDeviceToHost);\n    std::printf(\"%d\", copy + {host});\n}}\n"
+        );
+        std::fs::write(place("main.cu"), source).unwrap();
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .arg("--sirius-device=cpu")
+            .arg(place("main.cu"))
+            .arg("-o")
+            .arg(place("program"))
+            .env("SIRIUS_CACHE", place("cache"))
+            .output()
+            .unwrap();
+        assert!(built.status.success(), "{}", text(&built.stderr));
+        text(&Command::new(place("program")).output().unwrap().stdout)
+    };
+    // What is made anew is a new file.
+    let entries = || {
+        let entries = std::fs::read_dir(place("cache")).unwrap();
+        let entries = entries.map(|entry| entry.unwrap().path());
+        let of_objects = |path: &PathBuf| path.extension().is_some_and(|sort| sort == "cpu");
+        let mut files: Vec<u64> = entries
+            .filter(of_objects)
+            .map(|path| std::fs::metadata(path).unwrap().ino())
+            .collect();
+        files.sort_unstable();
+        files
+    };
+    assert_eq!(says("1", "10"), "11");
+    let first = entries();
+    assert_eq!(first.len(), 1);
+    assert_eq!(says("1", "20"), "21");
+    assert_eq!(entries(), first);
+    assert_eq!(says("2", "20"), "22");
+    assert_eq!(entries().len(), 2);
+}
+
 /// What ptxas made of a source with `-c` a link takes from the cache, and says of it what ptxas said.
 #[test]
 fn a_link_does_not_assemble_again() {

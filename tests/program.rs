@@ -18,6 +18,7 @@ use sirius_rs::cli::{
 use sirius_rs::program::{Program, ProgramError, read_program};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 fn main() {
     let is_case = |path: &Path| {
@@ -50,13 +51,9 @@ fn describe(case: &Path, text: &str) -> Result<String, Failed> {
         precise_division: !flags.contains("fast-math"),
         precise_square_root: !flags.contains("fast-math"),
     };
-    let header = tempfile::NamedTempFile::new()?;
     let context = Context::create();
-    match read_program(
-        &context,
-        &build(&inputs, numerics),
-        &toolchain(header.path().to_owned())?,
-    ) {
+    let toolchain = toolchain(NO_HEADER.clone())?;
+    match read_program(&context, &build(&inputs, numerics), &toolchain) {
         Ok(program) => summary(&program),
         Err(ProgramError::FrontEnd {
             message, status, ..
@@ -275,6 +272,15 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         },
     }
 }
+
+/// A header with nothing in it, in one place, so that what is precompiled with it serves all cases.
+static NO_HEADER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let header = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no_header.h");
+    if !header.exists() {
+        std::fs::write(&header, "").expect("the build's folder can be written");
+    }
+    header
+});
 
 fn toolchain(compatibility_header: PathBuf) -> Result<Toolchain, Failed> {
     let clang = which::which("clang++-22")?;

@@ -21,6 +21,8 @@ mod host;
 mod hostile;
 #[path = "tensor/interpreter.rs"]
 mod interpreter;
+#[path = "harness/quick_link.rs"]
+mod quick_link;
 #[path = "tensor/random.rs"]
 mod random;
 
@@ -182,6 +184,7 @@ fn program(source: &Path) -> Result<(), Failed> {
         .arg("-I")
         .arg(source.parent().unwrap_or(source))
         .arg(place("whole.cu"))
+        .args(quick_link::QUICK_LINK)
         .arg("-o")
         .arg(place("program"))
         .env("SIRIUS_STRICT", "1");

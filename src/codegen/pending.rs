@@ -4,7 +4,7 @@
 //! Nobody outlives the threads that were begun, and no two of a build write the same file.
 
 use super::CodegenError;
-use super::cpu::{CpuImageRequest, CpuImageWork};
+use super::cpu::{CpuImageRequest, CpuImageWork, objects_beside};
 use super::device::{device_target_machine, keep_to_module, machine_of, make_final};
 use super::images::Workbench;
 use super::kept_images;
@@ -63,8 +63,9 @@ impl PendingImage {
             name,
         };
         let thread = std::thread::spawn(move || {
-            let kept = kept_images::place_of(&bitcode, &request.build, &request.toolchain);
-            if let Some(made) = kept.as_ref().and_then(kept_images::take) {
+            let kept = kept_images::place_of(&bitcode, &request);
+            let take = |place| kept_images::take(place, &request);
+            if let Some(made) = kept.as_ref().and_then(take) {
                 return Ok(made);
             }
             let context = Context::create();
@@ -244,17 +245,22 @@ impl Bitcode {
 }
 
 /// What an image is made with.
-struct Request {
-    symbol: String,
-    build: Build,
-    toolchain: Toolchain,
+pub(super) struct Request {
+    pub(super) symbol: String,
+    pub(super) build: Build,
+    pub(super) toolchain: Toolchain,
     folder: PathBuf,
-    managed: Vec<String>,
+    pub(super) managed: Vec<String>,
     name: String,
     stem: String,
 }
 
 impl Request {
+    /// Where the objects of an image for the CPU device go.
+    pub(super) fn objects(&self) -> [PathBuf; 2] {
+        objects_beside(&self.folder.join(format!("{}.o", self.name)))
+    }
+
     fn emit(&self, code: &DeviceCode<'_>) -> Result<MadeImage, CodegenError> {
         let (build, toolchain) = (&self.build, &self.toolchain);
         match build.device {
@@ -263,7 +269,7 @@ impl Request {
                 emit_fatbin(code, build, toolchain, &self.folder, &self.stem)
             }
             Device::Cpu => {
-                let (name, module) = (&self.name, &code.oldest);
+                let module = &code.oldest;
                 keep_to_module(module, build.keep_device_functions);
                 let machine = device_target_machine(CPU_DEVICE_PROCESSOR)?;
                 make_final(module, &machine, build)?;
@@ -274,7 +280,7 @@ impl Request {
                     toolkit_version: toolchain.version.0 * 1000 + toolchain.version.1 * 10,
                     managed: self.managed.clone(),
                     libdevice: toolchain.libdevice.clone(),
-                    object: self.folder.join(format!("{name}.o")),
+                    objects: self.objects(),
                     debug: build.device_debug,
                 };
                 Ok(MadeImage {

@@ -439,8 +439,10 @@ impl Differential {
         name: &str,
         options: &[&str],
     ) -> Result<Result<Built, String>, Failed> {
-        // One file that changes only with its text, so that the front end's work serves both programs.
+        // One file that changes only with its text, so that the front end's work serves both programs, and one place to
+        // build in, so that objects of the CPU device do.
         let source = self.folder.path().join("unit.cu");
+        let made = self.folder.path().join("made");
         let program = self.folder.path().join(name);
         let text = unit.text();
         if std::fs::read_to_string(&source).ok().as_ref() != Some(&text) {
@@ -456,11 +458,12 @@ impl Differential {
             .args(QUICK_LINK)
             .args(options)
             .arg("-o")
-            .arg(&program)
+            .arg(&made)
             .env("SIRIUS_STRICT", "1")
             // What is used after it was freed does not look as it did.
             .env("MALLOC_PERTURB_", "85")
             .env("SIRIUS_FRONT_END_CACHE", self.folder.path())
+            .env("SIRIUS_CACHE", self.folder.path())
             .env_remove("SIRIUS_FLAGS")
             .output()?;
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -471,6 +474,7 @@ impl Differential {
             let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
             return Ok(Err(format!("does not build with {options:?}:\n{last}")));
         }
+        std::fs::rename(&made, &program)?;
         Ok(Ok(Built {
             program,
             launches: messages.lines().find_map(launches),

@@ -6,12 +6,12 @@ use serde_json::Value;
 use sirius_oracle::compare::{Comparison, StaticGraph, compare};
 use sirius_oracle::history::History;
 use sirius_oracle::races::Races;
+use sirius_oracle::reading::Records;
 use sirius_rs::dependence::Scope;
-use sirius_runtime::trace::{Record, TraceReader};
+use sirius_runtime::trace::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
@@ -22,8 +22,8 @@ pub fn check(source: &Path) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let expectations = Expectations::read(&text)?;
 
-    let off = Built::new(source, folder.path(), "off")?;
-    let on = Built::new(source, folder.path(), "all")?;
+    let off = Built::with(source, folder.path(), "off", &[])?;
+    let on = Built::new(source, folder.path(), "all", &[], true)?;
     let report: Value = serde_json::from_str(&std::fs::read_to_string(&on.report)?)?;
     expectations.check(&report, &on.messages)?;
 
@@ -451,22 +451,32 @@ struct Run {
 }
 
 impl Built {
-    fn new(source: &Path, folder: &Path, fusion: &str) -> Result<Self, Failed> {
-        Self::with(source, folder, fusion, &[])
+    /// A program alone.
+    fn with(source: &Path, folder: &Path, fusion: &str, more: &[&str]) -> Result<Self, Failed> {
+        Self::new(source, folder, fusion, more, false)
     }
 
-    fn with(source: &Path, folder: &Path, fusion: &str, more: &[&str]) -> Result<Self, Failed> {
+    /// A program; where it `is_described`, with a report and with a dump of its graph.
+    fn new(
+        source: &Path,
+        folder: &Path,
+        fusion: &str,
+        more: &[&str],
+        is_described: bool,
+    ) -> Result<Self, Failed> {
         let name = format!(
             "{fusion}{}",
             more.concat().replace(['=', ',', '-', '[', ']'], "_")
         );
         let program = folder.join(&name);
+        // Objects for the CPU device are the same for programs that are built in one place.
+        let output = folder.join("program");
         let report = folder.join(format!("{name}.json"));
         let text = std::fs::read_to_string(source)?;
         let mut named = text.lines();
         let named = named.find_map(|line| line.strip_prefix("// architecture: "));
         let architecture = format!("-arch={}", named.unwrap_or("sm_80"));
-        let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .arg(source)
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
             .args(QUICK_LINK)
@@ -479,23 +489,25 @@ impl Built {
             )
             .args(more)
             .arg(format!("--sirius-fusion={fusion}"))
-            .arg("--sirius-dump=dependence")
-            .arg(format!("--sirius-report={}", report.display()))
+            .args(is_described.then_some("--sirius-dump=dependence"))
+            .args(is_described.then(|| format!("--sirius-report={}", report.display())))
             .arg("-o")
-            .arg(&program)
+            .arg(&output)
             .env("SIRIUS_STRICT", "1")
             // What is used after it was freed does not look as it did.
             .env("MALLOC_PERTURB_", "85")
             .env("SIRIUS_FRONT_END_CACHE", folder.join("front_end"))
+            .env("SIRIUS_CACHE", folder.join("cache"))
             .env_remove("SIRIUS_FLAGS")
             .output()?;
-        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !output.status.success() {
-            let status = output.status;
+        let messages = String::from_utf8_lossy(&built.stderr).into_owned();
+        if !built.status.success() {
+            let status = built.status;
             return Err(
                 format!("does not compile with fusion {fusion} ({status}):\n{messages}").into(),
             );
         }
+        std::fs::rename(&output, &program)?;
         Ok(Self {
             program,
             report,
@@ -539,7 +551,7 @@ impl Built {
             &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_TRACE", &file)],
         )?;
         let mut races = Races::default();
-        for record in TraceReader::new(BufReader::new(File::open(trace)?))? {
+        for record in Records::new(File::open(trace)?)? {
             let record = record?;
             see(&record);
             races.add(record);

@@ -3,7 +3,7 @@
 use sirius_rs::dependence::{DependenceKind, Scope};
 use sirius_runtime::abi::access;
 use sirius_runtime::trace::{Access, NO_ORDINAL, Record};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A thread of a launch: its block, and its linear index in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +41,8 @@ pub struct History {
     pub launches: BTreeMap<u32, LaunchSeen>,
     /// By source launch, sink launch and kind.
     pub meetings: BTreeMap<(u32, u32, DependenceKind), Meeting>,
-    tables: HashMap<u32, Table>,
+    /// By the number of an allocation.
+    tables: Vec<Table>,
 }
 
 impl History {
@@ -87,14 +88,16 @@ impl History {
                 }
             }
             Record::Freed { ordinal } => {
-                self.tables.remove(ordinal);
+                if let Some(table) = self.tables.get_mut(*ordinal as usize) {
+                    *table = Table::default();
+                }
             }
             // The host's own accesses separate what came before from what comes after.
             Record::Copy {
                 destination, bytes, ..
             }
             | Record::Set { destination, bytes } => {
-                if let Some(table) = self.tables.get_mut(&destination.ordinal) {
+                if let Some(table) = self.tables.get_mut(destination.ordinal as usize) {
                     table.forget(destination.offset, *bytes);
                 }
             }
@@ -112,7 +115,11 @@ impl History {
             access::STORE => Conduct::Writes,
             _ => Conduct::Updates,
         };
-        let table = self.tables.entry(access.ordinal).or_default();
+        let ordinal = access.ordinal as usize;
+        if self.tables.len() <= ordinal {
+            self.tables.resize_with(ordinal + 1, Table::default);
+        }
+        let table = &mut self.tables[ordinal];
         let meetings = &mut self.meetings;
         for cell in table.cells(access.offset, u64::from(access.size)) {
             cell.touch(launch, point, conduct, &mut |source, from, kind| {

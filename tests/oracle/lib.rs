@@ -17,6 +17,7 @@ pub mod compare;
 pub mod history;
 pub mod paths;
 pub mod races;
+pub mod reading;
 pub mod relations;
 pub mod rows;
 pub mod values;

@@ -62,14 +62,14 @@ type Home = (Option<[u32; 3]>, u32);
 /// What races in a launch, if anything does. Bytes that are only read are passed over first, since they
 /// are most of a run; of the others, what was seen is summed up, so that the time is linear in the accesses.
 fn race(parts: &[BlockAccesses]) -> Option<&'static str> {
-    let mut homes: HashMap<Home, Vec<Option<Box<Touched>>>> = HashMap::new();
+    let mut homes = Homes::default();
     let bytes_per_cell = bytes_per_cell(parts);
     for (block, accesses) in parts {
         for access in accesses.iter().filter(|it| it.kind != LOAD) {
             let Some(home) = home_of(*block, access) else {
                 continue;
             };
-            let cells = homes.entry(home).or_default();
+            let cells = homes.cells_of_new(home);
             let (from, to) = cells_of(access, bytes_per_cell);
             if cells.len() < to {
                 cells.resize_with(to, || None);
@@ -81,7 +81,7 @@ fn race(parts: &[BlockAccesses]) -> Option<&'static str> {
     }
     for (block, accesses) in parts {
         for access in accesses {
-            let Some(cells) = home_of(*block, access).and_then(|home| homes.get_mut(&home)) else {
+            let Some(cells) = home_of(*block, access).and_then(|home| homes.cells_of(home)) else {
                 continue;
             };
             let (from, to) = cells_of(access, bytes_per_cell);
@@ -99,6 +99,47 @@ fn race(parts: &[BlockAccesses]) -> Option<&'static str> {
         }
     }
     None
+}
+
+/// The cells of each memory that is written.
+#[derive(Default)]
+struct Homes {
+    places: HashMap<Home, usize>,
+    cells: Vec<Cells>,
+    /// What was asked for last: an access is mostly to the memory that the one before it was to.
+    latest: Option<(Home, Option<usize>)>,
+}
+
+type Cells = Vec<Option<Box<Touched>>>;
+
+impl Homes {
+    fn cells_of_new(&mut self, home: Home) -> &mut Cells {
+        let place = match self.latest {
+            Some((latest, Some(place))) if latest == home => place,
+            _ => {
+                let new = self.cells.len();
+                let place = *self.places.entry(home).or_insert(new);
+                if place == new {
+                    self.cells.push(Vec::new());
+                }
+                self.latest = Some((home, Some(place)));
+                place
+            }
+        };
+        &mut self.cells[place]
+    }
+
+    fn cells_of(&mut self, home: Home) -> Option<&mut Cells> {
+        let place = match self.latest {
+            Some((latest, place)) if latest == home => place,
+            _ => {
+                let place = self.places.get(&home).copied();
+                self.latest = Some((home, place));
+                place
+            }
+        };
+        self.cells.get_mut(place?)
+    }
 }
 
 /// `None` for memory that no allocation holds.

@@ -5,11 +5,10 @@ use crate::quick_link::QUICK_LINK;
 use serde::{Deserialize, Serialize};
 use sirius_oracle::compare::{Comparison, StaticGraph, compare};
 use sirius_oracle::history::History;
+use sirius_oracle::reading::Records;
 use sirius_oracle::rows::NeighbourEdge;
 use sirius_rs::dependence::Scope;
-use sirius_runtime::trace::TraceReader;
 use std::collections::BTreeMap;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -368,7 +367,7 @@ impl Built {
         });
         let mut history = History::default();
         let mut note = String::new();
-        match TraceReader::new(BufReader::with_capacity(1 << 20, file)) {
+        match Records::new(file) {
             Ok(records) => {
                 for record in records {
                     match record {

@@ -1,6 +1,7 @@
 //! Random definitions, many in one program: the interpreter and all mappings make the same.
 
 use super::host::{Case, program};
+use super::quick_link::QUICK_LINK;
 use super::{generator, interpreter, run};
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
@@ -133,6 +134,7 @@ fn compare(
     // With contraction, results would depend on what stands in one expression.
     compiler
         .args(["--sirius-device=cpu", "-fmad=false"])
+        .args(QUICK_LINK)
         .arg(folder.join("main.cu"))
         .arg("-o")
         .arg(&built)

@@ -53,7 +53,7 @@ use inkwell::targets::{
 use lower::LoweredKernel;
 use shared::SharedLayout;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a CPU image is made from.
 #[derive(Clone, Debug)]
@@ -68,10 +68,15 @@ pub struct CpuImageRequest {
     pub managed: Vec<String>,
     /// The toolkit's `libdevice.10.bc`, for math functions that the C library lacks.
     pub libdevice: PathBuf,
-    /// Where the first object file goes; the other's name is made from it.
-    pub object: PathBuf,
+    /// Where the object files go, that which defines the `CpuImage` first.
+    pub objects: [PathBuf; 2],
     /// For a debugger: code stays in the order of the source, and variables in memory.
     pub debug: bool,
+}
+
+/// The object files of an image, of which the first has this name.
+pub(super) fn objects_beside(object: &Path) -> [PathBuf; 2] {
+    [object.to_owned(), object.with_extension("instrumented.o")]
 }
 
 /// A module of final device IR (see [`device::optimise_device`]) that becomes the object files of a CPU image.
@@ -151,9 +156,10 @@ impl CpuImageWork {
             _ => machine,
         };
         long_blocks::cut(&whole);
+        let [plain, instrumented] = &self.request.objects;
         let object = match variant {
-            Variant::Plain => self.request.object.clone(),
-            Variant::Instrumented => self.request.object.with_extension("instrumented.o"),
+            Variant::Plain => plain.clone(),
+            Variant::Instrumented => instrumented.clone(),
         };
         // LLVM ends the whole run where it cannot write.
         let code = machine
@@ -264,24 +270,31 @@ fn buffer_of(text: &str) -> MemoryBuffer<'static> {
 /// The machine that runs the compiler: programs for the CPU device run where they are built. Instructions that
 /// make bfloat16 of numbers are left out, since they take the smallest ones for zero.
 pub(super) fn host_target_machine(level: OptimizationLevel) -> Result<TargetMachine, CodegenError> {
-    const LEFT_OUT: &str = "-avx512bf16,-avxneconvert";
     Target::initialize_x86(&InitializationConfig::default());
     let triple = TargetMachine::get_default_triple();
     let target =
         Target::from_triple(&triple).map_err(|message| CodegenError::Llvm(message.to_string()))?;
+    let [name, features] = host_processor();
     target
         .create_target_machine(
             &triple,
-            &TargetMachine::get_host_cpu_name().to_string(),
-            &format!(
-                "{},{LEFT_OUT}",
-                TargetMachine::get_host_cpu_features().to_string()
-            ),
+            &name,
+            &features,
             level,
             RelocMode::PIC,
             CodeModel::Default,
         )
         .ok_or_else(|| CodegenError::Llvm("no machine for the host".to_owned()))
+}
+
+/// The name and the features, as LLVM spells them, of the processor that code is made for.
+pub(super) fn host_processor() -> [String; 2] {
+    const LEFT_OUT: &str = "-avx512bf16,-avxneconvert";
+    let features = TargetMachine::get_host_cpu_features();
+    [
+        TargetMachine::get_host_cpu_name().to_string(),
+        format!("{},{LEFT_OUT}", features.to_string()),
+    ]
 }
 
 /// LLVM asks for each pointer of each call whether it may be null, for which it numbers the whole block anew where
