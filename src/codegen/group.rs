@@ -7,6 +7,7 @@
 //! order. `sirius.flush.G` issues the first `pending` members, unfused. Groups that are equal but for
 //! their sites and operands share these functions, which is why sites are operands.
 
+mod residency;
 mod shape;
 
 use super::batches::{Waiting, issue_waiting};
@@ -30,6 +31,7 @@ use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use residency::{cooperative, resident_grid};
 use shape::{largest_grid, tells_shape};
 use std::collections::HashMap;
 
@@ -119,7 +121,9 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
             });
         }
         // What memory a launch touches was asked where it was kept.
-        let asked = |guard: &&Guard| matches!(guard, Guard::DeviceMemory { .. });
+        // Whether its blocks are on the device at once is asked last.
+        let asked =
+            |guard: &&Guard| matches!(guard, Guard::DeviceMemory { .. } | Guard::Resident { .. });
         let guards = group.guards.iter().filter(|guard| !asked(guard)).cloned();
         let guards: Vec<Guard> = guards.collect();
         let guard = emit_guards(context, &program.host, &builder, &operands, &guards)?;
@@ -141,6 +145,12 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         builder.build_conditional_branch(allowed, fused, separate)?;
 
         builder.position_at_end(fused);
+        let resident = resident_grid(program, &builder, &operands, group, (key, shared))?;
+        if let Some((_, fits)) = resident {
+            let launch = context.append_basic_block(function, "resident");
+            builder.build_conditional_branch(fits, launch, separate)?;
+            builder.position_at_end(launch);
+        }
         side(&builder, true)?;
         let of_group = int.const_int(1 << 31, false);
         let site = builder.build_or(first_site, of_group, "site")?;
@@ -150,7 +160,10 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
             .map(|index| operands.parameters[operands.starts[own] + index])
             .collect();
-        let grid = largest_grid(program, &builder, &operands, group)?;
+        let grid = match resident {
+            Some((grid, _)) => grid,
+            None => largest_grid(program, &builder, &operands, group)?,
+        };
         configuration[..grid.len()].copy_from_slice(&grid);
         // Rows are kept only where they fit without asking.
         let shared = match &kernel.promoted {
@@ -184,7 +197,11 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
             builder.build_unconditional_branch(separate)?;
         } else {
             announce_site(program, &builder, launcher, site)?;
-            let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
+            let by = match resident {
+                Some(_) => &cooperative(launcher),
+                None => launcher,
+            };
+            let status = launch_kernel(program, &builder, by, key, &configuration, &slots)?;
             builder.build_return(Some(&status))?;
         }
 

@@ -180,7 +180,8 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
         });
     }
     for (index, group) in plan.groups.iter().enumerate() {
-        if in_regions.contains(&index) || group.members.len() < 2 {
+        let is_fixed = group.members.len() < 2 || !group.grid_barriers.is_empty();
+        if in_regions.contains(&index) || is_fixed {
             continue;
         }
         let key = key(&[group]);

@@ -388,6 +388,7 @@ impl<'a> Judge<'a> {
             | Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
             | Guard::DeviceMemory { .. }
+            | Guard::Resident { .. }
             | Guard::SameStream { .. } => true,
         });
         let guards: BTreeSet<Guard> = guards
@@ -421,11 +422,12 @@ impl<'a> Judge<'a> {
             awaited_copies: self.awaited_copies(members),
             issued_before: self.issued_before(members).into_iter().collect(),
             variant: Variant::default(),
+            grid_barriers: Vec::new(),
         }
     }
 
     /// What the program asks before it keeps members for the last one's place.
-    fn questions(&self, members: &[Candidate<'a>]) -> BTreeSet<Guard> {
+    pub(super) fn questions(&self, members: &[Candidate<'a>]) -> BTreeSet<Guard> {
         let Some((last, moved)) = members.split_last() else {
             return BTreeSet::new();
         };
@@ -440,7 +442,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Copies to the host that count as waits for members that have moved below others.
-    fn awaited_copies(&self, members: &[Candidate<'a>]) -> Vec<NodeId> {
+    pub(super) fn awaited_copies(&self, members: &[Candidate<'a>]) -> Vec<NodeId> {
         let Some((last, moved)) = members.split_last() else {
             return Vec::new();
         };

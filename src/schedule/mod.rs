@@ -20,6 +20,7 @@ mod dead_buffers;
 mod domains;
 mod expansion;
 mod filling;
+mod grid_barriers;
 mod group;
 mod groups;
 mod host_order;
@@ -52,6 +53,7 @@ pub use batches::plan_batches;
 pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_unbacked;
+pub use grid_barriers::plan_grid_barriers;
 pub use layout::{Alignment, Layout};
 pub use local::{plan_fusion, plan_fusion_as};
 pub use patterns::{LaunchRelation, Patterns};
@@ -59,7 +61,7 @@ pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
 
 use crate::affine::Axis;
-use crate::cli::{Fusion, Optimisation, SiriusOptions};
+use crate::cli::{Boundary, Fusion, Optimisation, SiriusOptions};
 use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
@@ -222,6 +224,12 @@ pub struct FusionGroup {
     /// How its kernel is made.
     #[serde(default, skip_serializing_if = "Variant::is_usual")]
     pub variant: Variant,
+    /// Members in front of which all blocks of the launch wait for each other, by position, ascending: they need what
+    /// other blocks made. Where there are some, the launch is cooperative, and its blocks run those of the members'
+    /// grids one after the other; members between two such barriers have one grid, and see each other's blocks as in
+    /// any group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grid_barriers: Vec<usize>,
 }
 
 /// Choices in making a group's kernel that change its speed and nothing else.
@@ -277,6 +285,14 @@ impl FusionGroup {
             true => (0..self.members.len()).map(|member| vec![member]).collect(),
             false => self.segments.clone(),
         }
+    }
+
+    /// The members between grid-wide barriers, as ranges of positions; all of them where there are no such barriers.
+    pub fn phases(&self) -> Vec<std::ops::Range<usize>> {
+        let begins = std::iter::once(0).chain(self.grid_barriers.iter().copied());
+        let ends = self.grid_barriers.iter().copied();
+        let ends = ends.chain([self.members.len()]);
+        begins.zip(ends).map(|(begin, end)| begin..end).collect()
     }
 
     /// The block partitions, each as positions in `members` in ascending order, by their first members.
@@ -517,6 +533,8 @@ pub struct ScheduleOptions {
     pub reuses_shared_memory: bool,
     /// Allocations that fused kernels do not touch take no memory before somebody does.
     pub reserves_memory: bool,
+    /// Launches that need what other blocks made may become one, with grid-wide barriers.
+    pub grid_barriers: bool,
     /// How members of a group are laid out.
     pub layout: Layout,
     /// What a fused kernel may need.
@@ -554,6 +572,8 @@ impl From<&SiriusOptions> for ScheduleOptions {
             reserves_memory: [Optimisation::DeadStores, Optimisation::DeadBuffers]
                 .iter()
                 .all(|needed| options.optimisations.contains(needed)),
+            grid_barriers: options.fusion == Fusion::All
+                && options.boundaries.contains(&Boundary::GridBarrier),
             layout: Layout::named(&options.layout),
             limits: Limits::LEAST,
         }

@@ -128,6 +128,7 @@ impl<'a> Program<'a> {
         let stays = |map: &ThreadMap| map.keeps_indices();
         let is_plain = group.members.iter().all(|member| stays(&member.map))
             && group.issued_before.is_empty()
+            && group.grid_barriers.is_empty()
             && group.awaited_copies.is_empty();
         if !is_plain {
             return None;
@@ -369,6 +370,7 @@ impl<'a> Program<'a> {
             Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
             | Guard::DeviceMemory { .. }
+            | Guard::Resident { .. }
             | Guard::SameStream { .. } => true,
         }
     }

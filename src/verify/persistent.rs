@@ -426,6 +426,7 @@ impl Rename<'_> {
             Guard::NotCapturing { launch } => Guard::NotCapturing {
                 launch: self.launch(*launch),
             },
+            Guard::Resident { rounds } => Guard::Resident { rounds: *rounds },
             Guard::SameStream { first, second } => Guard::SameStream {
                 first: self.launch(*first),
                 second: self.launch(*second),

@@ -438,6 +438,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         issued_before: Vec::new(),
         segments: Vec::new(),
         variant: Variant::default(),
+        grid_barriers: Vec::new(),
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {

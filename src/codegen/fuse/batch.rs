@@ -166,6 +166,7 @@ pub(super) fn statements(
             issued_before: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
+            grid_barriers: Vec::new(),
         };
         statements.push(Statement {
             launch,

@@ -149,6 +149,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             issued_before: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
+            grid_barriers: Vec::new(),
             members,
             layout: "v".to_owned(),
             layouts: Vec::new(),
