@@ -9,6 +9,7 @@
 
 mod residency;
 mod shape;
+mod shared_memory;
 
 use super::batches::{Waiting, issue_waiting};
 use super::common_shape::common_shape;
@@ -20,7 +21,7 @@ use super::launch_call::{
     launch_kernel, shared_limit, thread_limit, variable_address,
 };
 use super::tables::pointer_behind;
-use super::{CodegenError, FusedKernel, FusedParameter, PromotedRows};
+use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
 use crate::kernel::KernelModel;
 use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, Operand, ValueId};
@@ -31,8 +32,10 @@ use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum, IntType};
 use inkwell::values::{BasicValue, BasicValueEnum, FunctionValue, IntValue, PointerValue};
+pub(super) use residency::cooperative_launch;
 use residency::{cooperative, resident_grid};
 use shape::{largest_grid, tells_shape};
+use shared_memory::{largest_shared, with_rows};
 use std::collections::HashMap;
 
 /// What the functions of one group are made from.
@@ -145,7 +148,9 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         builder.build_conditional_branch(allowed, fused, separate)?;
 
         builder.position_at_end(fused);
-        let resident = resident_grid(program, &builder, &operands, group, (key, shared))?;
+        let of_loop = waiting.and_then(|waiting| waiting.persistent_key(program));
+        let keys: Vec<BasicValueEnum<'_>> = [key].into_iter().chain(of_loop).collect();
+        let resident = resident_grid(program, &builder, &operands, group, (&keys, shared))?;
         if let Some((_, fits)) = resident {
             let launch = context.append_basic_block(function, "resident");
             builder.build_conditional_branch(fits, launch, separate)?;
@@ -368,61 +373,6 @@ const SHARED_BYTES_WITHOUT_ASKING: u64 = 48 << 10;
 /// The host symbol that stands for a fused kernel.
 pub(super) fn fused_key(kernel: &FusedKernel) -> String {
     format!("sirius.fused.key.{}", kernel.name)
-}
-
-/// Segments reuse their dynamic shared memory, so the fused launch needs the most of any member.
-fn largest_shared<'ctx>(
-    builder: &Builder<'ctx>,
-    operands: &GroupOperands<'_, 'ctx>,
-) -> Result<IntValue<'ctx>, CodegenError> {
-    let mut largest: Option<IntValue<'ctx>> = None;
-    for start in &operands.starts {
-        let bytes = operands.parameters[start + SHARED_BYTES].into_int_value();
-        largest = Some(match largest {
-            None => bytes,
-            Some(other) => {
-                let more = builder.build_int_compare(IntPredicate::UGT, bytes, other, "more")?;
-                builder
-                    .build_select(more, bytes, other, "shared")?
-                    .into_int_value()
-            }
-        });
-    }
-    largest.ok_or_else(|| CodegenError::Inconsistent("empty group".into()))
-}
-
-/// As much dynamic shared memory as a kernel needs that keeps rows, and as its members ask for.
-fn with_rows<'ctx>(
-    program: &Program<'ctx>,
-    builder: &Builder<'ctx>,
-    operands: &GroupOperands<'_, 'ctx>,
-    kernel: &FusedKernel,
-    rows: &PromotedRows,
-    asked: IntValue<'ctx>,
-) -> Result<IntValue<'ctx>, CodegenError> {
-    let unknown = || CodegenError::Inconsistent("the length of a row is no argument".into());
-    let parameter = kernel.parameters.get(rows.parameter);
-    let parameter = parameter.ok_or_else(unknown)?;
-    let (launch, argument) = parameter.argument().ok_or_else(unknown)?;
-    let begin = parameter.begin_in_argument();
-    let at = operands.position(launch, OPERANDS_BEFORE_ARGUMENTS + argument);
-    let elements = operands
-        .piece(program, builder, at.ok_or_else(unknown)?, begin, rows.bits)?
-        .ok_or_else(unknown)?;
-    let ty = asked.get_type();
-    let elements = builder.build_int_z_extend_or_bit_cast(elements, ty, "elements")?;
-    let most = ty.const_int(rows.most_elements, false);
-    let fits = builder.build_int_compare(IntPredicate::ULE, elements, most, "fits")?;
-    let each = ty.const_int(rows.element_bytes, false);
-    let bytes = builder.build_int_mul(elements, each, "rows")?;
-    let behind = ty.const_int(rows.behind_bytes, false);
-    let bytes = builder.build_int_add(behind, bytes, "rows.end")?;
-    let bytes = builder.build_select(fits, bytes, ty.const_zero(), "rows")?;
-    let bytes = bytes.into_int_value();
-    let more = builder.build_int_compare(IntPredicate::UGT, bytes, asked, "more")?;
-    Ok(builder
-        .build_select(more, bytes, asked, "shared")?
-        .into_int_value())
 }
 
 /// An internal function that takes what a member's call does, after something else, and gives its

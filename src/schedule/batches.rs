@@ -122,7 +122,7 @@ pub(super) fn candidates(
         let mut maps = group.members.iter().map(|member| &member.map);
         let in_one_grid = maps.all(|map| !matches!(map, ThreadMap::Blocks { .. }));
         // A cooperative launch is one by itself.
-        if in_one_grid && group.grid_barriers.is_empty() {
+        if in_one_grid && !group.is_cooperative() {
             sets.push(members);
         }
     }

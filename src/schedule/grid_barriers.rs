@@ -4,14 +4,20 @@
 //! *phases* of one launch, each a launch or a group that was planned before. The run-time asks the device how many blocks
 //! are there at once, and takes the originals where these are too few.
 //!
+//! Where iterations of a host loop make such launches, they may follow each other in one kernel as well ([`persistent`]
+//! says when). Then one launch is a phase by itself.
+//!
+//! [`persistent`]: super::persistent
+//!
 //! Invariant: a run of phases moves past nothing that a group could not move past, and each phase needs something of one
 //! before. What is planned before, groups and launches that wait for batches, is only put together, never taken apart.
 
 use super::dead_buffers::find_dead_buffers;
 use super::group::{Judge, orders};
 use super::obstacle::{Candidate, candidate, rejection};
+use super::persistent::plan_persistent_loops;
 use super::{FusionGroup, FusionPlan, Member, Missed, ScheduleOptions, ThreadMap, Variant};
-use crate::dependence::{DependenceGraph, Guard};
+use crate::dependence::{DependenceGraph, Guard, Scope};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
@@ -61,7 +67,15 @@ pub fn plan_grid_barriers(
         }
         before = Some(node);
     }
-    runs.retain(|run| run.len() > 1);
+    // One phase is worth it where its launches follow each other in a host loop.
+    runs.retain(|run| match run.as_slice() {
+        [] => false,
+        [_] => {
+            let group = judge.group_of_run(run);
+            crosses_blocks(dependences, &group, graph) && judge.persists(dependences, &group)
+        }
+        _ => true,
+    });
     if runs.is_empty() {
         explain(missed, refused);
         return;
@@ -84,6 +98,10 @@ pub fn plan_grid_barriers(
         )
     };
     plan.groups.sort_by_key(place);
+    let cooperative = plan.groups.iter().filter(|group| group.is_cooperative());
+    let cooperative: Vec<FusionGroup> = cooperative.cloned().collect();
+    let known = (cooperative.as_slice(), &mut plan.batched_regions);
+    plan_persistent_loops(graph, kernels, dependences, known, options, usize::MAX);
     if options.reserves_memory {
         plan.dead_buffers = find_dead_buffers(graph, kernels, plan);
     }
@@ -93,11 +111,38 @@ pub fn plan_grid_barriers(
             members.any(|member| member.node == node)
         })
     };
+    let in_loops: BTreeSet<LaunchId> = plan
+        .batched_regions
+        .iter()
+        .flat_map(|region| &region.statements)
+        .filter(|statement| statement.persistent.is_some())
+        .map(|statement| statement.launch)
+        .collect();
+    let repeats = |run: usize| {
+        let mut members = runs[run].iter().flat_map(|phase| &phase.members);
+        members.any(|member| in_loops.contains(&member.launch.id))
+    };
     missed.retain(|each| {
-        let runs = [each.source, each.sink].map(run_of);
-        each.carried || runs[0].is_none() || runs[0] != runs[1]
+        let [source, sink] = [each.source, each.sink].map(run_of);
+        let together = source.filter(|_| source == sink);
+        !together.is_some_and(|run| !each.carried || repeats(run))
     });
     explain(missed, refused);
+}
+
+/// Whether a launch of an iteration needs what other blocks made in one before; without that a loop can do without barriers
+/// across the grid.
+fn crosses_blocks(dependences: &DependenceGraph, group: &FusionGroup, graph: &LaunchGraph) -> bool {
+    let is_own = |node: NodeId| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) => group.members.iter().any(|each| each.launch == launch.id),
+        _ => false,
+    };
+    let edges = dependences.graph.edge_references();
+    let mut edges = edges.map(|edge| edge.weight());
+    edges.any(|edge| {
+        let global = edge.carried && edge.scope == Scope::Global && orders(edge);
+        global && is_own(edge.source) && is_own(edge.sink)
+    })
 }
 
 /// Says of pairs with a global dependence why no barrier orders them.
@@ -204,6 +249,25 @@ impl<'a> Judge<'a> {
             return refuse(RejectionReason::Shape, what);
         }
         Ok(Phase { members, group })
+    }
+
+    /// The group of some launches that are phases with so many of them each, which was part of a larger one.
+    pub(super) fn of_phases(
+        &self,
+        members: &[Candidate<'a>],
+        lengths: &[usize],
+    ) -> Option<FusionGroup> {
+        let mut rest = members;
+        let mut run = Vec::new();
+        for length in lengths {
+            let (own, others) = rest.split_at_checked(*length)?;
+            run.push(self.phase(own.to_vec(), None, &BTreeSet::new()).ok()?);
+            rest = others;
+        }
+        match run.len() {
+            1 => run.pop().map(|phase| phase.group),
+            _ => Some(self.group_of_run(&run)),
+        }
     }
 
     /// Whether a phase may follow others in one launch.

@@ -287,6 +287,14 @@ impl FusionGroup {
         }
     }
 
+    /// Whether its blocks are all on the device at once, and run those of the members' grids one after the other: that is
+    /// so of a group with grid-wide barriers, and of one that tests how many blocks there is room for.
+    pub fn is_cooperative(&self) -> bool {
+        let mut guards = self.guards.iter();
+        let asks = guards.any(|guard| matches!(guard, Guard::Resident { .. }));
+        asks || !self.grid_barriers.is_empty()
+    }
+
     /// The members between grid-wide barriers, as ranges of positions; all of them where there are no such barriers.
     pub fn phases(&self) -> Vec<std::ops::Range<usize>> {
         let begins = std::iter::once(0).chain(self.grid_barriers.iter().copied());
@@ -383,6 +391,9 @@ pub struct BatchedStatement {
 pub struct PersistentLoop {
     /// A block-wide barrier stands between two launches.
     pub barrier: bool,
+    /// A grid-wide barrier stands there, in the kernel of a cooperative group.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grid_barrier: bool,
     /// Arguments, none of them a pointer, that each launch has a value of its own of: by launch of a member, its position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varying: Vec<(LaunchId, usize)>,

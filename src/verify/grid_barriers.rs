@@ -13,7 +13,8 @@
 //!   launch can count through, and all of them one block shape;
 //! - that somebody tests how many blocks are on the device at once, since blocks that are not wait for ever for their
 //!   turn, and the others for them;
-//! - that nothing of it rests on a launch's being one of several: no member waits for a batch, none is issued under a
+//! - that nothing of it rests on a launch's being one of several: no member waits for a batch, but for launches of a host
+//!   loop that follow each other in one kernel, none is issued under a
 //!   condition, and none leaves out what others would not read.
 //!
 //! The barrier's memory is the launch's own, from the driver, so that no two launches share it, whatever their streams.
@@ -28,14 +29,8 @@ use super::{Refusal, Site};
 use crate::dependence::Guard;
 use crate::kernel::Target;
 use crate::launch::LaunchGraph;
-use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+use crate::schedule::{BatchedStatement, FusionGroup, FusionPlan, ThreadMap};
 use std::collections::BTreeSet;
-
-/// Whether a group has such barriers, or what only they make sense with.
-pub(super) fn are_planned(group: &FusionGroup) -> bool {
-    let mut guards = group.guards.iter();
-    !group.grid_barriers.is_empty() || guards.any(|guard| matches!(guard, Guard::Resident { .. }))
-}
 
 /// What speaks against a group with grid-wide barriers.
 pub(super) fn refusals(
@@ -90,11 +85,6 @@ fn malformed(
     sites: &[Site<'_>],
 ) -> Option<&'static str> {
     let barriers = &group.grid_barriers;
-    if barriers.is_empty() {
-        return Some(
-            "it has no such barrier, and asks how many of its blocks are on the device at once",
-        );
-    }
     let inside = |at: &usize| (1..group.members.len()).contains(at);
     if !barriers.iter().all(inside) || !barriers.windows(2).all(|pair| pair[0] < pair[1]) {
         return Some("a barrier stands in front of no member");
@@ -121,7 +111,13 @@ fn malformed(
         .batched_regions
         .iter()
         .flat_map(|region| &region.statements);
-    if statements.any(|each| sites.iter().any(|site| site.launch.id == each.launch)) {
+    let is_own = |launch| sites.iter().any(|site| site.launch.id == launch);
+    // Its launches may follow each other in one kernel, where they wait for all blocks, too.
+    let waits = |each: &BatchedStatement| {
+        let persistent = each.persistent.as_ref();
+        is_own(each.launch) && !persistent.is_some_and(|own| own.grid_barrier)
+    };
+    if statements.any(waits) {
         return Some("a member waits for a batch");
     }
     let mut sites = sites.iter();

@@ -188,7 +188,7 @@ pub fn verify(
             refusals.extend(operations::refusals(graph, group, members));
             refusals.extend(capture::refusal(graph, &group.guards, members));
             let moved = expansion::moved(&plan, group);
-            refusals.extend(match grid_barriers::are_planned(group) {
+            refusals.extend(match group.is_cooperative() {
                 false => device::refusals(graph, group, members, &moved, &mut known),
                 true => grid_barriers::refusals(graph, &plan, (group, members), &mut known),
             });

@@ -19,8 +19,16 @@
 // arguments: 14
 // arguments: 15
 // arguments: 16
+// arguments: 17
+// arguments: 18
+// arguments: 19
+// arguments: 20
+// arguments: 21
+// arguments: 22
+// arguments: 23
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 const int N = 3000, THREADS = 128, BLOCKS = (N + THREADS - 1) / THREADS;
@@ -250,6 +258,64 @@ int main(int argc, char **argv) {
         check(cudaDeviceSynchronize());
         smooth<<<BLOCKS, THREADS>>>(b, c, N);
         check(cudaDeviceSynchronize());
+        break;
+    case 17: // Sweeps in a loop.
+        for (int t = 0; t < 11; ++t) {
+            smooth<<<BLOCKS, THREADS>>>(a, b, N);
+            std::swap(a, b);
+        }
+        break;
+    case 18: // Two launches in each iteration, and a loop around.
+        for (int o = 0; o < 3; ++o)
+            for (int t = 0; t < 4; ++t) {
+                sums<<<BLOCKS, THREADS>>>(a, sum, N);
+                normalise<<<BLOCKS, THREADS>>>(a, sum, BLOCKS, N);
+            }
+        break;
+    case 19: // A number that the host works out, of each iteration.
+        for (int t = 0; t < 9; ++t) {
+            smooth<<<BLOCKS, THREADS>>>(a, b, N - t);
+            smooth<<<BLOCKS, THREADS>>>(b, a, N - 2 * t);
+        }
+        break;
+    case 20: // The host looks at each sweep.
+        for (int t = 0; t < 5; ++t) {
+            smooth<<<BLOCKS, THREADS>>>(a, b, N);
+            std::swap(a, b);
+            float first;
+            check(cudaMemcpy(&first, a, sizeof first, cudaMemcpyDeviceToHost));
+            if (first > 100) break;
+        }
+        break;
+    case 21: // More blocks than the device has room for, in a loop.
+        for (int t = 0; t < 4; ++t) {
+            smooth<<<1024, THREADS>>>(a, b, most);
+            std::swap(a, b);
+        }
+        break;
+    case 23: { // In a graph that runs twice.
+        cudaStream_t stream;
+        cudaGraph_t graph;
+        cudaGraphExec_t executable;
+        check(cudaStreamCreate(&stream));
+        check(cudaDeviceSynchronize());
+        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+        smooth<<<BLOCKS, THREADS, 0, stream>>>(a, b, N);
+        smooth<<<BLOCKS, THREADS, 0, stream>>>(b, a, N);
+        check(cudaStreamEndCapture(stream, &graph));
+        check(cudaGraphInstantiate(&executable, graph, 0));
+        for (int t = 0; t < 2; ++t) check(cudaGraphLaunch(executable, stream));
+        check(cudaStreamSynchronize(stream));
+        check(cudaGraphExecDestroy(executable));
+        check(cudaGraphDestroy(graph));
+        check(cudaStreamDestroy(stream));
+        break;
+    }
+    case 22: // Grids that change from iteration to iteration.
+        for (int t = 0; t < 4; ++t) {
+            smooth<<<t % 2 ? BLOCKS : BLOCKS / 2, THREADS>>>(a, b, N);
+            std::swap(a, b);
+        }
         break;
     }
     check(cudaDeviceSynchronize());

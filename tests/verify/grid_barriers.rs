@@ -1,7 +1,8 @@
 //! Cooperative launches with grid-wide barriers: wrong plans.
 
 use super::*;
-use sirius_rs::schedule::{BatchedRegion, BatchedStatement, ThreadMap};
+use sirius_rs::launch::{Course, Place, Root};
+use sirius_rs::schedule::{BatchedRegion, BatchedStatement, PersistentLoop, ThreadMap};
 
 /// `b = f(a); c = g(b)` where each element needs the one before it, of another block perhaps.
 fn neighbours() -> Chain {
@@ -133,10 +134,12 @@ fn two_numbers_of_blocks_fit() {
 
 #[test]
 fn an_ordinary_group_asks_how_many_blocks_fit() {
+    // Then it is cooperative, with threads that stay where they are.
     let chain = chain_of(scale, shift);
     let mut plan = chain.plan();
-    assert_passes(&chain.scene, &plan);
     plan.groups[0].guards.push(Guard::Resident { rounds: 1 });
+    assert_passes(&chain.scene, &plan);
+    plan.groups[0].members[1].map = ThreadMap::Clipped;
     assert_refused!(chain.scene, plan, Refusal::GridBarrier { .. });
 }
 
@@ -419,4 +422,167 @@ fn a_kernel_that_waits_for_others_is_no_phase() {
         with_barrier(&chain),
         Refusal::OpaqueKernel { .. }
     );
+}
+
+/// `for (…) { b = f(a); a = g(b); }` in a loop that is a block, each with elements of other blocks.
+fn sweeps() -> (Scene, Vec<LaunchId>, ValueId) {
+    let mut scene = Scene::new();
+    let [a, b] = ["a", "b"].map(|name| scene.buffer(name));
+    let size = scene.unknown();
+    let shape = scene.known_shape();
+    let kernels = ["f", "g"].map(|name| scene.stencil(name));
+    let [a, b] = [a, b].map(Pass::To);
+    let n = Pass::Integer(size);
+    let launches = vec![
+        scene.launch(kernels[0], shape, &[a.clone(), b.clone(), n.clone()]),
+        scene.launch(kernels[1], shape, &[b, a, n]),
+    ];
+    let body = scene.block;
+    scene.edge(body, body);
+    scene.make_loop(body);
+    (scene, launches, size)
+}
+
+fn plan_of_sweeps(launches: &[LaunchId]) -> FusionPlan {
+    let members: Vec<_> = launches.iter().map(|launch| (*launch, false)).collect();
+    let guards = launches.iter().copied().map(valid);
+    let guards = guards.chain([Guard::Resident { rounds: 1 }]).collect();
+    let mut plan = plan(&members, guards);
+    plan.groups[0].grid_barriers = (1..launches.len()).collect();
+    plan.batched_regions.push(BatchedRegion {
+        outside_loops: 0,
+        statements: vec![BatchedStatement {
+            launch: *launches.last().unwrap(),
+            touches: Vec::new(),
+            guards: Vec::new(),
+            replaced: Vec::new(),
+            must_replace: false,
+            persistent: Some(PersistentLoop {
+                barrier: true,
+                grid_barrier: true,
+                ..PersistentLoop::default()
+            }),
+        }],
+    });
+    plan
+}
+
+fn persistent(plan: &mut FusionPlan) -> &mut PersistentLoop {
+    let statement = &mut plan.batched_regions[0].statements[0];
+    statement.persistent.as_mut().unwrap()
+}
+
+#[test]
+fn passes_iterations_behind_a_barrier() {
+    let (scene, launches, _) = sweeps();
+    assert_passes(&scene, &plan_of_sweeps(&launches));
+}
+
+#[test]
+fn iterations_wait_for_their_block_alone() {
+    let (scene, launches, _) = sweeps();
+    let mut plan = plan_of_sweeps(&launches);
+    persistent(&mut plan).grid_barrier = false;
+    let found = refusals(&scene, &plan);
+    let named = |refusal: &Refusal| {
+        matches!(
+            refusal,
+            Refusal::GridBarrier { .. } | Refusal::NotPersistent { .. }
+        )
+    };
+    assert!(!found.is_empty() && found.iter().all(named), "{found:#?}");
+}
+
+#[test]
+fn iterations_of_an_ordinary_group_wait_for_all_blocks() {
+    let (mut scene, launches, _) = sweeps();
+    for kernel in 0..2 {
+        let accesses = [(AccessKind::Read, 0), (AccessKind::Write, 1)];
+        for (access_of, (kind, argument)) in scene.kernels[kernel].accesses.iter_mut().zip(accesses)
+        {
+            let id = access_of.id;
+            *access_of = access(kind, argument, own_element(0));
+            access_of.id = id;
+        }
+    }
+    let mut plan = plan_of_sweeps(&launches);
+    plan.groups[0].grid_barriers.clear();
+    plan.groups[0].guards.pop();
+    assert_refused!(scene, plan, Refusal::NotPersistent { .. });
+    persistent(&mut plan).grid_barrier = false;
+    assert_passes(&scene, &plan);
+}
+
+#[test]
+fn an_iteration_has_no_barrier_inside() {
+    let (scene, launches, _) = sweeps();
+    let mut plan = plan_of_sweeps(&launches);
+    plan.groups[0].grid_barriers.clear();
+    assert_refused!(scene, plan, Refusal::CrossesBlocks { .. });
+}
+
+#[test]
+fn nobody_asks_how_many_blocks_of_the_iterations_fit() {
+    let (scene, launches, _) = sweeps();
+    let mut plan = plan_of_sweeps(&launches);
+    plan.groups[0].guards.pop();
+    assert_refused!(scene, plan, Refusal::GridBarrier { .. });
+}
+
+#[test]
+fn the_extent_of_a_grid_varies() {
+    let (mut scene, launches, size) = sweeps();
+    scene.graph.values[size.0].varies_in = Some(0);
+    let mut plan = plan_of_sweeps(&launches);
+    persistent(&mut plan).varying = launches.iter().map(|launch| (*launch, 2)).collect();
+    assert_passes(&scene, &plan);
+    scene.launch_mut(launches[1]).grid[1] = size;
+    let found = refusals(&scene, &plan);
+    let named = |refusal: &Refusal| {
+        matches!(
+            refusal,
+            Refusal::NotPersistent { .. } | Refusal::BlockRange { .. }
+        )
+    };
+    assert!(!found.is_empty() && found.iter().all(named), "{found:#?}");
+}
+
+#[test]
+fn pointers_that_change_places_are_one_launch() {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b"].map(|name| scene.buffer(name));
+    let [from, to, size] = [(); 3].map(|()| scene.unknown());
+    let shape = scene.known_shape();
+    let kernel = scene.stencil("f");
+    let arguments = [
+        Pass::Anything(from),
+        Pass::Anything(to),
+        Pass::Integer(size),
+    ];
+    let launch = scene.launch(kernel, shape, &arguments);
+    let body = scene.block;
+    scene.edge(body, body);
+    scene.make_loop(body);
+    let place = |buffer: BufferId| Place {
+        root: Root::Buffer(buffer),
+        offset_bytes: Expression::Constant(0),
+    };
+    let [a, b] = buffers.map(place);
+    for (value, places) in [(from, [a.clone(), b.clone()]), (to, [b, a])] {
+        scene.graph.values[value.0].varies_in = Some(0);
+        let course = Course {
+            turns_in: Some(0),
+            places: places.to_vec(),
+        };
+        scene.graph.iterations.courses.insert(value, course);
+    }
+    let mut plan = plan_of_sweeps(&[launch]);
+    persistent(&mut plan).turning = vec![[(launch, 0), (launch, 1)], [(launch, 1), (launch, 0)]];
+    assert_passes(&scene, &plan);
+    // Without the barrier an iteration reads what other blocks of the one before have yet to write.
+    plan.groups[0].guards.pop();
+    persistent(&mut plan).grid_barrier = false;
+    let found = refusals(&scene, &plan);
+    let crosses = |refusal: &Refusal| matches!(refusal, Refusal::CrossesBlocks { .. });
+    assert!(found.iter().any(crosses), "{found:#?}");
 }

@@ -28,10 +28,10 @@ pub(super) struct Phase {
 }
 
 impl SiteReader<'_, '_> {
-    /// The phases of a group with grid-wide barriers; none of another one. What of their grids is known at run time only
+    /// The phases of a cooperative group; none of another one. What of their grids is known at run time only
     /// becomes a parameter.
     pub(super) fn phases(&self, parameters: &mut Vec<Parameter>) -> Vec<Phase> {
-        if self.group.grid_barriers.is_empty() {
+        if !self.group.is_cooperative() {
             return Vec::new();
         }
         let phases = self.group.phases().into_iter();
@@ -186,7 +186,7 @@ impl GroupBuilder<'_, '_> {
 }
 
 /// A copy of the barrier, to be called once.
-fn link_barrier(module: &Module, name: &str) -> Result<Value, CodegenError> {
+pub(super) fn link_barrier(module: &Module, name: &str) -> Result<Value, CodegenError> {
     let failed = |message: inkwell::support::LLVMString| CodegenError::Llvm(message.to_string());
     let text = format!("{}\0", BARRIER.replace("$NAME", name));
     let text = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "grid barrier");

@@ -38,7 +38,7 @@ impl<'ctx> Segments<'ctx> {
         for (position, (_, model)) in members.iter().enumerate() {
             let form = form_of(position, &order, optimisations);
             let given = match group.members[position].map {
-                _ if !group.grid_barriers.is_empty() => Given::Block,
+                _ if group.is_cooperative() => Given::Block,
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
                 ThreadMap::Remapped { .. }

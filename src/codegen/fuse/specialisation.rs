@@ -242,7 +242,7 @@ impl SiteReader<'_, '_> {
         let all = 0..parameters.len();
         let pointers = 0..parameters.len() + tables.len();
         // Of what is written before a grid-wide barrier LLVM is to know nothing behind it.
-        let tells_apart = self.is_fused() && group.grid_barriers.is_empty();
+        let tells_apart = self.is_fused() && !group.is_cooperative();
         let disjoint = |one, other| tells_apart && facts.disjoint(one, other);
         let unread = dead_stores::parameters_into(
             &group.unread_afterwards,
@@ -286,9 +286,9 @@ impl SiteReader<'_, '_> {
             unread: led_to,
             most_threads: self.most_threads(),
             block: self.block_extents(),
-            largest: match group.grid_barriers.is_empty() {
-                true => clipped::largest_extents(graph, &self.keepers()),
-                false => [None; 3],
+            largest: match group.is_cooperative() {
+                false => clipped::largest_extents(graph, &self.keepers()),
+                true => [None; 3],
             },
             dynamic_shared_bytes: self.dynamic_shared_bytes(),
         };
@@ -339,9 +339,9 @@ impl SiteReader<'_, '_> {
         let mut own = host_values::extents(self.graph, launch);
         let stays = |member: usize| self.group.members[member].map == ThreadMap::Identity;
         // Phases have grids of their own.
-        let common = match self.group.grid_barriers.is_empty() {
-            true => 0..6,
-            false => 3..6,
+        let common = match self.group.is_cooperative() {
+            false => 0..6,
+            true => 3..6,
         };
         if (0..self.members.len()).all(stays) {
             for (other, _) in self.members {

@@ -16,16 +16,16 @@ use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue};
 
-/// The grid of a launch with grid-wide barriers, as a launch takes it, and whether it may be made: no member has more
-/// blocks than each of its blocks may have rounds for. `None` for another group.
+/// The grid of a launch with grid-wide barriers, as a launch takes it, and whether it may be made by any of the kernels
+/// with these keys: no member has more blocks than each of its blocks may have rounds for. `None` for another group.
 pub(super) fn resident_grid<'ctx>(
     program: &Program<'ctx>,
     builder: &Builder<'ctx>,
     operands: &GroupOperands<'_, 'ctx>,
     group: &FusionGroup,
-    (key, shared): (BasicValueEnum<'ctx>, IntValue<'ctx>),
+    (keys, shared): (&[BasicValueEnum<'ctx>], IntValue<'ctx>),
 ) -> Result<Option<([BasicValueEnum<'ctx>; 2], IntValue<'ctx>)>, CodegenError> {
-    if group.grid_barriers.is_empty() {
+    if !group.is_cooperative() {
         return Ok(None);
     }
     let rounds = group.guards.iter().find_map(|guard| match guard {
@@ -58,15 +58,18 @@ pub(super) fn resident_grid<'ctx>(
         Some(function) => function,
         None => build_resident_blocks(program)?,
     };
-    let resident = builder
-        .build_call(
-            ask,
-            &[key.into(), threads.into(), shared.into()],
-            "resident",
-        )?
-        .try_as_basic_value()
-        .unwrap_basic()
-        .into_int_value();
+    let mut resident = long.const_int(u32::MAX.into(), false);
+    for key in keys {
+        let arguments = [(*key).into(), threads.into(), shared.into()];
+        let of_kernel = builder
+            .build_call(ask, &arguments, "resident")?
+            .try_as_basic_value()
+            .unwrap_basic()
+            .into_int_value();
+        let fewer = builder.build_int_compare(IntPredicate::ULT, of_kernel, resident, "fewer")?;
+        let least = builder.build_select(fewer, of_kernel, resident, "resident")?;
+        resident = least.into_int_value();
+    }
     // Neither is 2³² or more.
     let room = long.const_int(rounds.into(), false);
     let room = builder.build_int_mul(resident, room, "room")?;
@@ -78,13 +81,18 @@ pub(super) fn resident_grid<'ctx>(
     Ok(Some(([row.into(), int.const_int(1, false).into()], fits)))
 }
 
+/// The name of what launches blocks that wait for each other, beside what launches others.
+pub(in crate::codegen) fn cooperative_launch(launch_function: &str) -> &'static str {
+    match launch_function.ends_with("_ptsz") {
+        true => "cudaLaunchCooperativeKernel_ptsz",
+        false => "cudaLaunchCooperativeKernel",
+    }
+}
+
 /// As [`Launcher::launch_function`], for launches whose blocks wait for each other.
 pub(super) fn cooperative(launcher: &Launcher) -> Launcher {
     Launcher {
-        launch_function: match launcher.launch_function.ends_with("_ptsz") {
-            true => "cudaLaunchCooperativeKernel_ptsz",
-            false => "cudaLaunchCooperativeKernel",
-        },
+        launch_function: cooperative_launch(launcher.launch_function),
         ..*launcher
     }
 }
