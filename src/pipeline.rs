@@ -52,7 +52,7 @@ use crate::output::tell;
 use crate::program::{Program, read_program};
 use crate::report::{self, ReportExecuted};
 use crate::schedule::occupancy::Limits;
-use crate::schedule::{FusionPlan, Layout, ScheduleOptions, plan_fusion};
+use crate::schedule::{FusionPlan, Layout, ScheduleOptions, plan_fusion, plan_grid_barriers};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -690,7 +690,10 @@ fn plan_program(
     let plan = || plan_fusion(&graph, &models, &dependences, &options);
     let ((plan, missed), planning) = clock.time(Stage::Schedule, || {
         let found = (&graph, models.as_slice(), &dependences);
-        planning::choose(found, plan(), &options, build)
+        let ((mut plan, mut missed), planning) = planning::choose(found, plan(), &options, build);
+        let planned = (&mut plan, &mut missed);
+        plan_grid_barriers(&graph, &models, &dependences, &options, planned);
+        ((plan, missed), planning)
     });
     let chosen = plan.groups.clone();
     let names = plan.groups.iter().flat_map(|group| &group.layouts);

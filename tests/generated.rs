@@ -41,8 +41,15 @@ fn main() -> ExitCode {
         }
     };
     let start = Instant::now();
-    let program = |seed| generator::program(seed, CASES);
-    let status = seeds::run("generated", 0..3, program, groups.collect());
+    // Every fourth has phases of cooperative launches.
+    let program = |seed| {
+        let text = generator::program(seed, CASES);
+        match seed % 4 {
+            3 => format!("// built with: --sirius-boundaries=grid-barrier\n{text}"),
+            _ => text,
+        }
+    };
+    let status = seeds::run("generated", 0..4, program, groups.collect());
     let totals = differential::Totals::so_far();
     println!("{}", totals.line(start.elapsed()));
     // What is never planned is never tried, and which seeds have it changes with the generator.

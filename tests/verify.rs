@@ -738,6 +738,8 @@ mod asked_memory;
 mod elements;
 #[path = "verify/equal_pointers.rs"]
 mod equal_pointers;
+#[path = "verify/grid_barriers.rs"]
+mod grid_barriers;
 #[path = "verify/host.rs"]
 mod host;
 #[path = "verify/conditional.rs"]

@@ -76,6 +76,12 @@ pub(super) static OWN_GROUPS: &[Group] = &[
                 "what is done to fused kernels, by the names below; '-' before a name takes it away (default: all)",
             ),
             says(
+                "sirius-boundaries",
+                "none|all|NAME,...",
+                "what is done where launches stay apart: grid-barrier makes launches that need what other blocks made one \
+                 cooperative launch, with barriers across its grid (default: none)",
+            ),
+            says(
                 "sirius-planner",
                 "auto|greedy|ilp|span|priority",
                 "who chooses the groups: greedy grouping, an integer program, layers, or a priority; auto takes the best of \

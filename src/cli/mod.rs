@@ -10,6 +10,7 @@
 pub mod architecture;
 pub mod command;
 pub mod dependencies;
+mod boundaries;
 mod descriptions;
 mod draft;
 mod embedded;
@@ -40,6 +41,7 @@ use std::time::Duration;
 use dependencies::DependencyOptions;
 use times::Times;
 
+pub use boundaries::Boundary;
 pub use command::{Bounded, Listener, Output, ToolError, run_tool, run_tool_heard};
 pub use host_compiler::take_over_wrapper;
 pub use optimisation::Optimisation;
@@ -417,6 +419,8 @@ pub struct SiriusOptions {
     pub layout: String,
     /// `--sirius-opt=LIST`: those that are on.
     pub optimisations: BTreeSet<Optimisation>,
+    /// `--sirius-boundaries=LIST`: what is done at launch boundaries that stay.
+    pub boundaries: BTreeSet<Boundary>,
     /// `--sirius-planner` and what belongs to it.
     pub planning: Planning,
     /// `--sirius-dump=problem`: what planners are given, to standard error.

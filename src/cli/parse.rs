@@ -27,7 +27,7 @@ use super::{
     Phase, Planning, ReportFormat, SiriusOptions, TensorForm, Tuning,
 };
 use crate::diagnostics::{Diagnostic, Severity};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -418,6 +418,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             keep_synchronisations: false,
             layout: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
+            boundaries: BTreeSet::new(),
             planning: Planning::default(),
             dump_problem: false,
             tuning: Tuning::default(),

@@ -1,5 +1,6 @@
 //! The table of our own options, which all begin with `--sirius-`.
 
+use super::boundaries;
 use super::draft::{Draft, Information};
 use super::options::{Arity, OptionRow, honour, inform, integer};
 use super::parse::UsageError;
@@ -102,6 +103,9 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
             },
         }
         Ok(())
+    }),
+    honour("sirius-boundaries", &[], Arity::List, |draft, value| {
+        boundaries::add(&mut draft.build.sirius.boundaries, value)
     }),
     honour("sirius-planner", &[], Arity::Scalar, |draft, value| {
         let planners = Planner::ALL.map(|planner| (planner.name(), planner));

@@ -38,6 +38,7 @@ mod heterogeneous;
 mod names;
 mod passes;
 mod persistent;
+mod phases;
 mod shared_memory_reuse;
 mod preparation;
 mod promises;
@@ -75,7 +76,7 @@ use crate::schedule::FusionPlan;
 use built::Built;
 use clipped::leave;
 use host_values::Known;
-use indices::Given;
+use indices::{Given, Index};
 use inkwell::module::Module;
 use launch_bounds::Demand;
 use memory::KernelFacts;
@@ -181,7 +182,11 @@ pub(super) fn build_kernels<'ctx>(
                 is_remapped: remapped.any(Option::is_some),
                 // Launches of batches bring no memory along.
                 brings_memory: part == Part::Groups,
-                wanted,
+                wanted: match order.specialisation.shape.phases.is_empty() {
+                    true => wanted,
+                    // They know of one block at a time.
+                    false => BTreeSet::new(),
+                },
             })
         })
         .collect::<Result<Vec<FusedFunction>, CodegenError>>()?;
@@ -275,7 +280,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
         // Block partitions have grids of their own, side by side in that of the kernel.
         let known = self.optimisations.contains(&Optimisation::HostConstants);
-        if known && shape.members.len() > 1 && shape.partitions.is_empty() {
+        let in_one_grid = shape.partitions.is_empty() && shape.phases.is_empty();
+        if known && shape.members.len() > 1 && in_one_grid {
             for body in &bodies {
                 host_values::bound_indices(body.function, &facts.largest, &facts.block);
             }
@@ -298,10 +304,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             .filter(|(_, known)| **known == Known::Nothing)
             .map(|(index, _)| index)
             .collect();
-        let models = || {
-            let members = shape.members.iter();
-            members.map(|member| &self.models[member.kernel.0])
-        };
         let (tables, behind) =
             host_values::tables_as_passed(&facts.tables, &facts.known, &passed, kept.len());
         let pointers: Vec<Option<usize>> = passed.iter().copied().chain(behind).collect();
@@ -316,11 +318,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 .collect(),
             block: facts.block,
             // Block partitions have grids of their own, side by side in that of the kernel.
-            grid: match shape.partitions.is_empty() {
+            grid: match in_one_grid {
                 true => facts.largest,
                 false => [None; 3],
             },
-            static_shared_bytes: models().map(|model| model.static_shared_bytes).sum(),
+            static_shared_bytes: phases::static_shared_bytes(shape, self.models),
             dynamic_shared_bytes: facts.dynamic_shared_bytes,
         };
         let built = Built {
@@ -352,17 +354,27 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         Ok((built, functions))
     }
 
+    /// What the names of a member's copy begin with.
+    fn prefix(&self, position: usize) -> String {
+        format!("{}_m{position}_", self.name)
+    }
+
+    fn model(&self, position: usize) -> &KernelModel {
+        &self.models[self.specialisation.shape.members[position].kernel.0]
+    }
+
     /// The body of each member, and what the names of its copy begin with.
     fn members(&self) -> Result<Vec<(&Segment<'ctx>, String)>, CodegenError> {
         let shape = &self.specialisation.shape;
         let members = shape.members.iter().enumerate();
         members
             .map(|(position, member)| {
-                let prefix = format!("{}_m{position}_", self.name);
+                let prefix = self.prefix(position);
                 let form = form_of(position, &shape.segments, self.optimisations);
                 let placed_anew =
                     shape.remapped[position].is_some() || shape.rearranged[position].is_some();
                 let given = match (&shape.grids[position], placed_anew) {
+                    _ if !shape.phases.is_empty() => Given::Block,
                     (_, true) => Given::Place,
                     (Some(_), false) => Given::Grid,
                     (None, false) => Given::Nothing,
@@ -414,11 +426,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if shape.variant.compact {
             function.add_attribute(FUNCTION_ATTRIBUTES, "optsize", 0);
         }
-        let models = shape
-            .members
-            .iter()
-            .map(|member| &self.models[member.kernel.0]);
-        let static_shared_bytes = models.map(|model| model.static_shared_bytes).sum();
+        let static_shared_bytes = phases::static_shared_bytes(shape, self.models);
         demand.bound(function, facts.most_threads, static_shared_bytes);
         for (index, parameter) in shape.parameters.iter().enumerate() {
             let position = index as u32 + 1;
@@ -475,8 +483,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if let Some(scope) = &scope {
             scope.cover(function, &function.name(), &builder);
         }
-        let all: Vec<usize> = (0..shape.members.len()).collect();
-        self.write_segments((function, &builder), bodies, &all)?;
+        if shape.phases.is_empty() {
+            let all: Vec<usize> = (0..shape.members.len()).collect();
+            self.write_segments((function, &builder), bodies, &all)?;
+        } else {
+            self.write_phases(function, &builder, bodies)?;
+        }
         builder.return_void();
         Ok(Vec::new())
     }
@@ -490,23 +502,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     ) -> Result<(), CodegenError> {
         let shape = &self.specialisation.shape;
         let grids = &shape.grids;
-        let model = |position: &usize| &self.models[shape.members[*position].kernel.0];
         let parameters = function.parameters();
         let mut order = shape.segments.clone();
         order.retain(|segment| segment.iter().any(|member| members.contains(member)));
         let last = order.iter().flatten().next_back();
         for (number, segment) in order.iter().enumerate() {
-            let member = |position: &usize| &shape.members[*position];
-            let mut models = segment.iter().map(model);
-            if number > 0
-                && segment
-                    .iter()
-                    .any(|position| member(position).barrier_before)
-            {
-                self.synchronise(builder, BLOCK_BARRIER, 0);
-            } else if number > 0 && models.any(|model| model.warp_operations) {
-                // Threads may have left the segment before on different ways.
-                self.synchronise(builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
+            if number > 0 {
+                self.begin_segment(builder, segment);
             }
             let together = self.interleave(function, segment, bodies)?;
             if let Some(together) = together {
@@ -525,29 +527,14 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 let rearranged =
                     rearranged.map(|rearranged| self.rearrange(function, builder, rearranged));
                 let end = self.enter(function, builder, grid);
-                let mut arguments: Vec<Value> = shape.members[*position]
-                    .places
-                    .iter()
-                    .map(|index| parameters[*index])
-                    .collect();
-                for index in &body.given {
-                    arguments.push(match (&remapped, &rearranged) {
-                        (Some(place), _) => place.given(*index),
-                        (_, Some(place)) => place.given(*index),
-                        (None, None) => self.given(*index, function, grid)?,
-                    });
-                }
-                let call = builder.call(body.function.value_type(), body.function, &arguments);
-                for at in 1..=arguments.len() as u32 {
-                    body.function.copy_function_attributes_to_call(at, call, at);
-                }
-                body.function.copy_function_attributes_to_call(
-                    RETURN_ATTRIBUTES,
-                    call,
-                    RETURN_ATTRIBUTES,
-                );
+                let given = |index: Index| match (&remapped, &rearranged) {
+                    (Some(place), _) => Ok(place.given(index)),
+                    (_, Some(place)) => Ok(place.given(index)),
+                    (None, None) => self.given(index, function, grid),
+                };
+                self.run_member(function, builder, (*position, body), &given)?;
                 // The end of a kernel waits for them; what follows may write where they read.
-                let copies = model(position).asynchronous_copies;
+                let copies = self.model(*position).asynchronous_copies;
                 if copies && Some(position) != last {
                     self.wait_for_copies(builder);
                 }
@@ -556,6 +543,43 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     place.leave(builder);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// What stands in front of a segment that is not the first.
+    fn begin_segment(&self, builder: &Builder, segment: &[usize]) {
+        let member = |position: &usize| &self.specialisation.shape.members[*position];
+        let mut positions = segment.iter();
+        if segment
+            .iter()
+            .any(|position| member(position).barrier_before)
+        {
+            self.synchronise(builder, BLOCK_BARRIER, 0);
+        } else if positions.any(|position| self.model(*position).warp_operations) {
+            // Threads may have left the segment before on different ways.
+            self.synchronise(builder, "llvm.nvvm.bar.warp.sync", u64::from(u32::MAX));
+        }
+    }
+
+    /// Calls the body of a member, as it wants to be called.
+    fn run_member(
+        &self,
+        function: Value,
+        builder: &Builder,
+        (position, body): (usize, &segment::Body),
+        given: &dyn Fn(Index) -> Result<Value, CodegenError>,
+    ) -> Result<(), CodegenError> {
+        let parameters = function.parameters();
+        let places = self.specialisation.shape.members[position].places.iter();
+        let mut arguments: Vec<Value> = places.map(|index| parameters[*index]).collect();
+        for index in &body.given {
+            arguments.push(given(*index)?);
+        }
+        let call = builder.call(body.function.value_type(), body.function, &arguments);
+        let attributes = 1..=arguments.len() as u32;
+        for at in attributes.chain([RETURN_ATTRIBUTES]) {
+            body.function.copy_function_attributes_to_call(at, call, at);
         }
         Ok(())
     }

@@ -9,7 +9,9 @@
 
 mod operands;
 mod partial;
+mod residency;
 mod shape;
+mod shared_memory;
 
 pub(super) use operands::GroupOperands;
 
@@ -22,7 +24,7 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, allow_shared, announce_side, announce_site,
     launch_kernel, variable_address,
 };
-use super::{CodegenError, FusedKernel, FusedParameter, PromotedRows};
+use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, Operand};
@@ -34,7 +36,10 @@ use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+pub(super) use residency::cooperative_launch;
+use residency::{cooperative, resident_grid};
 use shape::{largest_grid, tells_shape};
+use shared_memory::{largest_shared, with_rows};
 
 /// What the functions of one group are made from.
 pub(super) struct GroupFunctions<'a, 'ctx> {
@@ -122,7 +127,9 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
             });
         }
         // What memory a launch touches was asked where it was kept.
-        let asked = |guard: &&Guard| matches!(guard, Guard::DeviceMemory { .. });
+        // Whether its blocks are on the device at once is asked last.
+        let asked =
+            |guard: &&Guard| matches!(guard, Guard::DeviceMemory { .. } | Guard::Resident { .. });
         let guards = group.guards.iter().filter(|guard| !asked(guard)).cloned();
         let guards: Vec<Guard> = guards.collect();
         let guard = emit_guards(context, &program.host, &builder, &operands, &guards)?;
@@ -134,6 +141,14 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let shared = ask_for_room(program, &builder, &operands, key, [ask, fused, separate])?;
 
         builder.position_at_end(fused);
+        let of_loop = waiting.and_then(|waiting| waiting.persistent_key(program));
+        let keys: Vec<BasicValueEnum<'_>> = [key].into_iter().chain(of_loop).collect();
+        let resident = resident_grid(program, &builder, &operands, group, (&keys, shared))?;
+        if let Some((_, fits)) = resident {
+            let launch = context.append_basic_block(function, "resident");
+            builder.build_conditional_branch(fits, launch, separate)?;
+            builder.position_at_end(launch);
+        }
         side(&builder, true)?;
         let of_group = int.const_int(1 << 31, false);
         let site = builder.build_or(first_site, of_group, "site")?;
@@ -143,7 +158,10 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
             .map(|index| operands.parameters[operands.starts[own] + index])
             .collect();
-        let grid = largest_grid(program, &builder, &operands, group)?;
+        let grid = match resident {
+            Some((grid, _)) => grid,
+            None => largest_grid(program, &builder, &operands, group)?,
+        };
         configuration[..grid.len()].copy_from_slice(&grid);
         // Rows are kept only where they fit without asking.
         let shared = match &kernel.promoted {
@@ -177,7 +195,11 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
             builder.build_unconditional_branch(separate)?;
         } else {
             announce_site(program, &builder, launcher, site)?;
-            let status = launch_kernel(program, &builder, launcher, key, &configuration, &slots)?;
+            let by = match resident {
+                Some(_) => &cooperative(launcher),
+                None => launcher,
+            };
+            let status = launch_kernel(program, &builder, by, key, &configuration, &slots)?;
             builder.build_return(Some(&status))?;
         }
 
@@ -378,61 +400,6 @@ fn ask_for_room<'ctx>(
     let allowed = allow_shared(program, builder, key, shared, fixed)?;
     builder.build_conditional_branch(allowed, fused, separate)?;
     Ok(shared)
-}
-
-/// Segments reuse their dynamic shared memory, so the fused launch needs the most of any member.
-fn largest_shared<'ctx>(
-    builder: &Builder<'ctx>,
-    operands: &GroupOperands<'_, 'ctx>,
-) -> Result<IntValue<'ctx>, CodegenError> {
-    let mut largest: Option<IntValue<'ctx>> = None;
-    for start in &operands.starts {
-        let bytes = operands.parameters[start + SHARED_BYTES].into_int_value();
-        largest = Some(match largest {
-            None => bytes,
-            Some(other) => {
-                let more = builder.build_int_compare(IntPredicate::UGT, bytes, other, "more")?;
-                builder
-                    .build_select(more, bytes, other, "shared")?
-                    .into_int_value()
-            }
-        });
-    }
-    largest.ok_or_else(|| CodegenError::Inconsistent("empty group".into()))
-}
-
-/// As much dynamic shared memory as a kernel needs that keeps rows, and as its members ask for.
-fn with_rows<'ctx>(
-    program: &Program<'ctx>,
-    builder: &Builder<'ctx>,
-    operands: &GroupOperands<'_, 'ctx>,
-    kernel: &FusedKernel,
-    rows: &PromotedRows,
-    asked: IntValue<'ctx>,
-) -> Result<IntValue<'ctx>, CodegenError> {
-    let unknown = || CodegenError::Inconsistent("the length of a row is no argument".into());
-    let parameter = kernel.parameters.get(rows.parameter);
-    let parameter = parameter.ok_or_else(unknown)?;
-    let (launch, argument) = parameter.argument().ok_or_else(unknown)?;
-    let begin = parameter.begin_in_argument();
-    let at = operands.position(launch, OPERANDS_BEFORE_ARGUMENTS + argument);
-    let elements = operands
-        .piece(program, builder, at.ok_or_else(unknown)?, begin, rows.bits)?
-        .ok_or_else(unknown)?;
-    let ty = asked.get_type();
-    let elements = builder.build_int_z_extend_or_bit_cast(elements, ty, "elements")?;
-    let most = ty.const_int(rows.most_elements, false);
-    let fits = builder.build_int_compare(IntPredicate::ULE, elements, most, "fits")?;
-    let each = ty.const_int(rows.element_bytes, false);
-    let bytes = builder.build_int_mul(elements, each, "rows")?;
-    let behind = ty.const_int(rows.behind_bytes, false);
-    let bytes = builder.build_int_add(behind, bytes, "rows.end")?;
-    let bytes = builder.build_select(fits, bytes, ty.const_zero(), "rows")?;
-    let bytes = bytes.into_int_value();
-    let more = builder.build_int_compare(IntPredicate::UGT, bytes, asked, "more")?;
-    Ok(builder
-        .build_select(more, bytes, asked, "shared")?
-        .into_int_value())
 }
 
 /// An internal function that takes what a member's call does, after something else, and gives its

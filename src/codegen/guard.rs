@@ -382,6 +382,10 @@ impl<'a, 'ctx> Emitter<'a, 'ctx> {
                 let second = self.operand(*second, Operand::Stream)?;
                 self.compare(IntPredicate::EQ, first, second)
             }
+            // It is about the kernel that is launched, and asked where that is.
+            Guard::Resident { .. } => Err(CodegenError::Inconsistent(
+                "residency is no matter of operands".into(),
+            )),
             Guard::DeviceMemory { launch, operand } => {
                 let pointer = self.operand(*launch, *operand)?;
                 let ask = match self.module.get_function(IS_DEVICE_MEMORY) {

@@ -235,6 +235,8 @@ pub struct PersistentRows {
     /// By launch, up to where pointers that change places are back where they were: by argument, which one of the record
     /// it has.
     pub sources: Vec<Vec<usize>>,
+    /// Its blocks wait for each other, and so do those of the kernel of one launch.
+    pub cooperative: bool,
 }
 
 /// A kernel for what meets in a batch and is not of one code and grid, and which of its codes a

@@ -166,6 +166,7 @@ impl<'a> Effect<'a> {
                     | Guard::ConfigurationValid { .. }
                     | Guard::NotCapturing { .. }
                     | Guard::DeviceMemory { .. }
+                    | Guard::Resident { .. }
                     | Guard::SameStream { .. } => false,
                 };
                 instance.broken.is_none() && instance.conditions.iter().all(decided)

@@ -155,6 +155,7 @@ impl<'a> Later<'a> {
             | Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
             | Guard::DeviceMemory { .. }
+            | Guard::Resident { .. }
             | Guard::SameStream { .. } => false,
         };
         guards

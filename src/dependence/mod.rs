@@ -168,6 +168,12 @@ pub enum Guard {
         /// The later launch.
         second: LaunchId,
     },
+    /// The device runs blocks of the group's kernel in one cooperative launch, so many at once that each has to run
+    /// at most so many blocks of any member. For groups with grid-wide barriers.
+    Resident {
+        /// At least 1.
+        rounds: u32,
+    },
 }
 
 /// A range of bytes behind a pointer argument.

@@ -40,7 +40,11 @@ pub(super) fn preprocess(
     // Caches know the command line, and not what the environment adds to it.
     let options = &build.sirius;
     let fusion = (options.fusion, &options.optimisations, options.max_fusions);
-    let order = (&options.layout, options.keep_synchronisations);
+    let order = (
+        &options.layout,
+        options.keep_synchronisations,
+        &options.boundaries,
+    );
     let chosen = (&options.tuning, &options.planning, options.tensor);
     let settings = (build.device, &build.architectures, fusion, order, chosen);
     format!("{settings:?}").hash(&mut hasher);

@@ -162,7 +162,7 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
             .collect();
         in_regions.extend(inside.iter().copied());
         let groups: Vec<&FusionGroup> = inside.iter().map(|at| &plan.groups[*at]).collect();
-        if groups.is_empty() {
+        if groups.iter().all(|group| group.is_cooperative()) {
             continue;
         }
         let mut space = space_of(&groups, models, &analysis.launch_kernels(), build);
@@ -180,7 +180,8 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
         });
     }
     for (index, group) in plan.groups.iter().enumerate() {
-        if in_regions.contains(&index) || group.members.len() < 2 {
+        let is_fixed = group.members.len() < 2 || group.is_cooperative();
+        if in_regions.contains(&index) || is_fixed {
             continue;
         }
         let key = key(&[group]);

@@ -91,6 +91,12 @@ impl<'a> LaunchNames<'a> {
                     self.launch(*second)
                 ),
             },
+            Guard::Resident { rounds } => ReportGuard {
+                kind: "residency".to_string(),
+                condition: format!(
+                    "the device runs so many of the blocks at once that none has more than {rounds} rounds"
+                ),
+            },
             Guard::ConfigurationValid { launch } => ReportGuard {
                 kind: "configuration".to_string(),
                 condition: match self.graph.operation_of(*launch) {

@@ -17,6 +17,7 @@ mod effects;
 mod executed;
 mod fold;
 mod former;
+mod grid_barriers;
 mod html;
 mod maps;
 mod persistent;
@@ -32,6 +33,7 @@ pub use batches::{
 pub use counts::ReportCounts;
 pub use dot::render_dot;
 pub use executed::{ReportExecuted, StatisticsError};
+pub use grid_barriers::{ReportGridBarrier, ReportOrdered};
 pub use html::render_html;
 pub use maps::ReportMap;
 pub use persistent::ReportPersistentLoop;
@@ -280,6 +282,9 @@ pub struct ReportFusion {
     /// How the blocks and threads of each member are those of the fused launch.
     #[serde(default)]
     pub maps: Vec<ReportMap>,
+    /// Where all blocks of the fused launch wait for each other, and what for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grid_barriers: Vec<ReportGridBarrier>,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
     /// Members stand under conditions of their own: those that the host comes to run as one, as far as their tests hold.
@@ -413,7 +418,7 @@ pub fn build_report(
             .groups
             .iter()
             .filter(|group| group.members.len() > 1)
-            .map(|group| fusion(graph, kernels, &names, group))
+            .map(|group| fusion(graph, (kernels, dependences), &names, group))
             .collect(),
         batched_regions: Vec::new(),
         persistent_loops: persistent::persistent_loops(graph, plan),
@@ -642,7 +647,7 @@ fn host_loop(graph: &LaunchGraph, block: HostBlockId) -> Option<ReportLoop> {
 
 fn fusion(
     graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    (kernels, dependences): (&[KernelModel], &DependenceGraph),
     names: &LaunchNames<'_>,
     group: &FusionGroup,
 ) -> ReportFusion {
@@ -663,6 +668,11 @@ fn fusion(
         layout_not_there: None,
         tuned: None,
         maps: maps::maps(graph, kernels, names, group),
+        grid_barriers: grid_barriers::grid_barriers(
+            dependences,
+            group,
+            &members.iter().map(|(node, _)| node.id).collect::<Vec<_>>(),
+        ),
         guards: group
             .guards
             .iter()

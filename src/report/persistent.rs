@@ -15,6 +15,9 @@ pub struct ReportPersistentLoop {
     pub host_loops: usize,
     /// All threads of a block wait for each other between two iterations.
     pub barrier: bool,
+    /// All blocks of the launch do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grid_barrier: bool,
     /// Arguments may differ from iteration to iteration; there is room for some hundreds of them in one launch.
     pub varying_arguments: usize,
 }
@@ -37,7 +40,10 @@ fn told(
 ) -> Option<ReportPersistentLoop> {
     let statement = region.statements.first()?;
     let PersistentLoop {
-        barrier, varying, ..
+        barrier,
+        grid_barrier,
+        varying,
+        ..
     } = statement.persistent.as_ref()?;
     let mut groups = plan.groups.iter();
     let group = groups.find(|group| {
@@ -56,6 +62,7 @@ fn told(
             .collect(),
         host_loops: graph.loops_around(place.block).len() - region.outside_loops,
         barrier: *barrier,
+        grid_barrier: *grid_barrier,
         varying_arguments: varying.len(),
     })
 }
@@ -72,6 +79,9 @@ pub(super) fn line(report: &Report, persistent: &ReportPersistentLoop) -> String
         number => (format!("the {number} host loops around"), "run"),
     };
     let whose = match persistent.barrier {
+        _ if persistent.grid_barrier => {
+            "blocks need what others made, and wait for all of them in between"
+        }
         true => "each block needs only what it made itself, and waits for its threads in between",
         false => "each thread needs only what it made itself",
     };

@@ -1,10 +1,10 @@
 //! The report for people at a terminal.
 
 use super::fold::{again, fold};
-use super::persistent;
 use super::{
     Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, batches, kind_name, scope_name,
 };
+use super::{grid_barriers, persistent};
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
 
@@ -41,6 +41,9 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
             list(&members),
             fusions[0].layout_and_others()
         );
+        for barrier in &fusions[0].grid_barriers {
+            let _ = writeln!(text, "  {}", grid_barriers::line(report, barrier));
+        }
         text.push_str(&said_of(fusions[0]));
         let first = |fusion: &&ReportFusion| place(report, fusion.members.first());
         let places: Vec<_> = fusions.iter().map(first).collect();

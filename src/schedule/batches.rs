@@ -139,7 +139,9 @@ pub(super) fn candidates(
         grouped.extend(members.iter().copied());
         // Ranges of blocks are counted in a grid of one dimension, of which a batch makes several.
         let mut maps = group.members.iter().map(|member| &member.map);
-        if maps.all(|map| !matches!(map, ThreadMap::Blocks { .. })) {
+        let in_one_grid = maps.all(|map| !matches!(map, ThreadMap::Blocks { .. }));
+        // A cooperative launch is one by itself.
+        if in_one_grid && !group.is_cooperative() {
             sets.push(members);
         }
     }

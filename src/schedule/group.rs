@@ -398,6 +398,7 @@ impl<'a> Judge<'a> {
             | Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
             | Guard::DeviceMemory { .. }
+            | Guard::Resident { .. }
             | Guard::SameStream { .. } => true,
         });
         let guards: BTreeSet<Guard> = guards
@@ -432,6 +433,7 @@ impl<'a> Judge<'a> {
             issued_before: self.issued_before(members).into_iter().collect(),
             partial_guards: Vec::new(),
             variant: Variant::default(),
+            grid_barriers: Vec::new(),
         }
     }
 

@@ -233,9 +233,10 @@ fn same_outcome_each_time(
                     }
                 }
             }
-            Guard::NotCapturing { .. } | Guard::DeviceMemory { .. } | Guard::SameStream { .. } => {
-                return false;
-            }
+            Guard::NotCapturing { .. }
+            | Guard::DeviceMemory { .. }
+            | Guard::Resident { .. }
+            | Guard::SameStream { .. } => return false,
             // Grid, block and shared memory were taken above.
             Guard::ConfigurationValid { .. } => {}
         }

@@ -20,6 +20,7 @@ mod dead_buffers;
 mod domains;
 mod expansion;
 mod filling;
+mod grid_barriers;
 mod group;
 mod groups;
 mod host_order;
@@ -55,6 +56,7 @@ pub use batches::plan_batches;
 pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_unbacked;
+pub use grid_barriers::plan_grid_barriers;
 pub use layout::{Alignment, Layout};
 pub use local::{plan_fusion, plan_fusion_as};
 pub use patterns::{LaunchRelation, Patterns};
@@ -62,7 +64,7 @@ pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
 
 use crate::affine::Axis;
-use crate::cli::{Fusion, Optimisation, SiriusOptions};
+use crate::cli::{Boundary, Fusion, Optimisation, SiriusOptions};
 use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::Expression;
@@ -231,6 +233,12 @@ pub struct FusionGroup {
     /// How its kernel is made.
     #[serde(default, skip_serializing_if = "Variant::is_usual")]
     pub variant: Variant,
+    /// Members in front of which all blocks of the launch wait for each other, by position, ascending: they need what
+    /// other blocks made. Where there are some, the launch is cooperative, and its blocks run those of the members'
+    /// grids one after the other; members between two such barriers have one grid, and see each other's blocks as in
+    /// any group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grid_barriers: Vec<usize>,
 }
 
 /// What a group that may run with some of its members tests of one or two of them.
@@ -300,6 +308,22 @@ impl FusionGroup {
             true => (0..self.members.len()).map(|member| vec![member]).collect(),
             false => self.segments.clone(),
         }
+    }
+
+    /// Whether its blocks are all on the device at once, and run those of the members' grids one after the other: that is
+    /// so of a group with grid-wide barriers, and of one that tests how many blocks there is room for.
+    pub fn is_cooperative(&self) -> bool {
+        let mut guards = self.guards.iter();
+        let asks = guards.any(|guard| matches!(guard, Guard::Resident { .. }));
+        asks || !self.grid_barriers.is_empty()
+    }
+
+    /// The members between grid-wide barriers, as ranges of positions; all of them where there are no such barriers.
+    pub fn phases(&self) -> Vec<std::ops::Range<usize>> {
+        let begins = std::iter::once(0).chain(self.grid_barriers.iter().copied());
+        let ends = self.grid_barriers.iter().copied();
+        let ends = ends.chain([self.members.len()]);
+        begins.zip(ends).map(|(begin, end)| begin..end).collect()
     }
 
     /// The block partitions, each as positions in `members` in ascending order, by their first members.
@@ -394,6 +418,9 @@ pub struct BatchedStatement {
 pub struct PersistentLoop {
     /// A block-wide barrier stands between two launches.
     pub barrier: bool,
+    /// A grid-wide barrier stands there, in the kernel of a cooperative group.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grid_barrier: bool,
     /// Arguments, none of them a pointer, that each launch has a value of its own of: by launch of a member, its position.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub varying: Vec<(LaunchId, usize)>,
@@ -544,6 +571,8 @@ pub struct ScheduleOptions {
     pub reuses_shared_memory: bool,
     /// Allocations that fused kernels do not touch take no memory before somebody does.
     pub reserves_memory: bool,
+    /// Launches that need what other blocks made may become one, with grid-wide barriers.
+    pub grid_barriers: bool,
     /// How members of a group are laid out.
     pub layout: Layout,
     /// What a fused kernel may need.
@@ -581,6 +610,8 @@ impl From<&SiriusOptions> for ScheduleOptions {
             reserves_memory: [Optimisation::DeadStores, Optimisation::DeadBuffers]
                 .iter()
                 .all(|needed| options.optimisations.contains(needed)),
+            grid_barriers: options.fusion == Fusion::All
+                && options.boundaries.contains(&Boundary::GridBarrier),
             layout: Layout::named(&options.layout),
             limits: Limits::LEAST,
         }

@@ -198,6 +198,7 @@ impl<'a> Judge<'a> {
             awaited_copies: self.awaited_copies(members),
             issued_before: self.issued_before(members).into_iter().collect(),
             partial_guards,
+            grid_barriers: Vec::new(),
             variant: Variant::default(),
         }
     }
@@ -242,6 +243,7 @@ fn undecided(guards: BTreeSet<Guard>) -> Vec<Guard> {
         | Guard::ConfigurationValid { .. }
         | Guard::NotCapturing { .. }
         | Guard::DeviceMemory { .. }
+        | Guard::Resident { .. }
         | Guard::SameStream { .. } => true,
     });
     guards

@@ -1,8 +1,9 @@
 //! Host loops that move into the kernel: the launches of a group, made iteration by iteration, follow each other in one
-//! launch, as in persistent kernels (Zhang et al., PERKS, ICS 2023), but without a barrier across the grid.
+//! launch, as in persistent kernels (Zhang et al., PERKS, ICS 2023), with a barrier across the grid only where somebody asks
+//! for such (`grid_barriers`).
 //!
 //! Invariant: what an iteration of such a loop needs of an earlier one the same thread made, or with a barrier between them
-//! the same block. Loops whose iterations hand nothing on are left alone: programs repeat a launch to time it.
+//! the same block, or with one across the grid any block of a cooperative group. Loops whose iterations hand nothing on are left alone: programs repeat a launch to time it.
 
 use super::group::{Judge, orders};
 use super::host_order::HostOrder;
@@ -64,6 +65,18 @@ fn waiting_with_others(batched: &[BatchedRegion]) -> BTreeSet<LaunchId> {
 }
 
 impl Judge<'_> {
+    /// Whether launches of a group that iterations of a host loop make may follow each other in one kernel.
+    pub(super) fn persists(&self, dependences: &DependenceGraph, group: &FusionGroup) -> bool {
+        let program = Program {
+            graph: self.graph,
+            kernels: self.kernels,
+            dependences,
+            order: &self.order,
+            keeps_synchronisations: self.options.keep_synchronisations,
+        };
+        self.options.persistent_loops && program.region(group).is_some()
+    }
+
     /// Groups of one launch each for those of `candidates` that the plan leaves alone and whose host loop may move into
     /// the kernel, at most so many.
     pub(super) fn persistent_launches(
@@ -154,7 +167,11 @@ impl<'a> Program<'a> {
         let inside: BTreeSet<usize> = around[outside_loops..].iter().copied().collect();
         let innermost = *around.last()?;
         let (varying, turning) = self.varying(&sites, &inside, innermost)?;
-        let (needs_barrier, guards) = self.carried(&sites, &inside)?;
+        let grid_barrier = group.is_cooperative();
+        let (needs_barrier, guards) = match grid_barrier {
+            false => self.carried(&sites, &inside)?,
+            true => self.hands_on(&sites, &inside).then(|| (true, Vec::new()))?,
+        };
         let shares = |site: &Site| {
             let model = site.model;
             model.static_shared_bytes > 0 || model.dynamic_shared || model.warp_operations
@@ -170,6 +187,7 @@ impl<'a> Program<'a> {
                 must_replace: false,
                 persistent: Some(PersistentLoop {
                     barrier: needs_barrier || sites.iter().any(shares),
+                    grid_barrier,
                     varying,
                     turning,
                 }),
@@ -357,6 +375,22 @@ impl<'a> Program<'a> {
         (hands_on && steady).then(|| (barrier, guards.into_iter().collect()))
     }
 
+    /// Whether an iteration surely needs something of one before.
+    fn hands_on(&self, sites: &[Site<'_>], inside: &BTreeSet<usize>) -> bool {
+        let graph = &self.dependences.graph;
+        sites.iter().any(|source| {
+            sites.iter().any(|sink| {
+                let (source, sink) = (NodeIndex::new(source.node.0), NodeIndex::new(sink.node.0));
+                let edges = graph.edges_connecting(source, sink);
+                let mut edges = edges.map(|edge| edge.weight());
+                edges.any(|edge| {
+                    let flows = edge.kind == DependenceKind::Flow && edge.absent_if.is_empty();
+                    edge.carried && flows && is_carried_inside(edge, inside)
+                })
+            })
+        })
+    }
+
     /// Whether what a guard says of one launch it says of all of them.
     fn is_steady(&self, guard: &Guard, inside: &BTreeSet<usize>) -> bool {
         match guard {
@@ -370,6 +404,7 @@ impl<'a> Program<'a> {
             Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
             | Guard::DeviceMemory { .. }
+            | Guard::Resident { .. }
             | Guard::SameStream { .. } => true,
         }
     }

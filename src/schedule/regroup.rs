@@ -38,7 +38,8 @@ impl<'a> Regrouper<'a> {
     }
 
     /// A group of exactly these members of `whole`, given as positions; `None` when they are fewer than two, or cannot be
-    /// one without the others. Only groups in which every thread stays where it is are taken apart.
+    /// one without the others. Only groups in which every thread stays where it is are taken apart, and cooperative ones
+    /// between their phases.
     pub fn part(
         &mut self,
         whole: &FusionGroup,
@@ -50,6 +51,7 @@ impl<'a> Regrouper<'a> {
                 .iter()
                 .all(|member| member.map == ThreadMap::Identity)
         };
+        let range = members.clone();
         let launches = whole
             .members
             .get(members)
@@ -64,6 +66,15 @@ impl<'a> Regrouper<'a> {
                 candidate(self.graph, self.kernels, node).ok()
             })
             .collect::<Option<_>>()?;
+        if whole.is_cooperative() {
+            let inside =
+                |phase: &std::ops::Range<usize>| phase.start < range.end && range.start < phase.end;
+            let phases: Vec<_> = whole.phases().into_iter().filter(inside).collect();
+            let (first, last) = phases.first().zip(phases.last())?;
+            let is_whole = first.start == range.start && last.end == range.end;
+            let lengths: Vec<usize> = phases.iter().map(|phase| phase.len()).collect();
+            return is_whole.then(|| self.judge.of_phases(&members, &lengths))?;
+        }
         for count in 2..=members.len() {
             let (last, before) = members[..count].split_last()?;
             self.judge.may_join(&[before], *last).ok()?;

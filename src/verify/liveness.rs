@@ -222,9 +222,10 @@ fn decides_the_same(graph: &LaunchGraph, group: &FusionGroup, members: &[Site<'_
     for guard in &group.guards {
         match guard {
             Guard::ConfigurationValid { .. } => {}
-            Guard::NotCapturing { .. } | Guard::DeviceMemory { .. } | Guard::SameStream { .. } => {
-                return false;
-            }
+            Guard::NotCapturing { .. }
+            | Guard::DeviceMemory { .. }
+            | Guard::Resident { .. }
+            | Guard::SameStream { .. } => return false,
             Guard::Holds { condition, .. } => {
                 condition.substitute(&mut |value| {
                     compared.insert(Some(*value));

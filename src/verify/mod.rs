@@ -46,6 +46,9 @@
 //! All threads of a block reach each *barrier* of a member together, by the model or because the launch does not write
 //! what that hangs on (`uniform_barriers`).
 //!
+//! *Grid-wide barriers* (`grid_barriers`) order all that stands in front of one before all that stands behind it, whatever
+//! the blocks. So only members between two of them are judged as above, and each of the others only by itself.
+//!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
@@ -100,6 +103,7 @@ mod elements;
 mod emptiness;
 mod expansion;
 mod formula;
+mod grid_barriers;
 mod host;
 mod host_order;
 mod iterations;
@@ -193,7 +197,10 @@ pub fn verify(
             refusals.extend(operations::refusals(graph, group, members));
             refusals.extend(capture::refusal(graph, &group.guards, members));
             let moved = expansion::moved(&plan, group);
-            refusals.extend(device::refusals(graph, group, members, &moved, &mut known));
+            refusals.extend(match group.is_cooperative() {
+                false => device::refusals(graph, group, members, &moved, &mut known),
+                true => grid_barriers::refusals(graph, &plan, (group, members), &mut known),
+            });
         }
     }
     if !plan.groups.is_empty() || !plan.batched_regions.is_empty() {

@@ -6,11 +6,13 @@
 //! the varying arguments have values that nothing is known of. Since the two are any two, no more of them have to be looked
 //! at; where pointers change places, two for each place that they have.
 //!
+//! Of a cooperative group all blocks wait between two launches, and then the copies are phases of one (`grid_barriers`).
+//!
 //! What a copy shares with its original beyond that of a group, static shared memory and the storage of asynchronous
 //! copies, needs a barrier in between or is refused.
 
 use super::conflict::Answers;
-use super::{Refusal, Site, Sites, device};
+use super::{Refusal, Site, Sites, device, grid_barriers};
 use crate::dependence::{Guard, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
@@ -105,6 +107,9 @@ fn refusal(
         }
     }
     if let Some(what) = varying_pointer(&members, persistent) {
+        return refuse(what);
+    }
+    if let Some(what) = grid_barrier(group, &members, persistent) {
         return refuse(what);
     }
     let Some(period) = persistent.period() else {
@@ -232,6 +237,30 @@ fn varying_pointer(members: &[Site<'_>], persistent: &PersistentLoop) -> Option<
     None
 }
 
+/// The blocks of a cooperative group wait for all others between two launches, which have equal grids: the queue compares
+/// arguments that do not vary, of which the kernel has those of the grids, and the grid of the launch itself is another.
+fn grid_barrier(
+    group: &FusionGroup,
+    members: &[Site<'_>],
+    persistent: &PersistentLoop,
+) -> Option<&'static str> {
+    if group.is_cooperative() != persistent.grid_barrier {
+        return Some(
+            "launches of a cooperative group need a barrier of the grid in between, and no others",
+        );
+    }
+    let argument_of = |(launch, index): &(LaunchId, usize)| {
+        let mut members = members.iter();
+        let member = members.find(|member| member.launch.id == *launch);
+        member.and_then(|member| member.launch.arguments.get(*index))
+    };
+    let varying = persistent.varying.iter().filter_map(argument_of);
+    let varying: Vec<ValueId> = varying.flat_map(values_of).collect();
+    let mut grids = members.iter().flat_map(|member| member.launch.grid);
+    (persistent.grid_barrier && grids.any(|extent| varying.contains(&extent)))
+        .then_some("the extent of a grid varies")
+}
+
 /// Launches of a group, one after the other, as one group.
 struct Sequence {
     graph: LaunchGraph,
@@ -255,6 +284,7 @@ impl Sequence {
                 members: Vec::new(),
                 segments: Vec::new(),
                 guards: Vec::new(),
+                grid_barriers: Vec::new(),
                 ..group.clone()
             },
             launches: Vec::new(),
@@ -348,6 +378,13 @@ impl Sequence {
             }
         }
         let before = self.group.members.len();
+        if persistent.grid_barrier {
+            self.group
+                .grid_barriers
+                .extend((number > 0).then_some(before));
+        }
+        let barriers = group.grid_barriers.iter().map(|member| before + member);
+        self.group.grid_barriers.extend(barriers);
         let segments = group.segments_in_order();
         for (position, member) in group.members.iter().enumerate() {
             let mut copy = member.clone();
@@ -356,7 +393,8 @@ impl Sequence {
                 .first()
                 .is_some_and(|first| first.contains(&position))
             {
-                copy.barrier_before = number > 0 && persistent.barrier;
+                let waits = persistent.barrier && !persistent.grid_barrier;
+                copy.barrier_before = number > 0 && waits;
             }
             self.group.members.push(copy);
         }
@@ -364,7 +402,10 @@ impl Sequence {
             let members = segment.into_iter();
             members.map(|member| before + member).collect()
         });
-        self.group.segments.extend(segments);
+        // Phases have host order, which is what no segments mean.
+        if !group.is_cooperative() {
+            self.group.segments.extend(segments);
+        }
     }
 
     fn refusals(&self, kernels: &[KernelModel]) -> Vec<Refusal> {
@@ -377,6 +418,11 @@ impl Sequence {
         });
         let sites: Vec<Site<'_>> = sites.collect();
         let (moved, mut known) = (Default::default(), Answers::default());
+        if self.group.is_cooperative() {
+            let plan = FusionPlan::default();
+            let group = (&self.group, sites.as_slice());
+            return grid_barriers::refusals(&self.graph, &plan, group, &mut known);
+        }
         device::refusals(&self.graph, &self.group, &sites, &moved, &mut known)
     }
 }
@@ -429,6 +475,7 @@ impl Rename<'_> {
             Guard::NotCapturing { launch } => Guard::NotCapturing {
                 launch: self.launch(*launch),
             },
+            Guard::Resident { rounds } => Guard::Resident { rounds: *rounds },
             Guard::SameStream { first, second } => Guard::SameStream {
                 first: self.launch(*first),
                 second: self.launch(*second),

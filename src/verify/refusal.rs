@@ -164,6 +164,8 @@ pub enum Refusal {
     SharedMemory { first: LaunchId, bytes: u64 },
     #[error("the group of launch {} needs {bytes} bytes of parameters", first.0)]
     ParameterSpace { first: LaunchId, bytes: u64 },
+    #[error("the launch with grid-wide barriers that begins with launch {}: {what}", first.0)]
+    GridBarrier { first: LaunchId, what: String },
     #[error("launch {} cannot wait for a batch: {what}", launch.0)]
     NotBatched { launch: LaunchId, what: String },
     #[error("launches of {} cannot follow each other in one kernel: {what}", launch.0)]

@@ -476,8 +476,12 @@ impl Built {
         let mut named = text.lines();
         let named = named.find_map(|line| line.strip_prefix("// architecture: "));
         let architecture = format!("-arch={}", named.unwrap_or("sm_80"));
+        // What the program is about may have to be switched on.
+        let mut lines = text.lines();
+        let always = lines.find_map(|line| line.strip_prefix("// built with: "));
         let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .arg(source)
+            .args(always.unwrap_or_default().split_whitespace())
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
             .args(QUICK_LINK)
             // What most of the programs need, unless they are about architectures.

@@ -49,8 +49,53 @@ impl Races {
             return;
         };
         let site = self.sites.get(&launch).copied().unwrap_or(u32::MAX);
-        self.found.extend(race(&parts).map(|what| (site, what)));
+        let phases = phases(parts);
+        let raced = phases.iter().find_map(|parts| race(parts));
+        self.found.extend(raced.map(|what| (site, what)));
     }
+}
+
+/// The accesses of a launch, apart where all its blocks wait for each other: nothing in front of a grid-wide barrier races
+/// with what is behind it.
+fn phases(parts: Vec<BlockAccesses>) -> Vec<Vec<BlockAccesses>> {
+    let mut barriers: HashMap<[u32; 3], Vec<u32>> = HashMap::new();
+    for (block, accesses) in &parts {
+        let met = accesses.iter().filter(|access| meets_grid(access));
+        let met: Vec<u32> = met.map(|access| access.interval).collect();
+        if !met.is_empty() {
+            barriers.entry(*block).or_default().extend(met);
+        }
+    }
+    if barriers.is_empty() {
+        return vec![parts];
+    }
+    barriers.values_mut().for_each(|own| own.sort_unstable());
+    let mut phases: Vec<Vec<BlockAccesses>> = Vec::new();
+    for (block, accesses) in parts {
+        let own = barriers.get(&block).map_or(&[][..], Vec::as_slice);
+        let mut of_block: Vec<Vec<Access>> = Vec::new();
+        for access in accesses {
+            let phase = own.partition_point(|barrier| *barrier < access.interval);
+            if of_block.len() <= phase {
+                of_block.resize_with(phase + 1, Vec::new);
+            }
+            of_block[phase].push(access);
+        }
+        if phases.len() < of_block.len() {
+            phases.resize_with(of_block.len(), Vec::new);
+        }
+        for (phase, accesses) in phases.iter_mut().zip(of_block) {
+            phase.push((block, accesses));
+        }
+    }
+    phases
+}
+
+/// Whether a block comes to a grid-wide barrier here: it adds to a word of the driver's, in no allocation. Its threads
+/// wait for each other before and after.
+fn meets_grid(access: &Access) -> bool {
+    let nowhere = access.space == 0 && access.ordinal == NO_ORDINAL;
+    nowhere && u32::from(access.kind) == access::ATOMIC
 }
 
 /// What a block accessed.
@@ -288,7 +333,39 @@ pub fn check_races() -> Result<(), String> {
             ));
         }
     }
+    check_grid_barriers()?;
     check_sums()
+}
+
+/// That a grid-wide barrier orders what blocks do in front of it and behind it, and nothing else.
+fn check_grid_barriers() -> Result<(), String> {
+    let (load, store, add) = (access::LOAD, access::STORE, access::ATOMIC);
+    let touch = |block, interval, kind| Made {
+        block,
+        access: access_of(1, interval, kind, 0, 16),
+    };
+    let come = |block, interval| Made {
+        block,
+        access: Access {
+            ordinal: NO_ORDINAL,
+            ..access_of(0, interval, add, 0, 1 << 40)
+        },
+    };
+    // The second block has met one barrier of its own more.
+    let met = [come(0, 1), come(1, 2)];
+    let cases = [
+        ([touch(0, 0, store), touch(1, 3, load)], false),
+        ([touch(0, 2, store), touch(1, 3, load)], true),
+        ([touch(0, 1, store), touch(1, 2, load)], true),
+        ([touch(0, 2, store), touch(1, 2, load)], false),
+    ];
+    for (touches, expected) in cases {
+        let made = [touches.as_slice(), &met].concat();
+        if races(trace_of(&made)).is_empty() == expected {
+            return Err(format!("{touches:?}: expected race {expected}"));
+        }
+    }
+    Ok(())
 }
 
 /// That what is summed up finds the races that all pairs of accesses have, in random launches.

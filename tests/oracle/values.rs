@@ -185,6 +185,7 @@ impl Operands {
             Guard::ConfigurationValid { .. }
             | Guard::NotCapturing { .. }
             | Guard::DeviceMemory { .. }
+            | Guard::Resident { .. }
             | Guard::SameStream { .. } => Some(true),
         }
     }

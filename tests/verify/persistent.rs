@@ -60,6 +60,7 @@ impl Steps {
                     must_replace: false,
                     persistent: Some(PersistentLoop {
                         barrier,
+                        grid_barrier: false,
                         varying: Vec::new(),
                         turning: Vec::new(),
                     }),

@@ -439,6 +439,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         partial_guards: Vec::new(),
         segments: Vec::new(),
         variant: Variant::default(),
+        grid_barriers: Vec::new(),
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {

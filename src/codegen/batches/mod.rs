@@ -14,7 +14,7 @@
 mod region;
 
 use super::fuse::SLOTS;
-use super::group::{GroupOperands, add_operand_function, passed};
+use super::group::{GroupOperands, add_operand_function, cooperative_launch, passed};
 use super::guard::{emit_guards, emit_ranges};
 use super::host::{MemberCall, launch_calls, replace_status};
 use super::host_library::HostLibrary;
@@ -49,6 +49,10 @@ pub fn link_queue(
 ) -> Result<(), CodegenError> {
     let mut macros = vec![
         format!("SIRIUS_LAUNCH={}", launcher.launch_function),
+        format!(
+            "SIRIUS_LAUNCH_TOGETHER={}",
+            cooperative_launch(launcher.launch_function)
+        ),
         format!("SIRIUS_SLOTS={SLOTS}"),
     ];
     // Copies and memory for versions belong to the stream that the launches are in.
@@ -144,6 +148,16 @@ impl<'a> Waiting<'a> {
     /// What a record of its launches holds, in order.
     pub(super) fn parameters(&self) -> &[FusedParameter] {
         &self.site.parameters
+    }
+
+    /// The symbol of the kernel in which its launches follow each other, if they do.
+    pub(super) fn persistent_key<'ctx>(
+        &self,
+        program: &Program<'ctx>,
+    ) -> Option<BasicValueEnum<'ctx>> {
+        self.kernel.persistent.as_ref()?;
+        let key = program.host.get_global(&batch_key(self.kernel))?;
+        Some(key.as_pointer_value().into())
     }
 
     /// The launch at whose place it is issued.
@@ -351,6 +365,7 @@ impl<'a> Waiting<'a> {
                         number(rows.row_bytes).into(),
                         number(rows.first_offset_bytes).into(),
                         number(period).into(),
+                        number(rows.cooperative.into()).into(),
                         table(&varying).into(),
                         table(&sources).into(),
                     ],

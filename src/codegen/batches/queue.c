@@ -20,6 +20,7 @@
 
 struct dim3 { unsigned x, y, z; };
 int SIRIUS_LAUNCH(const void *, struct dim3, struct dim3, void **, size_t, void *);
+int SIRIUS_LAUNCH_TOGETHER(const void *, struct dim3, struct dim3, void **, size_t, void *);
 int cudaFuncGetAttributes(void *, const void *);
 int cudaGetLastError(void);
 int cudaDeviceSynchronize(void);
@@ -51,6 +52,7 @@ struct sirius_persistent {
     unsigned row_bytes;  /* 0: nothing varies */
     unsigned first_row;
     unsigned period;         /* after so many launches pointers are back where they were */
+    unsigned cooperative;    /* its blocks, and those of a single launch, wait for each other */
     const unsigned *offsets; /* of each argument in a row; UINT32_MAX: it does not vary */
     const unsigned *sources; /* by launch of a period, by argument: which one of the record it has */
 };
@@ -376,6 +378,8 @@ static int issue_sequence(void) {
     const struct sirius_persistent *persistent = kernel->persistent;
     unsigned count = sequence.count;
     sequence.count = 0;
+    int (*launch)(const void *, struct dim3, struct dim3, void **, size_t, void *) =
+        persistent->cooperative ? SIRIUS_LAUNCH_TOGETHER : SIRIUS_LAUNCH;
     announce(sequence.site);
     if (count == 1 && kernel->single && kernel->arguments <= ARGUMENTS) {
         void *pointers[ARGUMENTS];
@@ -383,11 +387,11 @@ static int issue_sequence(void) {
             pointers[i] = sequence.parameter + (persistent->offsets[i] == UINT32_MAX
                                                     ? kernel->records_offset + kernel->offsets[i]
                                                     : persistent->first_row + persistent->offsets[i]);
-        return SIRIUS_LAUNCH(kernel->single, sequence.grid, sequence.block, pointers, sequence.shared, sequence.stream);
+        return launch(kernel->single, sequence.grid, sequence.block, pointers, sequence.shared, sequence.stream);
     }
     memcpy(sequence.parameter, &count, sizeof count);
     void *pointers[1] = {sequence.parameter};
-    return SIRIUS_LAUNCH(persistent->kernel, sequence.grid, sequence.block, pointers, sequence.shared, sequence.stream);
+    return launch(persistent->kernel, sequence.grid, sequence.block, pointers, sequence.shared, sequence.stream);
 }
 
 /* Does the waits of the host that are owed, when nothing waits any more. */

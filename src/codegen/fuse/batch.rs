@@ -167,6 +167,7 @@ pub(super) fn statements(
             partial_guards: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
+            grid_barriers: Vec::new(),
         };
         statements.push(Statement {
             launch,
@@ -230,13 +231,14 @@ pub(super) fn build_batches(
         let Some(persistent) = found.persistent else {
             continue;
         };
+        let in_phases = persistent.grid_barrier;
         let built = persistent.build(module, (found.kernel, body), optimisations)?;
         loops.extend(built.map(|(function, layout, rows)| {
             let batch = BatchKernel {
                 persistent: Some(rows),
                 ..layout.batch(function.name(), found.statements, found.single)
             };
-            (function, batch)
+            (function, batch, in_phases)
         }));
     }
     for found in bodies {
@@ -302,12 +304,15 @@ pub(super) fn build_batches(
         "always-inline,globaldce",
         &device_target_machine("sm_80")?,
     )?;
-    for (function, batch) in loops {
+    for (function, batch, in_phases) in loops {
         if calls_code(function) {
             function.delete_function();
             continue;
         }
-        persistent::hoist(function)?;
+        // Next to nothing stays the same from phase to phase.
+        if !in_phases {
+            persistent::hoist(function)?;
+        }
         batches.push(batch);
     }
     let mut heterogeneous = heterogeneous::build_heterogeneous(module, slices, &chosen)?;

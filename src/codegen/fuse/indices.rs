@@ -26,6 +26,8 @@ pub(super) enum Given {
     Nothing,
     /// `gridDim`.
     Grid,
+    /// `blockIdx` and `gridDim`.
+    Block,
     /// All that tells a thread's place.
     Place,
 }
@@ -34,6 +36,13 @@ impl Index {
     /// `gridDim`.
     pub(super) fn grid_size() -> [Self; 3] {
         Axis::ALL.map(Self::GridSize)
+    }
+
+    /// `blockIdx` and `gridDim`.
+    pub(super) fn of_block() -> [Self; 6] {
+        let [x, y, z] = Axis::ALL.map(Self::Block);
+        let [width, height, depth] = Self::grid_size();
+        [x, y, z, width, height, depth]
     }
 
     /// All of them.

@@ -1,12 +1,13 @@
 //! The body of a group -> a kernel that runs several launches of it one after the other, in the same blocks.
 //!
-//! Invariants: each thread runs its thread of one launch after the other, with a block-wide barrier between them where the
-//! plan says so; all arguments are those of the first launch but the varying ones, which stand in rows behind. What the
+//! Invariants: each thread runs its thread of one launch after the other, with a barrier of the block or of the grid between
+//! them where the plan says so; all arguments are those of the first launch but the varying ones, which stand in rows behind. What the
 //! body says of memory that two of its pointers do not share it says of one launch; only what holds for all of
 //! them is left.
 
 use super::batch::{Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, RECORDS_OFFSET_BYTES};
 use super::built::Built;
+use super::phases::link_barrier;
 use super::scopes::AliasScopes;
 use super::{BLOCK_BARRIER, launch_bounds};
 use crate::cli::Optimisation;
@@ -23,6 +24,8 @@ use std::collections::BTreeSet;
 /// How launches follow each other in a kernel.
 pub(super) struct Persistent {
     barrier: bool,
+    /// All blocks wait for each other between two launches.
+    pub(super) grid_barrier: bool,
     /// By parameter of the body.
     varying: Vec<bool>,
     /// By launch, up to where the pointers are back where they were: by parameter of the body, which one of the record it
@@ -54,6 +57,7 @@ impl Persistent {
         });
         Some(Self {
             barrier: plan.barrier,
+            grid_barrier: plan.grid_barrier,
             varying: parameters.iter().map(varies).collect(),
             sources: sources.collect::<Option<_>>()?,
         })
@@ -94,7 +98,7 @@ impl Persistent {
             body.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
         }
         let name = kernel.name.replacen("sirius_fused_", "sirius_loop_", 1);
-        let function = self.write(module, &name, &bodies, (&layout, &rows));
+        let function = self.write(module, &name, &bodies, (&layout, &rows))?;
         launch_bounds::hand_over(bodies[0], function);
         Ok(Some((function, layout, rows)))
     }
@@ -153,6 +157,7 @@ impl Persistent {
             sources: self.sources.clone(),
             offsets_bytes: offsets.collect(),
             row_bytes: end.next_multiple_of(widest),
+            cooperative: self.grid_barrier,
             first_offset_bytes: RECORDS_OFFSET_BYTES + layout.record,
         }
     }
@@ -163,7 +168,7 @@ impl Persistent {
         name: &str,
         bodies: &[Value],
         (layout, rows): (&Layout, &PersistentRows),
-    ) -> Value {
+    ) -> Result<Value, CodegenError> {
         let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
         let pointer = Type::pointer(module, 0);
         let body = bodies[0];
@@ -220,10 +225,15 @@ impl Persistent {
                 .collect();
             call(&builder, bodies[turn], &arguments);
         };
-        let wait = || {
-            if self.barrier {
+        // Each place has a barrier across the grid of its own.
+        let wait = |place: &str| -> Result<(), CodegenError> {
+            if self.grid_barrier {
+                let barrier = link_barrier(module, &format!("{name}_grid_{place}"))?;
+                builder.call(barrier.value_type(), barrier, &[]);
+            } else if self.barrier {
                 wait_for_block(module, &builder);
             }
+            Ok(())
         };
         // All turns of the pointers, as often as they fit; then what is left of them.
         let turns = int.constant(bodies.len() as u64);
@@ -247,7 +257,7 @@ impl Persistent {
         let first = builder.binary(Opcode::LLVMMul, number, turns);
         for turn in 0..bodies.len() {
             if turn > 0 {
-                wait();
+                wait(&format!("turn{turn}"))?;
             }
             let own = builder.binary(Opcode::LLVMAdd, first, int.constant(turn as u64));
             launch(own, turn);
@@ -256,7 +266,7 @@ impl Persistent {
         let more = builder.is_below(next, rounds);
         builder.branch_on(more, again, rest);
         builder.continue_in(again);
-        wait();
+        wait("again")?;
         builder.branch(round);
         number.add_incoming(next, again);
 
@@ -268,13 +278,13 @@ impl Persistent {
             let more = builder.is_below(own, count);
             builder.branch_on(more, left, end);
             builder.continue_in(left);
-            wait();
+            wait(&format!("left{turn}"))?;
             launch(own, turn);
             builder.branch(end);
             builder.continue_in(end);
         }
         builder.return_void();
-        function
+        Ok(function)
     }
 }
 

@@ -38,6 +38,7 @@ impl<'ctx> Segments<'ctx> {
         for (position, (_, model)) in members.iter().enumerate() {
             let form = form_of(position, &order, optimisations);
             let given = match group.members[position].map {
+                _ if group.is_cooperative() => Given::Block,
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
                 ThreadMap::Remapped { .. }
@@ -51,6 +52,7 @@ impl<'ctx> Segments<'ctx> {
                 let given: &[Index] = match given {
                     Given::Nothing => &[],
                     Given::Grid => &Index::grid_size(),
+                    Given::Block => &Index::of_block(),
                     Given::Place => &Index::all(),
                 };
                 entry.insert(Segment::prepare(program, kernel, form, given, by_field)?);

@@ -13,6 +13,7 @@ use super::dead_stores;
 use super::fields::Piece;
 use super::host_values::{self, Known};
 use super::partitions::{self, PartitionPosition};
+use super::phases::Phase;
 use super::rearranged::Rearranged;
 use super::remapped::Remapped;
 use super::segment::Segment;
@@ -48,6 +49,8 @@ pub(super) struct Shape {
     pub(super) remapped: Vec<Option<Remapped>>,
     /// By member, how one is rearranged.
     pub(super) rearranged: Vec<Option<Rearranged>>,
+    /// The members between grid-wide barriers, where there are such.
+    pub(super) phases: Vec<Phase>,
     /// How the kernel is made.
     pub(super) variant: Variant,
 }
@@ -218,6 +221,7 @@ impl SiteReader<'_, '_> {
         let grids = self.grids(&mut parameters);
         let remapped = self.remapped(&mut parameters);
         let rearranged = self.rearranged(&mut parameters);
+        let phases = self.phases(&mut parameters);
         let sources: Vec<&FusedParameter> = parameters
             .iter()
             .map(|parameter| &parameter.source)
@@ -237,7 +241,9 @@ impl SiteReader<'_, '_> {
         }
         let all = 0..parameters.len();
         let pointers = 0..parameters.len() + tables.len();
-        let disjoint = |one, other| self.is_fused() && facts.disjoint(one, other);
+        // Of what is written before a grid-wide barrier LLVM is to know nothing behind it.
+        let tells_apart = self.is_fused() && !group.is_cooperative();
+        let disjoint = |one, other| tells_apart && facts.disjoint(one, other);
         let unread = dead_stores::parameters_into(
             &group.unread_afterwards,
             self.members,
@@ -267,7 +273,7 @@ impl SiteReader<'_, '_> {
             known: self.known(&parameters),
             unaliased: all
                 .clone()
-                .map(|index| self.is_fused() && facts.unaliased(index))
+                .map(|index| tells_apart && facts.unaliased(index))
                 .collect(),
             disjoint: pointers
                 .clone()
@@ -280,9 +286,9 @@ impl SiteReader<'_, '_> {
             unread: led_to,
             most_threads: self.most_threads(),
             block: self.block_extents(),
-            largest: match group.is_partial() {
-                true => [None; 3],
+            largest: match group.is_cooperative() || group.is_partial() {
                 false => clipped::largest_extents(graph, &self.keepers()),
+                true => [None; 3],
             },
             dynamic_shared_bytes: self.dynamic_shared_bytes(),
         };
@@ -313,6 +319,7 @@ impl SiteReader<'_, '_> {
             grids,
             remapped,
             rearranged,
+            phases,
             variant: group.variant.clone(),
         };
         Site {
@@ -331,11 +338,17 @@ impl SiteReader<'_, '_> {
         let (launch, _) = self.members[position];
         let mut own = host_values::extents(self.graph, launch);
         let stays = |member: usize| self.group.members[member].map == ThreadMap::Identity;
+        // Phases have grids of their own.
+        let common = match self.group.is_cooperative() {
+            false => 0..6,
+            true => 3..6,
+        };
         if (0..self.members.len()).all(stays) {
             for (other, _) in self.members {
                 let other = host_values::extents(self.graph, other);
-                own.iter_mut()
-                    .zip(other)
+                own[common.clone()]
+                    .iter_mut()
+                    .zip(other[common.clone()].iter().copied())
                     .for_each(|(own, other)| *own = own.or(other));
             }
         }
@@ -750,6 +763,7 @@ mod tests {
             grids: Vec::new(),
             remapped: Vec::new(),
             rearranged: Vec::new(),
+            phases: Vec::new(),
             variant: Variant::default(),
         };
         let facts = Facts {

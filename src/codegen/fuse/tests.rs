@@ -150,6 +150,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             partial_guards: Vec::new(),
             segments: Vec::new(),
             variant: Variant::default(),
+            grid_barriers: Vec::new(),
             members,
             layout: "v".to_owned(),
             layouts: Vec::new(),

@@ -1,0 +1,46 @@
+//! What is done at launch boundaries that fusion leaves.
+//!
+//! Each is planned from the same graph, judged and guarded by itself, and switched by its name in
+//! `--sirius-boundaries=LIST`. `docs/boundaries.md` describes each.
+
+use super::parse::UsageError;
+use super::values::undefined;
+use std::collections::BTreeSet;
+
+/// A way to make launch boundaries cheaper, by its name in `--sirius-boundaries=`. None is taken unless asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Boundary {
+    /// `grid-barrier`: launches that need what other blocks made become one cooperative launch with grid-wide barriers.
+    GridBarrier,
+}
+
+impl Boundary {
+    /// All of them.
+    pub const ALL: [Self; 1] = [Self::GridBarrier];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GridBarrier => "grid-barrier",
+        }
+    }
+}
+
+/// Takes one more word of the list.
+///
+/// # Errors
+/// A name that is none.
+pub(super) fn add(chosen: &mut BTreeSet<Boundary>, word: &str) -> Result<(), UsageError> {
+    match word {
+        "none" => chosen.clear(),
+        "all" => chosen.extend(Boundary::ALL),
+        name => {
+            let mut all = Boundary::ALL.into_iter();
+            let found = all.find(|boundary| boundary.name() == name);
+            let names = Boundary::ALL.map(Boundary::name).into_iter();
+            let unknown = || undefined("sirius-boundaries", name, names.chain(["none", "all"]));
+            chosen.insert(found.ok_or_else(unknown)?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! Members of a cooperative launch, with grid-wide barriers between some of them.
+//!
+//! Invariants: the members between two such barriers, a *phase*, run one after the other in each block of their own grid,
+//! which a block of the launch goes through in a loop; a body is given the index and the grid of its own block and never
+//! reads those of the launch. Nothing is kept in registers across a grid-wide barrier, and nothing is said of pointers that
+//! held in one launch alone: the passes over fused kernels know nothing of blocks that run several others, and are
+//! left out, and LLVM takes a barrier for what may change all memory.
+
+use super::indices::Index;
+use super::partitions::{Number, coordinates, extent};
+use super::specialisation::{Parameter, Shape, SiteReader};
+use super::{BLOCK_BARRIER, GroupBuilder, segment};
+use crate::affine::Axis;
+use crate::codegen::CodegenError;
+use crate::codegen::ir::{Block, Builder, Linkage, Opcode, Type, Value};
+use crate::kernel::KernelModel;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use std::ops::Range;
+
+/// Members between two grid-wide barriers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Phase {
+    /// Their positions in the group.
+    members: Range<usize>,
+    /// The grid of each of them.
+    grid: [Number; 3],
+}
+
+impl SiteReader<'_, '_> {
+    /// The phases of a cooperative group; none of another one. What of their grids is known at run time only
+    /// becomes a parameter.
+    pub(super) fn phases(&self, parameters: &mut Vec<Parameter>) -> Vec<Phase> {
+        if !self.group.is_cooperative() {
+            return Vec::new();
+        }
+        let phases = self.group.phases().into_iter();
+        phases
+            .map(|members| {
+                let (launch, _) = self.members[members.start];
+                let number =
+                    |value| Number::of(self.module, &extent(self.graph, value), parameters);
+                Phase {
+                    grid: launch.grid.map(number),
+                    members,
+                }
+            })
+            .collect()
+    }
+}
+
+/// The static shared memory of a kernel of these members, each variable beside the others of its phase.
+pub(super) fn static_shared_bytes(shape: &Shape, models: &[KernelModel]) -> u64 {
+    let of = |members: Range<usize>| -> u64 {
+        let members = shape.members[members].iter();
+        members
+            .map(|member| models[member.kernel.0].static_shared_bytes)
+            .sum()
+    };
+    let phases = shape.phases.iter();
+    let most = phases.map(|phase| of(phase.members.clone())).max();
+    most.unwrap_or_else(|| of(0..shape.members.len()))
+}
+
+impl GroupBuilder<'_, '_> {
+    /// What the phases do, one after the other, where the builder stands.
+    pub(super) fn write_phases(
+        &self,
+        function: Value,
+        builder: &Builder,
+        bodies: &[segment::Body],
+    ) -> Result<(), CodegenError> {
+        self.share_memory_in_turn();
+        let int = Type::integer(self.module, 32);
+        let own = Index::Block(Axis::X).read(self.module, builder);
+        let resident = Index::GridSize(Axis::X).read(self.module, builder);
+        for (number, phase) in self.specialisation.shape.phases.iter().enumerate() {
+            if number > 0 {
+                let barrier = link_barrier(self.module, &format!("{}_grid{number}", self.name))?;
+                builder.call(barrier.value_type(), barrier, &[]);
+            }
+            let grid = phase.grid.map(|extent| extent.value(self.module, function));
+            let area = builder.binary(Opcode::LLVMMul, grid[0], grid[1]);
+            let count = builder.binary(Opcode::LLVMMul, area, grid[2]);
+            let [walk, done] = ["walk", "done"].map(|name| Block::append(function, name));
+            let any = builder.is_below(own, count);
+            let entry = builder.block();
+            builder.branch_on(any, walk, done);
+
+            builder.continue_in(walk);
+            let linear = builder.phi(int);
+            linear.add_incoming(own, entry);
+            let block = coordinates(self.module, function, builder, linear, phase.grid);
+            let given = |index: Index| match index {
+                Index::Block(axis) => Ok(block[axis.index()]),
+                Index::GridSize(axis) => Ok(grid[axis.index()]),
+                Index::Thread(_) | Index::BlockSize(_) => Err(CodegenError::Inconsistent(format!(
+                    "nothing gives a member its {index:?}"
+                ))),
+            };
+            for position in phase.members.clone() {
+                if position > phase.members.start {
+                    self.begin_segment(builder, &[position]);
+                }
+                self.run_member(function, builder, (position, &bodies[position]), &given)?;
+                if self.model(position).asynchronous_copies {
+                    self.wait_for_copies(builder);
+                }
+            }
+            // Shared memory is the next block's, whose warps are to begin together.
+            if phase
+                .members
+                .clone()
+                .any(|position| self.uses_block(position))
+            {
+                self.synchronise(builder, BLOCK_BARRIER, 0);
+            }
+            let next = builder.binary(Opcode::LLVMAdd, linear, resident);
+            let more = builder.is_below(next, count);
+            let last = builder.block();
+            builder.branch_on(more, walk, done);
+            linear.add_incoming(next, last);
+            builder.continue_in(done);
+        }
+        Ok(())
+    }
+
+    /// Whether a member rests on what a block has, shared memory or warps that go together.
+    fn uses_block(&self, position: usize) -> bool {
+        let model = self.model(position);
+        model.static_shared_bytes > 0
+            || model.dynamic_shared
+            || model.warp_operations
+            || !model.barriers.is_empty()
+    }
+
+    /// Puts the shared variables of all phases on top of each other, those of one beside each other. All blocks wait
+    /// between two phases, and what a member finds before it writes is undefined.
+    fn share_memory_in_turn(&self) {
+        let phases = self.specialisation.shape.phases.iter();
+        let variables: Vec<Vec<Value>> = phases
+            .map(|phase| {
+                let members = phase.members.clone();
+                let prefixes: Vec<String> = members.map(|at| self.prefix(at)).collect();
+                let is_own = |global: &Value| {
+                    let name = global.name();
+                    let shared = global.ty().address_space() == SHARED_ADDRESS_SPACE;
+                    shared
+                        && !global.is_declaration()
+                        && prefixes.iter().any(|prefix| name.starts_with(prefix))
+                };
+                Value::globals(self.module)
+                    .into_iter()
+                    .filter(is_own)
+                    .collect()
+            })
+            .collect();
+        if variables.iter().filter(|own| !own.is_empty()).count() < 2 {
+            return;
+        }
+        let (mut bytes, mut alignment) = (0, 1);
+        let mut places = Vec::new();
+        for own in variables {
+            let mut end = 0_u64;
+            for variable in own {
+                let ty = variable.value_type();
+                let aligned = variable.alignment().max(ty.alignment(self.module)).max(1);
+                let begin = end.next_multiple_of(u64::from(aligned));
+                places.push((variable, begin));
+                end = begin + ty.allocation_bytes(self.module);
+                alignment = alignment.max(aligned);
+            }
+            bytes = bytes.max(end);
+        }
+        let ty = Type::integer(self.module, 8).array(bytes);
+        let name = format!("{}_shared", self.name);
+        let storage = Value::add_global(self.module, &name, ty, SHARED_ADDRESS_SPACE);
+        storage.set_linkage(Linkage::LLVMInternalLinkage);
+        storage.set_initializer(Some(ty.poison()));
+        storage.set_alignment(alignment);
+        for (variable, begin) in places {
+            variable.replace_uses_with(storage.constant_offset(self.module, begin));
+            variable.delete_global();
+        }
+    }
+}
+
+/// A copy of the barrier, to be called once.
+pub(super) fn link_barrier(module: &Module, name: &str) -> Result<Value, CodegenError> {
+    let failed = |message: inkwell::support::LLVMString| CodegenError::Llvm(message.to_string());
+    let text = format!("{}\0", BARRIER.replace("$NAME", name));
+    let text = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "grid barrier");
+    let context = module.get_context();
+    let library = context.create_module_from_ir(text).map_err(failed)?;
+    library.set_triple(&module.get_triple());
+    library.set_data_layout(&module.get_data_layout());
+    module.link_in_module(library).map_err(failed)?;
+    let barrier = Value::function(module, name)
+        .ok_or_else(|| CodegenError::Inconsistent(format!("{name} is not linked")))?;
+    barrier.set_linkage(Linkage::LLVMInternalLinkage);
+    Ok(barrier)
+}
+
+const BARRIER: &str = include_str!("grid_barrier.ll");
+const SHARED_ADDRESS_SPACE: u32 = 3;
