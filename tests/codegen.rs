@@ -91,7 +91,7 @@ fn cpu_image_runs() {
         toolkit_version: 13_000,
         managed: Vec::new(),
         libdevice: libdevice(),
-        object: object.clone(),
+        objects: [object.clone(), object.with_extension("instrumented.o")],
         debug: false,
     };
     let image = CpuImageWork::new(&module, request).emit().unwrap();
@@ -205,7 +205,7 @@ fn warp_half_and_conversion_operations_are_supported() {
         toolkit_version: 13_000,
         managed: Vec::new(),
         libdevice: libdevice(),
-        object: object.clone(),
+        objects: [object.clone(), object.with_extension("instrumented.o")],
         debug: false,
     };
     let image = CpuImageWork::new(&module, request).emit().unwrap();

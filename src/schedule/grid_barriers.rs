@@ -371,6 +371,7 @@ impl<'a> Judge<'a> {
             segments: Vec::new(),
             awaited_copies: self.awaited_copies(&all),
             issued_before: Vec::new(),
+            partial_guards: Vec::new(),
             variant: Variant::default(),
             grid_barriers,
         }
