@@ -21,6 +21,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     keep_synchronisations: false,
     launch_batches: false,
     persistent_loops: false,
+    grid_barriers: false,
     asks_memory: false,
     remaps_threads: true,
     one_base: false,

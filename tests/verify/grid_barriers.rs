@@ -309,6 +309,7 @@ fn a_member_waits_for_a_batch() {
     let mut plan = with_barrier(&chain);
     plan.batched_regions.push(BatchedRegion {
         outside_loops: 0,
+        drained_before: Vec::new(),
         statements: vec![BatchedStatement {
             launch: chain.launches[1],
             touches: Vec::new(),
@@ -451,6 +452,7 @@ fn plan_of_sweeps(launches: &[LaunchId]) -> FusionPlan {
     plan.groups[0].grid_barriers = (1..launches.len()).collect();
     plan.batched_regions.push(BatchedRegion {
         outside_loops: 0,
+        drained_before: Vec::new(),
         statements: vec![BatchedStatement {
             launch: *launches.last().unwrap(),
             touches: Vec::new(),
