@@ -259,6 +259,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
             tensor: Default::default(),
             tensor_emit: None,
             fusion: Fusion::Off,
+            boundaries: Default::default(),
             report: None,
             stop_after: None,
             dump: Vec::new(),
