@@ -3,7 +3,7 @@
 use sirius_rs::dependence::{DependenceKind, Scope};
 use sirius_runtime::abi::access;
 use sirius_runtime::trace::{Access, NO_ORDINAL, Record};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A thread of a launch: its block, and its linear index in the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,8 +41,7 @@ pub struct History {
     pub launches: BTreeMap<u32, LaunchSeen>,
     /// By source launch, sink launch and kind.
     pub meetings: BTreeMap<(u32, u32, DependenceKind), Meeting>,
-    /// By the number of an allocation.
-    tables: Vec<Table>,
+    tables: HashMap<u32, Table>,
 }
 
 impl History {
@@ -88,16 +87,14 @@ impl History {
                 }
             }
             Record::Freed { ordinal } => {
-                if let Some(table) = self.tables.get_mut(*ordinal as usize) {
-                    *table = Table::default();
-                }
+                self.tables.remove(ordinal);
             }
             // The host's own accesses separate what came before from what comes after.
             Record::Copy {
                 destination, bytes, ..
             }
             | Record::Set { destination, bytes } => {
-                if let Some(table) = self.tables.get_mut(destination.ordinal as usize) {
+                if let Some(table) = self.tables.get_mut(&destination.ordinal) {
                     table.forget(destination.offset, *bytes);
                 }
             }
@@ -115,11 +112,7 @@ impl History {
             access::STORE => Conduct::Writes,
             _ => Conduct::Updates,
         };
-        let ordinal = access.ordinal as usize;
-        if self.tables.len() <= ordinal {
-            self.tables.resize_with(ordinal + 1, Table::default);
-        }
-        let table = &mut self.tables[ordinal];
+        let table = self.tables.entry(access.ordinal).or_default();
         let meetings = &mut self.meetings;
         for cell in table.cells(access.offset, u64::from(access.size)) {
             cell.touch(launch, point, conduct, &mut |source, from, kind| {
