@@ -61,6 +61,10 @@ fn block_sum(scene: &mut Scene) -> KernelId {
     scene.block_sum("block_sum")
 }
 
+fn spread(scene: &mut Scene) -> KernelId {
+    scene.spread("spread")
+}
+
 impl Several {
     /// All three, each tested by itself.
     fn plan(&self) -> FusionPlan {
@@ -134,7 +138,7 @@ fn refuses_neighbours_of_any_two() {
 
 #[test]
 fn a_barrier_stands_whoever_is_there() {
-    let kernels = [pointwise, pointwise, block_sum];
+    let kernels = [pointwise, block_sum, spread];
     let made = several(false, kernels);
     assert!(!refusals(&made.scene, &made.plan()).is_empty());
     // The second may be absent, but what stands before it would be too early.
