@@ -19,6 +19,7 @@ mod measure;
 mod models;
 mod outcome;
 mod outputs;
+mod overlaps;
 mod planning;
 mod preprocess;
 mod ptx_module;
@@ -476,6 +477,7 @@ fn compile_fused(
         return Ok(());
     };
     let analysis = tuning::choose(&program, analysis, build, outcome)?;
+    let analysis = overlaps::add(analysis, build, outcome)?;
     save::analysis(build, &analysis)?;
     if objects_will_do && *analysis.plan.plan() == FusionPlan::default() {
         outcome.objects_as_they_are = true;
@@ -611,7 +613,8 @@ fn analyze(
     let stages = (&mut clock, relate);
     let analysis = plan_program(facts, (&build, toolchain), stages, outcome)?;
     let analysis = analysis.ok_or_else(stopped)?;
-    let mut analysis = tuning::choose(&program, analysis, &build, outcome)?;
+    let analysis = tuning::choose(&program, analysis, &build, outcome)?;
+    let mut analysis = overlaps::add(analysis, &build, outcome)?;
     if resources::decide(&build, toolchain) {
         (analysis, _) = clock.time(Stage::Codegen, || {
             resources::judge(&program, analysis, &build, toolchain)
@@ -750,6 +753,7 @@ fn schedule_options(build: &Build, toolchain: &Toolchain) -> ScheduleOptions {
     ScheduleOptions {
         fusion,
         limits: Limits::of(architectures, toolchain.version),
+        overlap: overlaps::obstacle(build).is_none(),
         ..ScheduleOptions::from(&build.sirius)
     }
 }

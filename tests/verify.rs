@@ -766,6 +766,8 @@ mod maps;
 mod runs;
 #[path = "verify/segments.rs"]
 mod segments;
+#[path = "verify/overlap.rs"]
+mod overlap;
 #[path = "verify/partitions.rs"]
 mod partitions;
 #[path = "verify/persistent.rs"]

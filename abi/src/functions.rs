@@ -60,6 +60,8 @@ macro_rules! functions_of_kernels {
                 unsafe extern "C" fn(*mut ThreadContext, *const c_void, *const c_void, *const c_void, *mut c_void, u32, u32, u32), "";
             // Others run before memory is read once more.
             __sirius_give_way: unsafe extern "C" fn(*mut ThreadContext), "";
+            // `griddepcontrol.wait` of a kernel that may begin early.
+            __sirius_dependency_wait: unsafe extern "C" fn(*mut ThreadContext), "";
             // Other lanes come to the same place: the number of the step.
             __sirius_keep_step: unsafe extern "C" fn(*mut ThreadContext, u32), "";
             // Where the blocks of a grid meet, or 0.

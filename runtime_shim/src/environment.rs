@@ -22,6 +22,9 @@ pub struct Settings {
     pub memory_dump: Option<PathBuf>,
     /// `SIRIUS_DUMP_WHOLE`: contents of any size, not only of small allocations.
     pub whole_dump: bool,
+    /// `SIRIUS_OVERLAP`: from which block on the blocks are chosen that begin before the launch before them has ended;
+    /// `None` for `late`: each begins in its turn.
+    pub overlap: Option<u64>,
     /// `SIRIUS_WATCH`: the byte whose last writer is told. Blocks then run one after the other.
     pub watch: Option<Watch>,
 }
@@ -90,6 +93,18 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
             }
         },
     };
+    let overlap = match variable("SIRIUS_OVERLAP") {
+        None => Some(0),
+        Some(text) if text == "late" => None,
+        Some(text) => match text.to_str().and_then(|text| text.trim().parse().ok()) {
+            Some(first) => Some(first),
+            None => {
+                return Err(format!(
+                    "SIRIUS_OVERLAP is {text:?}, but must be `late` or a number"
+                ));
+            }
+        },
+    };
     let path = |name| {
         variable(name)
             .filter(|value| !value.is_empty())
@@ -106,6 +121,7 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
         trace: path("SIRIUS_TRACE"),
         memory_dump: path("SIRIUS_DUMP_MEMORY"),
         whole_dump: path("SIRIUS_DUMP_WHOLE").is_some(),
+        overlap,
         watch,
     })
 }
@@ -140,6 +156,7 @@ mod tests {
             })
         );
         assert!(read(|name| (name == "SIRIUS_WATCH").then(|| "3".into())).is_err());
+        assert!(read(|name| (name == "SIRIUS_OVERLAP").then(|| "soon".into())).is_err());
     }
 
     #[test]

@@ -12,16 +12,19 @@ use std::collections::BTreeSet;
 pub enum Boundary {
     /// `grid-barrier`: launches that need what other blocks made become one cooperative launch with grid-wide barriers.
     GridBarrier,
+    /// `overlap`: the later of two launches begins before the earlier one has ended.
+    Overlap,
 }
 
 impl Boundary {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::GridBarrier];
+    pub const ALL: [Self; 2] = [Self::GridBarrier, Self::Overlap];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::GridBarrier => "grid-barrier",
+            Self::Overlap => "overlap",
         }
     }
 }

@@ -79,7 +79,8 @@ pub(super) static OWN_GROUPS: &[Group] = &[
                 "sirius-boundaries",
                 "none|all|NAME,...",
                 "what is done where launches stay apart: grid-barrier makes launches that need what other blocks made one \
-                 cooperative launch, with barriers across its grid (default: none)",
+                 cooperative launch, with barriers across its grid; overlap lets a launch begin before the one before it has \
+                 ended, from sm_90 on (default: none)",
             ),
             says(
                 "sirius-planner",

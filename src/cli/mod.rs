@@ -8,9 +8,9 @@
 //! sets is a field of [`Build`] or [`SiriusOptions`], whose default [`parse()`] gives.
 
 pub mod architecture;
+mod boundaries;
 pub mod command;
 pub mod dependencies;
-mod boundaries;
 mod descriptions;
 mod draft;
 mod embedded;

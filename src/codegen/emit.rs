@@ -99,6 +99,7 @@ pub fn emit(
             takes_stub: false,
         },
         announce_site: on_cpu.then_some("__sirius_launch_site"),
+        announce_successor: on_cpu.then_some("__sirius_overlap_follows"),
         announce_side: on_cpu,
     };
     if build.sirius.tuning.timed {

@@ -34,6 +34,7 @@ mod indices;
 mod launch_bounds;
 mod loops;
 mod memory;
+mod overlap;
 mod heterogeneous;
 mod names;
 mod passes;
@@ -191,6 +192,11 @@ pub(super) fn build_kernels<'ctx>(
         })
         .collect::<Result<Vec<FusedFunction>, CodegenError>>()?;
     passes::run(&module, &mut kernels)?;
+    for (kernel, order) in built.iter().zip(orders) {
+        if kernel.is_whole {
+            overlap::check(program, &module, kernel, &order.specialisation.shape)?;
+        }
+    }
     let of_batches = |kernel: &Built, own: &[usize]| -> Vec<BatchedSite> {
         let own = statements_at(own, statements, sites).into_iter();
         own.map(|(statement, site)| BatchedSite {
@@ -380,7 +386,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     (None, false) => Given::Nothing,
                 };
                 let by_field = by_field(shape.members.len(), self.optimisations);
-                let segment = self.segments.get(&(member.kernel, form, given, by_field));
+                let untouched = shape.untouched.clone();
+                let key = (member.kernel, form, given, by_field, untouched);
+                let segment = self.segments.get(&key);
                 let segment =
                     segment.ok_or_else(|| CodegenError::Inconsistent("no body".into()))?;
                 Ok((segment, prefix))

@@ -24,6 +24,7 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, allow_shared, announce_side, announce_site,
     launch_kernel, variable_address,
 };
+use super::overlap::launch_early;
 use super::{CodegenError, FusedKernel, FusedParameter};
 use crate::dependence::Guard;
 use crate::kernel::KernelModel;
@@ -62,7 +63,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
     }
 
     /// `i32 sirius.group.G(ptr frame, i32 first site, operands of the last member)`: fused behind its
-    /// guard, else the originals.
+    /// guard, else the originals. Where it may begin early the third parameter says whether it may now.
     pub(super) fn fused_or_not(
         &self,
         graph: &LaunchGraph,
@@ -76,10 +77,13 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let int = context.i32_type();
         let last = members.len() - 1;
         let name = format!("sirius.group.{}", self.number);
-        let first = [
+        let mut first = vec![
             context.ptr_type(inkwell::AddressSpace::default()).into(),
             int.into(),
         ];
+        if group.overlap.is_some() {
+            first.push(int.into());
+        }
         let function = add_operand_function(program, &name, &first, &members[last]);
         let builder = context.create_builder();
         let [entry, complete, room, ask, fused, separate] =
@@ -199,7 +203,13 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
                 Some(_) => &cooperative(launcher),
                 None => launcher,
             };
-            let status = launch_kernel(program, &builder, by, key, &configuration, &slots)?;
+            let status = match &group.overlap {
+                Some(_) => {
+                    let early = (key, parameters[2].into_int_value());
+                    launch_early(program, &builder, launcher, early, &configuration, &slots)?
+                }
+                None => launch_kernel(program, &builder, by, key, &configuration, &slots)?,
+            };
             builder.build_return(Some(&status))?;
         }
 

@@ -13,6 +13,7 @@ use super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::group::GroupFunctions;
 use super::launch_call::{Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function};
 use super::leaving::{issue, issue_where_left};
+use super::overlap::keep_last_launches;
 use super::region::{HostFlow, blocks_of, exits_of_region};
 use super::reserve::{PassedPointer, Reservations};
 use super::shared_functions::SharedFunctions;
@@ -47,6 +48,8 @@ pub fn rewrite_launches(
     launcher: &Launcher,
 ) -> Result<(), CodegenError> {
     let waiting = Waiting::all(plan.plan(), batches);
+    let kept = fused.iter().map(|kernel| &plan.plan().groups[kernel.group]);
+    let follows = keep_last_launches(program, graph, kept, &launch_calls(program), launcher)?;
     // Their numbers are those of the calls as they are now.
     let all_operations = calls_of_operations(program);
     let operations = operation_calls(&all_operations, graph);
@@ -91,6 +94,7 @@ pub fn rewrite_launches(
             kernel,
             layout: FrameLayout::of(program, &members),
             members,
+            follows: follows.get(&last.launch).copied(),
             waiting: waiting.iter().find(|each| each.launch() == last.launch),
             in_loop: group.members.iter().any(|member| {
                 let block = launches
@@ -114,7 +118,7 @@ pub fn rewrite_launches(
     for (moving, frame) in in_order {
         let last = &moving.members[moving.members.len() - 1];
         let host = last.block.get_parent();
-        let host = host.ok_or_else(|| detached(last.launch))?;
+        let host = host.ok_or_else(|| detached(last.launch.id))?;
         let flow = flows.entry(host).or_insert_with(|| HostFlow::of(host));
         let stages = (program, graph, models);
         let flush = move_group(stages, moving, frame, launcher, flow, &mut shared)?;
@@ -144,7 +148,7 @@ fn frames<'ctx>(
     for (number, group) in moving.iter().enumerate() {
         let calls = group.members.iter().map(|member| places.get(&member.call));
         let calls: Option<Vec<usize>> = calls.map(Option::<&usize>::copied).collect();
-        let calls = calls.ok_or_else(|| detached(group.members[0].launch))?;
+        let calls = calls.ok_or_else(|| detached(group.members[0].launch.id))?;
         let (first, last) = (calls.iter().min(), calls.iter().max());
         order.extend(first.zip(last).map(|(first, last)| (*first, *last, number)));
     }
@@ -154,7 +158,7 @@ fn frames<'ctx>(
         let group = &moving[number];
         let block = group.members[0].block;
         let host = block.get_parent();
-        let host = host.ok_or_else(|| detached(group.members[0].launch))?;
+        let host = host.ok_or_else(|| detached(group.members[0].launch.id))?;
         let one_block = group.members.iter().all(|member| member.block == block);
         let pieces = pieces.entry(host).or_default();
         let mut known = pieces.iter_mut();
@@ -484,6 +488,8 @@ struct Moving<'a, 'ctx> {
     members: Vec<MemberCall<'a, 'ctx>>,
     layout: FrameLayout<'ctx>,
     waiting: Option<&'a Waiting<'a>>,
+    /// Whether it may begin early, where it ever may.
+    follows: Option<IntValue<'ctx>>,
     /// A host loop is around some of its launches.
     in_loop: bool,
 }
@@ -525,6 +531,7 @@ fn move_group<'ctx>(
         let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![frame.into()];
         let function = if index == last {
             arguments.push(of_group.first_site().into());
+            arguments.extend(moving.follows.map(BasicMetadataValueEnum::from));
             let function = match in_part {
                 Some(run) => of_group.last_in_part(run)?,
                 None => of_group.fused_or_not(
@@ -560,11 +567,8 @@ fn move_group<'ctx>(
     Ok(exits.into_iter().map(flush_at).collect())
 }
 
-fn detached(launch: &Launch) -> CodegenError {
-    CodegenError::Inconsistent(format!(
-        "launch {} stands outside of a function",
-        launch.id.0
-    ))
+pub(super) fn detached(launch: LaunchId) -> CodegenError {
+    CodegenError::Inconsistent(format!("launch {} stands outside of a function", launch.0))
 }
 
 /// A launch that pends reports success at its old place, as an asynchronous launch does; one that

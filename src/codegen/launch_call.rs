@@ -22,8 +22,20 @@ pub struct Launcher {
     pub driver_launch: DriverLaunch,
     /// The function that is told which launch site follows.
     pub announce_site: Option<&'static str>,
+    /// The function that is told that a launch may begin early behind the one that follows.
+    pub announce_successor: Option<&'static str>,
     /// The CPU device's statistics are told which side of a guarded launch runs.
     pub announce_side: bool,
+}
+
+impl Launcher {
+    /// `cudaLaunchKernelExC`, or its per-thread-default-stream twin.
+    pub(super) fn launch_with_attributes(&self) -> &'static str {
+        match self.launch_function.ends_with("_ptsz") {
+            true => "cudaLaunchKernelExC_ptsz",
+            false => "cudaLaunchKernelExC",
+        }
+    }
 }
 
 /// A function that launches by a handle.

@@ -31,6 +31,7 @@ mod leaving;
 mod link;
 mod loadable;
 mod matrix_places;
+mod overlap;
 mod parts;
 mod pending;
 pub mod ptx;

@@ -49,6 +49,7 @@ impl Analysis {
         report.add_batched_regions(&orders);
         report.add_reservations(graph, &self.reserved);
         report.planning.clone_from(&self.planning);
+        report.overlaps = self.report_overlaps(build);
         let inputs: Vec<PathBuf> = build
             .inputs
             .iter()

@@ -296,6 +296,10 @@ impl Analysis {
     pub(super) fn plan_of(&self, groups: Vec<FusionGroup>) -> Option<VerifiedPlan> {
         let found = (&self.graph, self.models.as_slice(), &self.dependences);
         let in_batches = !self.plan.plan().batched_regions.is_empty();
-        plan_of(found, groups, &self.options, in_batches)
+        // What overlaps depends on the rest of the plan.
+        let groups = groups.into_iter();
+        let groups = groups.filter(|group| group.overlap.is_none()).collect();
+        let plan = plan_of(found, groups, &self.options, in_batches)?;
+        Some(self.overlapped(plan))
     }
 }

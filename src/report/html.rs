@@ -1,11 +1,11 @@
 //! The report as one self-contained page: a summary, then launches, fusions, pairs that stay unfused and dependences, each
 //! row with an anchor that the others link to. A box filters all rows; without scripts everything is there all the same.
 
-use super::persistent;
 use super::text::{details, name_at, place, qualities, resources};
 use super::{
     Extent, Report, ReportExecuted, ReportFusion, ReportNode, ReportNodeKind, batches, kind_name,
 };
+use super::{overlaps, persistent};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
@@ -30,6 +30,7 @@ pub fn render_html(report: &Report) -> String {
     fusions(&mut page, report);
     regions(&mut page, report);
     persistent_loops(&mut page, report);
+    overlapped(&mut page, report);
     reservations(&mut page, report);
     unfused(&mut page, report, &links);
     dependences(&mut page, report);
@@ -342,6 +343,17 @@ fn persistent_loops(page: &mut String, report: &Report) {
         .collect();
     let title = ("loops", "Host loops inside kernels");
     section(page, title, &["loop"], &rows, false);
+}
+
+fn overlapped(page: &mut String, report: &Report) {
+    let all = report.overlaps.iter();
+    let lines = all.flat_map(|each| overlaps::lines(report, each));
+    let rows: Vec<_> = lines
+        .enumerate()
+        .map(|(index, line)| (format!("o{index}"), vec![escape(&line)]))
+        .collect();
+    let title = ("overlaps", "Launches that begin early");
+    section(page, title, &["launch"], &rows, false);
 }
 
 fn reservations(page: &mut String, report: &Report) {

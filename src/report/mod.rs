@@ -20,6 +20,7 @@ mod former;
 mod grid_barriers;
 mod html;
 mod maps;
+mod overlaps;
 mod persistent;
 mod planning;
 mod reservations;
@@ -36,6 +37,7 @@ pub use executed::{ReportExecuted, StatisticsError};
 pub use grid_barriers::{ReportGridBarrier, ReportOrdered};
 pub use html::render_html;
 pub use maps::ReportMap;
+pub use overlaps::{ReportInTurn, ReportOverlap, ReportOverlaps};
 pub use persistent::ReportPersistentLoop;
 pub use planning::ReportPlanning;
 pub use reservations::ReportReservation;
@@ -88,6 +90,9 @@ pub struct Report {
     /// Allocations that take no memory while only fused kernels run; known once code was generated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<ReportReservation>,
+    /// Launches that begin before the one before them has ended, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlaps: Option<ReportOverlaps>,
     /// Who chose the groups; `None` where there was nothing to choose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planning: Option<ReportPlanning>,
@@ -413,6 +418,7 @@ pub fn build_report(
             .map(|node| describe(graph, kernels, node))
             .collect(),
         edges: edges.collect(),
+        overlaps: None,
         planning: None,
         fusions: plan
             .groups

@@ -4,7 +4,7 @@ use super::fold::{again, fold};
 use super::{
     Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, batches, kind_name, scope_name,
 };
-use super::{grid_barriers, persistent};
+use super::{grid_barriers, overlaps, persistent};
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
 
@@ -66,6 +66,10 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
     }
     for reservation in &report.reservations {
         let _ = writeln!(text, "{}", reservation.line(report));
+    }
+    if let Some(overlaps) = &report.overlaps {
+        let lines = overlaps::lines(report, overlaps);
+        let _ = writeln!(text, "\n{}", lines.join("\n"));
     }
     if let Some(planning) = &report.planning {
         let _ = writeln!(text, "\n{}", planning.sentence());

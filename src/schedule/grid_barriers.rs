@@ -374,6 +374,7 @@ impl<'a> Judge<'a> {
             partial_guards: Vec::new(),
             variant: Variant::default(),
             grid_barriers,
+            overlap: None,
         }
     }
 }

@@ -434,6 +434,7 @@ impl<'a> Judge<'a> {
             partial_guards: Vec::new(),
             variant: Variant::default(),
             grid_barriers: Vec::new(),
+            overlap: None,
         }
     }
 

@@ -28,6 +28,7 @@ mod iterations;
 mod liveness;
 mod local;
 mod obstacle;
+mod overlap;
 mod patterns;
 mod persistent;
 mod layout;
@@ -59,6 +60,7 @@ pub use expansion::without_unbacked;
 pub use grid_barriers::plan_grid_barriers;
 pub use layout::{Alignment, Layout};
 pub use local::{plan_fusion, plan_fusion_as};
+pub use overlap::{Overlap, Unoverlapped, overlap_launches, without_overlaps};
 pub use patterns::{LaunchRelation, Patterns};
 pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
@@ -233,6 +235,9 @@ pub struct FusionGroup {
     /// How its kernel is made.
     #[serde(default, skip_serializing_if = "Variant::is_usual")]
     pub variant: Variant,
+    /// Its kernel may begin before the launch before it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlap: Option<Overlap>,
     /// Members in front of which all blocks of the launch wait for each other, by position, ascending: they need what
     /// other blocks made. Where there are some, the launch is cooperative, and its blocks run those of the members'
     /// grids one after the other; members between two such barriers have one grid, and see each other's blocks as in
@@ -561,6 +566,8 @@ pub struct ScheduleOptions {
     pub asks_memory: bool,
     /// Members may be remapped over the threads of others.
     pub remaps_threads: bool,
+    /// Launches may begin before the one before them has ended.
+    pub overlap: bool,
     /// Pointers into one allocation become one, for which a launch may be a group of its own.
     pub one_base: bool,
     /// Whole blocks of members may be blocks of others in another arrangement.
@@ -595,6 +602,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
             remaps_threads: options
                 .optimisations
                 .contains(&Optimisation::ThreadRemapping),
+            overlap: options.boundaries.contains(&Boundary::Overlap),
             one_base: options
                 .optimisations
                 .contains(&Optimisation::PointerRebasing),

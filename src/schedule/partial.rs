@@ -200,6 +200,7 @@ impl<'a> Judge<'a> {
             partial_guards,
             grid_barriers: Vec::new(),
             variant: Variant::default(),
+            overlap: None,
         }
     }
 

@@ -82,6 +82,9 @@
 //! replaces may be given other memory there (`expansion`). Or they follow each other in one kernel (`persistent`): then
 //! any two of them are judged as one group. A wait of the host between them is made up for when they are issued.
 //!
+//! *Beside the launch before it* runs what a kernel does before its wait, where a plan lets it begin early (`overlap`):
+//! loads from memory that this launch never writes, and nothing else.
+//!
 //! Barriers of members must be met by whole blocks; inside a segment nothing changes otherwise. Static
 //! shared memory is each member's own, or another's after a barrier or in another block partition,
 //! which code generation sees to; dynamic shared memory, which members overlay, and warp operations
@@ -112,6 +115,7 @@ mod liveness;
 mod member;
 mod one_thread;
 mod operations;
+mod overlap;
 mod shared_memory_reuse;
 
 mod fixed;
@@ -138,6 +142,7 @@ mod batches;
 pub use barriers::is_redundant;
 pub use buffer_promotion::{PromotedBuffer, WindowSize, buffer_promotion_conflict};
 pub use joining::{JoinedLoops, join_conflict};
+pub use overlap::early_access;
 pub use refusal::Refusal;
 pub use row_promotion::{PromotedStream, RowLength, RowPromotion, row_promotion_conflict};
 pub use shared_memory_reuse::{SharedPlace, shared_memory_reuse_conflict};
@@ -201,6 +206,8 @@ pub fn verify(
                 false => device::refusals(graph, group, members, &moved, &mut known),
                 true => grid_barriers::refusals(graph, &plan, (group, members), &mut known),
             });
+            let own = (*group, members.as_slice());
+            refusals.extend(overlap::refusals(&host, kernels, &sites, &plan, own));
         }
     }
     if !plan.groups.is_empty() || !plan.batched_regions.is_empty() {

@@ -170,6 +170,27 @@ pub enum Refusal {
     NotBatched { launch: LaunchId, what: String },
     #[error("launches of {} cannot follow each other in one kernel: {what}", launch.0)]
     NotPersistent { launch: LaunchId, what: String },
+    #[error("launch {} cannot begin before the one before it has ended: {what}", launch.0)]
+    NotOverlapped { launch: LaunchId, what: String },
+    #[error("launch {} is not the one right before launch {} in its stream", predecessor.0, launch.0)]
+    NotRightBefore {
+        launch: LaunchId,
+        predecessor: LaunchId,
+    },
+    #[error("launch {} would load from {target} before it waits: {what}", launch.0)]
+    LoadsTooEarly {
+        launch: LaunchId,
+        target: String,
+        what: String,
+    },
+    #[error("a version of a kernel that begins early may end without having waited")]
+    NeverWaits,
+    #[error("a version of a kernel that begins early {what} before it waits")]
+    WaitsTooLate { what: String },
+    #[error(
+        "a version of a kernel that begins early may tell its successor to begin before it has waited"
+    )]
+    TriggersTooEarly,
     #[error("{what} (node {}) stands between launches that wait for their batches", node.0)]
     PassedByBatches { node: NodeId, what: String },
     #[error("launch {} waits for its batch and may touch more than the plan says ({what})", launch.0)]

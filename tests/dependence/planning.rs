@@ -25,6 +25,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     asks_memory: false,
     remaps_threads: true,
     one_base: false,
+    overlap: false,
     permutes_blocks: true,
     expands_buffers: false,
     reuses_shared_memory: true,

@@ -440,6 +440,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         segments: Vec::new(),
         variant: Variant::default(),
         grid_barriers: Vec::new(),
+        overlap: None,
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {

@@ -7,12 +7,12 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::driver::execution;
 use super::{Dim3, device, function, graph, registration, stream};
 use crate::error::{CudaError, CudaResult, set_device_failure};
-use crate::execution::{Failure, Launch, fiber, grid};
+use crate::execution::{Failure, Launch, fiber, grid, overlap};
 use crate::memory::{self, MemoryKind};
 use crate::registry::{self, KernelRecord};
 use crate::{check, statistics, termination, trace};
@@ -243,6 +243,8 @@ pub struct Blocks {
     pub cooperative: bool,
     /// Extents of the clusters whose blocks are; zeros where the launch leaves that to the kernel.
     pub cluster: [u32; 3],
+    /// They may begin before the launch before has ended.
+    pub early: bool,
 }
 
 impl Blocks {
@@ -250,12 +252,18 @@ impl Blocks {
     pub const INDEPENDENT: Self = Self {
         cooperative: false,
         cluster: [0; 3],
+        early: false,
     };
     /// To be there at the same time.
     pub const COOPERATIVE: Self = Self {
         cooperative: true,
         ..Self::INDEPENDENT
     };
+
+    fn wait_for_each_other(self) -> bool {
+        let early = false;
+        Self { early, ..self } != Self::INDEPENDENT
+    }
 }
 
 /// Grid, block, dynamic shared memory in bytes, stream handle.
@@ -307,7 +315,7 @@ pub fn launch_as(
 ) -> CudaResult {
     let site = match (SITE.replace(trace::NO_SITE), blocks) {
         // The compiler takes the call for a fence.
-        (trace::NO_SITE, blocks) if blocks != Blocks::INDEPENDENT => trace::REPLAYED,
+        (trace::NO_SITE, blocks) if blocks.wait_for_each_other() => trace::REPLAYED,
         (site, _) => site,
     };
     let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
@@ -350,8 +358,14 @@ pub fn launch_as(
         cooperative: blocks.cooperative,
         cluster,
         workspace: [AtomicU32::new(8), AtomicU32::new(0)],
+        predecessor_runs: AtomicBool::new(false),
     };
-    let (counters, failure) = grid::run(&launch);
+    let mut kept = overlap::Kept::at_begin();
+    let (counters, failure) = match blocks.early {
+        true => grid::run_early(&launch, &mut kept),
+        false => grid::run(&launch),
+    };
+    kept.at_end();
     check::launch_ends(&record.display_name);
     let blocks = launch.block_count();
     let threads = blocks.saturating_mul(u64::from(launch.threads_per_block()));
@@ -387,6 +401,7 @@ pub fn run_own(
         cooperative: false,
         cluster: [1; 3],
         workspace: [AtomicU32::new(8), AtomicU32::new(0)],
+        predecessor_runs: AtomicBool::new(false),
     };
     let failure = match grid::run(&launch).1 {
         None => return Ok(()),
@@ -601,12 +616,16 @@ pub fn accept(attribute: &LaunchAttribute, blocks: Blocks) -> CudaResult<Blocks>
     const COOPERATIVE: u32 = 2;
     /// `cudaLaunchAttributeClusterDimension`.
     const CLUSTER_DIMENSION: u32 = 4;
+    /// `cudaLaunchAttributeProgrammaticStreamSerialization`: blocks of other kernels than the compiler's versions do
+    /// not begin early all the same.
+    const STREAM_SERIALIZATION: u32 = 6;
     let mut blocks = blocks;
     match attribute.id {
-        // Ignore, access policy window, synchronisation policy, cluster scheduling preference,
-        // programmatic stream serialisation, priority, memory domains, carve-out: hints where all runs
-        // in order. So is the preferred size of a cluster, beside a smaller one.
-        0 | 1 | 3 | 5 | 6 | 8 | 9 | 10 | 11 | 14 => {}
+        // Ignore, access policy window, synchronisation policy, cluster scheduling preference, priority,
+        // memory domains, carve-out: hints where all runs in order. So is the preferred size of a cluster,
+        // beside a smaller one.
+        0 | 1 | 3 | 5 | 8 | 9 | 10 | 11 | 14 => {}
+        STREAM_SERIALIZATION => blocks.early = attribute.value[0] as u32 != 0,
         COOPERATIVE => blocks.cooperative = attribute.value[0] as u32 != 0,
         CLUSTER_DIMENSION => {
             blocks.cluster = [

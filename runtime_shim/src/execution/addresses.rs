@@ -3,8 +3,8 @@
 //! Invariant: each has the type that compilers call it by.
 
 use super::{
-    barrier::*, clusters::*, cooperative::*, device_functions::*, lockstep::*, shared_barrier::*,
-    warp::*,
+    barrier::*, clusters::*, cooperative::*, device_functions::*, lockstep::*, overlap::*,
+    shared_barrier::*, warp::*,
 };
 use crate::abi::{BlockContext, Texel, ThreadContext};
 use crate::texture::device_functions::*;

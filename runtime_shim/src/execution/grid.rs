@@ -14,11 +14,20 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::arithmetic::DeviceMode;
 use super::block::{BlockRunner, Method};
 use super::fiber::{self, Loan};
-use super::{Failure, Launch, clusters, cooperative};
+use super::{Failure, Launch, clusters, cooperative, overlap};
 use crate::abi::Counters;
 use crate::environment::settings;
 use crate::statistics::accumulate;
 use crate::{fault, termination};
+
+/// [`run`], where blocks may begin early, with memory as it was before the last launch.
+pub fn run_early(launch: &Launch, kept: &mut overlap::Kept) -> (Counters, Option<Failure>) {
+    let method = Method::choose(launch);
+    match method == Method::Fibers && kept.can_begin_early() {
+        true => overlap::run(launch, method, kept),
+        false => run(launch),
+    }
+}
 
 /// Runs all blocks and returns what instrumented code counted, and how the kernel failed if it did.
 pub fn run(launch: &Launch) -> (Counters, Option<Failure>) {

@@ -13,12 +13,13 @@ pub mod device_functions;
 pub mod fiber;
 pub mod grid;
 pub mod lockstep;
+pub mod overlap;
 pub mod shared_barrier;
 pub mod tiles;
 pub mod warp;
 
 use std::ffi::c_void;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::registry::KernelRecord;
 
@@ -44,6 +45,8 @@ pub struct Launch {
     /// What the driver gives to the blocks of a cooperative launch: its size in bytes, and the word of
     /// their barrier.
     pub workspace: [AtomicU32; 2],
+    /// The launch before it has not ended yet, as its blocks see it.
+    pub predecessor_runs: AtomicBool,
 }
 
 // SAFETY: the arguments are only read while the launch runs, which the launching thread waits for.

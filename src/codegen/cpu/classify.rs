@@ -48,6 +48,8 @@ impl Features {
                 if instruction.opcode() == Opcode::LLVMCall
                     && let Some((template, _)) = instruction.called().inline_assembly()
                 {
+                    features.block_barriers |=
+                        template.contains("griddepcontrol.wait") && waits_for_launch(function);
                     features.note_assembly(&template);
                 }
             }
@@ -126,4 +128,10 @@ fn cluster_of(kernel: Value) -> Option<[u32; 3]> {
     let mut extents = text.split(',').map(|extent| extent.trim().parse().ok());
     let mut next = || extents.next().unwrap_or(Some(1));
     Some([next()?, next()?, next()?])
+}
+
+/// Whether a wait for the launch before is one of ours: the runtime runs what stands before it early. In kernels of the
+/// user it does nothing, as launches run one after another.
+pub(super) fn waits_for_launch(function: Value) -> bool {
+    function.name().contains(sirius_abi::FUSED_KERNEL)
 }

@@ -4,6 +4,7 @@
 //! `sirius.asm.OPCODE`. Asynchronous copies are made at once, so that waiting for them is nothing.
 //! Invariant: what is not understood makes the whole template unsupported.
 
+use super::classify::waits_for_launch;
 use super::copies::waits;
 use super::functions::Library;
 use super::integers::arithmetic;
@@ -128,7 +129,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             || matches!(family, "mov" | "selp" | "setp");
         (instruction.predicate.is_none() || computes || may_be_skipped(instruction))
             && match family {
-                // Kernels run one after another.
+                // Kernels run one after another, but for versions of ours that begin early.
                 "griddepcontrol" => true,
                 _ if truth_operation(instruction).is_some() => true,
                 _ if arithmetic(instruction).is_some() => true,
@@ -227,7 +228,15 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             return Ok(self.compute_integers(arithmetic, operands));
         }
         Ok(match (family, operands) {
-            ("griddepcontrol", _) => Some(()),
+            ("griddepcontrol", _) => {
+                if instruction.has("wait") && waits_for_launch(self.function) {
+                    let wait = "__sirius_dependency_wait";
+                    let function = self.library.declare(self.module, wait)?;
+                    self.builder
+                        .call(function.value_type(), function, &[self.context]);
+                }
+                Some(())
+            }
             ("cp", _) if waits(instruction) => Some(()),
             // A hint.
             ("prefetch" | "prefetchu", _) => Some(()),

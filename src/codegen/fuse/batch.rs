@@ -168,6 +168,7 @@ pub(super) fn statements(
             segments: Vec::new(),
             variant: Variant::default(),
             grid_barriers: Vec::new(),
+            overlap: None,
         };
         statements.push(Statement {
             launch,

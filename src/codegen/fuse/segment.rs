@@ -5,6 +5,7 @@ use super::excerpt;
 use super::fields::{self, Piece};
 use super::indices::{Index, indices_read, replace_reads};
 use super::launch_bounds::{self, Demand};
+use super::overlap;
 use super::promises::{ALIGNMENTS_AT_ACCESSES, settle_ends, settle_values};
 use crate::codegen::CodegenError;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
@@ -12,6 +13,7 @@ use crate::codegen::divisors::hide_divisors;
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
 use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
 use crate::codegen::ir::{Type, Value};
+use crate::kernel::Target;
 use crate::program::{Kernel, Program};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
@@ -43,13 +45,15 @@ pub(super) struct Body {
 impl<'ctx> Segment<'ctx> {
     /// Copies a kernel and all that it calls. `None` when it uses a device variable that the host
     /// cannot name, or calls itself. `form` are passes that it goes through; what it reads of `given`
-    /// become parameters, and where `by_field` is set the fields of structs.
+    /// become parameters, and where `by_field` is set the fields of structs. A version that begins early may load
+    /// from `untouched` before it waits.
     pub(super) fn prepare(
         program: &Program<'ctx>,
         kernel: &Kernel,
         form: &str,
         given: &[Index],
         by_field: bool,
+        untouched: Option<&[Target]>,
     ) -> Result<Option<Self>, CodegenError> {
         let module = program.module_of(kernel).ok_or_else(|| {
             CodegenError::Inconsistent(format!("no module with kernel '{}'", kernel.name))
@@ -79,6 +83,9 @@ impl<'ctx> Segment<'ctx> {
         strip_stale_reads(function);
         settle_ends(function);
         declare_memory_accesses(&module, function);
+        if let Some(untouched) = untouched {
+            overlap::wait_late(&module, function, untouched)?;
+        }
         let Some(given) = indices_read(function, given) else {
             return Ok(None);
         };

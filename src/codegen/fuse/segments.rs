@@ -5,7 +5,7 @@ use super::interleaved;
 use super::segment::Segment;
 use crate::cli::Optimisation;
 use crate::codegen::CodegenError;
-use crate::kernel::KernelModel;
+use crate::kernel::{KernelModel, Target};
 use crate::launch::Launch;
 use crate::program::{KernelId, Program};
 use crate::schedule::{FusionGroup, ThreadMap};
@@ -20,8 +20,9 @@ pub(super) struct Segments<'ctx> {
     prepared: HashMap<SegmentKey, Option<Segment<'ctx>>>,
 }
 
-/// A kernel, the passes that its body went through, what it is given, and whether its structs are taken apart.
-pub(super) type SegmentKey = (KernelId, &'static str, Given, bool);
+/// A kernel, the passes that its body went through, what it is given, whether its structs are taken apart, and what it
+/// may load from before it waits, where it begins early.
+pub(super) type SegmentKey = (KernelId, &'static str, Given, bool, Option<Vec<Target>>);
 
 impl<'ctx> Segments<'ctx> {
     /// The bodies of a group's members; `None` when one cannot be had.
@@ -46,8 +47,10 @@ impl<'ctx> Segments<'ctx> {
                 | ThreadMap::Elements { .. }
                 | ThreadMap::Rearranged { .. } => Given::Place,
             };
-            let key = (model.id, form, given, by_field);
-            if let Entry::Vacant(entry) = self.prepared.entry(key) {
+            let untouched = group.overlap.as_ref();
+            let untouched = untouched.map(|overlap| overlap.untouched.clone());
+            let key = (model.id, form, given, by_field, untouched);
+            if let Entry::Vacant(entry) = self.prepared.entry(key.clone()) {
                 let kernel = &program.kernels[model.id.0];
                 let given: &[Index] = match given {
                     Given::Nothing => &[],
@@ -55,7 +58,9 @@ impl<'ctx> Segments<'ctx> {
                     Given::Block => &Index::of_block(),
                     Given::Place => &Index::all(),
                 };
-                entry.insert(Segment::prepare(program, kernel, form, given, by_field)?);
+                let untouched = key.4.as_deref();
+                let segment = Segment::prepare(program, kernel, form, given, by_field, untouched);
+                entry.insert(segment?);
             }
             if self.get(&key).is_none() {
                 return Ok(None);

@@ -20,7 +20,7 @@ use super::segment::Segment;
 use crate::cli::Optimisation;
 use crate::codegen::FusedParameter;
 use crate::codegen::ir::Type;
-use crate::kernel::KernelModel;
+use crate::kernel::{KernelModel, Target};
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::program::{KernelId, Program};
 use crate::schedule::{BlockThreads, FusionGroup, PersistentLoop, ThreadMap, Variant};
@@ -53,6 +53,8 @@ pub(super) struct Shape {
     pub(super) phases: Vec<Phase>,
     /// How the kernel is made.
     pub(super) variant: Variant,
+    /// What it may load from before it waits, where it begins early.
+    pub(super) untouched: Option<Vec<Target>>,
 }
 
 /// A member of a group.
@@ -321,6 +323,10 @@ impl SiteReader<'_, '_> {
             rearranged,
             phases,
             variant: group.variant.clone(),
+            untouched: group
+                .overlap
+                .as_ref()
+                .map(|overlap| overlap.untouched.clone()),
         };
         Site {
             specialisation: SpecialisationKey { shape, facts },
@@ -765,6 +771,7 @@ mod tests {
             rearranged: Vec::new(),
             phases: Vec::new(),
             variant: Variant::default(),
+            untouched: None,
         };
         let facts = Facts {
             extents: Vec::new(),

@@ -151,6 +151,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             segments: Vec::new(),
             variant: Variant::default(),
             grid_barriers: Vec::new(),
+            overlap: None,
             members,
             layout: "v".to_owned(),
             layouts: Vec::new(),
