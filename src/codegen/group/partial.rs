@@ -141,6 +141,10 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         builder.build_return(Some(&status))?;
 
         builder.position_at_end(several);
+        // Nobody has written what is kept of a member that the host did not come to yet.
+        for member in 0..members.len() {
+            self.clear_unless_present(&builder, function, (frame, pending), member)?;
+        }
         let mut values = Vec::new();
         for member in 0..members.len() {
             values.extend(layout.load(program, &builder, frame, member)?.operands);
