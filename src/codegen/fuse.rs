@@ -56,6 +56,7 @@ mod partitions;
 mod tiles;
 mod interleaved;
 mod versions;
+mod wanted;
 #[cfg(test)]
 mod block_tests;
 #[cfg(test)]
@@ -88,8 +89,9 @@ use preparation::new_module;
 use scopes::AliasScopes;
 use segment::Segment;
 use segments::{Segments, by_field, form_of, link_all};
-use specialisation::{SpecialisationKey, statements_at};
+use specialisation::SpecialisationKey;
 use std::collections::{BTreeMap, BTreeSet};
+use wanted::statements_at;
 
 pub(in crate::codegen) use heterogeneous::SLOTS;
 pub(in crate::codegen) use partitions::extent;

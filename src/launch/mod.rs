@@ -490,6 +490,14 @@ pub struct Operation {
 }
 
 impl LaunchGraph {
+    /// The launches with their nodes, in host order.
+    pub fn launches(&self) -> impl Iterator<Item = (LaunchId, NodeId)> + '_ {
+        self.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, node.id)),
+            _ => None,
+        })
+    }
+
     /// The operation that a launch is in truth.
     pub fn operation_of(&self, launch: LaunchId) -> Option<&Operation> {
         let mut operations = self.operations.iter();

@@ -102,14 +102,7 @@ pub fn batch_orders(
     options: &ScheduleOptions,
     plan: &FusionPlan,
 ) -> Vec<BatchOrder> {
-    let of_launch: HashMap<LaunchId, NodeId> = graph
-        .nodes
-        .iter()
-        .filter_map(|node| match &node.kind {
-            NodeKind::Launch(launch) => Some((launch.id, node.id)),
-            _ => None,
-        })
-        .collect();
+    let of_launch: HashMap<LaunchId, NodeId> = graph.launches().collect();
     let mut orders = Vec::new();
     let mut whole = WholeWrites::new(graph, kernels);
     // Figures are about the plan as it is.

@@ -176,14 +176,7 @@ fn phases<'a>(judge: &Judge<'a>, plan: &FusionPlan) -> Vec<(NodeId, Result<Phase
         .iter()
         .flat_map(|region| &region.statements);
     let waiting: BTreeSet<LaunchId> = statements.map(|statement| statement.launch).collect();
-    let launches: HashMap<LaunchId, NodeId> = graph
-        .nodes
-        .iter()
-        .filter_map(|node| match &node.kind {
-            NodeKind::Launch(launch) => Some((launch.id, node.id)),
-            _ => None,
-        })
-        .collect();
+    let launches: HashMap<LaunchId, NodeId> = graph.launches().collect();
     let mut found = Vec::new();
     let mut nodes: Vec<(NodeId, LaunchId)> = launches
         .iter()

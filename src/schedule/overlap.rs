@@ -156,10 +156,7 @@ struct Program<'a> {
 
 impl<'a> Program<'a> {
     fn new(graph: &'a LaunchGraph, kernels: &'a [KernelModel], plan: &'a FusionPlan) -> Self {
-        let nodes = graph.nodes.iter().filter_map(|node| match &node.kind {
-            NodeKind::Launch(launch) => Some((launch.id, node.id)),
-            _ => None,
-        });
+        let nodes = graph.launches();
         let mut program = Self {
             graph,
             kernels,

@@ -44,10 +44,7 @@ impl<'a> Patterns<'a> {
         dependences: &'a DependenceGraph,
         options: &'a ScheduleOptions,
     ) -> Self {
-        let nodes = graph.nodes.iter().filter_map(|node| match &node.kind {
-            NodeKind::Launch(launch) => Some((launch.id, node.id)),
-            _ => None,
-        });
+        let nodes = graph.launches();
         let candidates = launches(graph).map(|node| (node, candidate(graph, kernels, node)));
         Self {
             judge: Judge::new(graph, kernels, dependences, options),

@@ -65,15 +65,19 @@ fn waiting_with_others(batched: &[BatchedRegion]) -> BTreeSet<LaunchId> {
 }
 
 impl Judge<'_> {
-    /// Whether launches of a group that iterations of a host loop make may follow each other in one kernel.
-    pub(super) fn persists(&self, dependences: &DependenceGraph, group: &FusionGroup) -> bool {
-        let program = Program {
+    fn program<'a>(&'a self, dependences: &'a DependenceGraph) -> Program<'a> {
+        Program {
             graph: self.graph,
             kernels: self.kernels,
             dependences,
             order: &self.order,
             keeps_synchronisations: self.options.keep_synchronisations,
-        };
+        }
+    }
+
+    /// Whether launches of a group that iterations of a host loop make may follow each other in one kernel.
+    pub(super) fn persists(&self, dependences: &DependenceGraph, group: &FusionGroup) -> bool {
+        let program = self.program(dependences);
         self.options.persistent_loops && program.region(group).is_some()
     }
 
@@ -86,13 +90,7 @@ impl Judge<'_> {
         candidates: &[Candidate<'_>],
         most: usize,
     ) -> Vec<FusionGroup> {
-        let program = Program {
-            graph: self.graph,
-            kernels: self.kernels,
-            dependences,
-            order: &self.order,
-            keeps_synchronisations: self.options.keep_synchronisations,
-        };
+        let program = self.program(dependences);
         let members = plan.groups.iter().flat_map(|group| &group.members);
         let taken: BTreeSet<LaunchId> = members
             .map(|member| member.launch)

@@ -6,7 +6,7 @@ use super::{FusionGroup, Layout, Missed, ScheduleOptions, ThreadMap};
 use crate::dependence::DependenceGraph;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::launch::{LaunchGraph, LaunchId, NodeId};
 use std::collections::HashMap;
 
 /// Makes groups of given launches.
@@ -25,10 +25,7 @@ impl<'a> Regrouper<'a> {
         dependences: &'a DependenceGraph,
         options: &'a ScheduleOptions,
     ) -> Self {
-        let nodes = graph.nodes.iter().filter_map(|node| match &node.kind {
-            NodeKind::Launch(launch) => Some((launch.id, node.id)),
-            _ => None,
-        });
+        let nodes = graph.launches();
         Self {
             judge: Judge::new(graph, kernels, dependences, options),
             graph,

@@ -3,7 +3,7 @@
 //! Invariant: what a kernel is called depends on its members and on the kernels of the same members before it, on nothing
 //! else of the program. A change elsewhere leaves its image as it was, which is kept from the build before.
 
-use super::specialisation::Order;
+use super::wanted::Order;
 use crate::kernel::KernelModel;
 use std::collections::BTreeMap;
 

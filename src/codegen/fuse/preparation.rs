@@ -7,7 +7,8 @@
 use super::batch::{self, Statement};
 use super::segment::Segment;
 use super::segments::Segments;
-use super::specialisation::{Site, SiteReader, Wanted};
+use super::specialisation::{Site, SiteReader};
+use super::wanted::Wanted;
 use crate::cli::Optimisation;
 use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;
