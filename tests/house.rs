@@ -1,7 +1,9 @@
 //! The house rules that a compiler does not check: data flows down the list of stages in `lib.rs`,
 //! the judge of plans shares no algorithm with those who make them, and files stay readable.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Lines of code above which a file is to be split; tests at its end do not count.
 const LONGEST_FILE: usize = 800;
@@ -68,6 +70,32 @@ fn files_are_short_enough_to_read() {
     assert!(long.is_empty(), "files to split: {long:#?}");
 }
 
+/// What a build leaves behind does not belong into the repository, where one `git add` too many would keep it for ever.
+#[test]
+fn only_text_is_kept() {
+    // A copy without its history has nothing that could be added to it.
+    if !root().join(".git").exists() {
+        return;
+    }
+    let listed = Command::new("git")
+        .current_dir(root())
+        .args(["-c", "safe.directory=*", "ls-files", "-z"])
+        .output()
+        .expect("git runs");
+    assert!(listed.status.success(), "git does not list its files");
+    let names = String::from_utf8(listed.stdout).expect("names in UTF-8");
+    let names: Vec<_> = names.split_terminator('\0').collect();
+    assert!(names.len() > 500, "git lists {} files", names.len());
+    let binary: Vec<_> = names
+        .iter()
+        .filter(|name| {
+            // A file that somebody is about to remove is none.
+            fs::read(root().join(name)).is_ok_and(|bytes| std::str::from_utf8(&bytes).is_err())
+        })
+        .collect();
+    assert!(binary.is_empty(), "no text: {binary:?}");
+}
+
 #[test]
 fn use_trees_are_read_completely() {
     let text = "pub use crate::kernel::{self, Model, access::{Read, Write as W}};\n\
@@ -91,7 +119,7 @@ fn use_trees_are_read_completely() {
 
 /// The stages, in the order of `lib.rs`.
 fn stages() -> Vec<String> {
-    let text = std::fs::read_to_string(root().join("src/lib.rs")).unwrap();
+    let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
     let modules = text.lines().filter_map(|line| {
         let name = line
             .trim()
@@ -120,7 +148,7 @@ fn sources() -> Vec<PathBuf> {
     let mut folders = vec![root().join("src")];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+        for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
@@ -138,7 +166,7 @@ fn code_of(path: &Path) -> String {
     if path.file_stem().is_some_and(|name| name == "tests") {
         return String::new();
     }
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = fs::read_to_string(path).unwrap();
     without_tests(&text)
 }
 
