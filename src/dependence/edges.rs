@@ -17,6 +17,7 @@ use super::overlap::{Overlap, is_constant_memory, overlap};
 use super::pair::disjoint_guard;
 use super::polynomial::Polynomial;
 use super::relation::{Relations, Solver, universal_relation};
+use super::renaming::{Likeness, Name};
 use super::targets::Structure;
 use super::{DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Scope};
 use crate::diagnostics::{Location, RejectionReason};
@@ -47,7 +48,12 @@ pub(super) struct Builder<'a> {
     /// Numbers for uses that are the same but for names and places in the source.
     pub(super) forms: HashMap<String, usize>,
     pub(super) form_of: HashMap<(usize, usize), usize>,
+    /// Of each form the number of its template and the names that this leaves out.
+    pub(super) templates: Vec<(usize, Vec<Name>)>,
+    pub(super) template_numbers: HashMap<String, usize>,
     pub(super) decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
+    /// Decisions by all but their names, and the names of the pair that they were made for.
+    pub(super) likenesses: HashMap<Likeness, (Vec<Name>, Rc<[(DependenceKind, Decision)]>)>,
     /// How often two uses of two kernels did not stay in their threads with equal pointers.
     pub(super) unequal: HashMap<([KernelId; 2], [usize; 2]), usize>,
     /// Allocations made in a loop or in a function that runs more than once; the loop, where one
@@ -72,7 +78,7 @@ pub(super) struct Question {
 }
 
 /// Which runs of two operations are compared.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Run {
     /// In one iteration of this loop, the innermost around both, or in one call.
     Same(Option<usize>),
@@ -142,7 +148,10 @@ impl Builder<'_> {
             answers: HashMap::new(),
             forms: HashMap::new(),
             form_of: HashMap::new(),
+            templates: Vec::new(),
+            template_numbers: HashMap::new(),
             decisions: HashMap::new(),
+            likenesses: HashMap::new(),
             unequal: HashMap::new(),
             made_again: made_again.chain(not_unique).collect(),
             dependences,

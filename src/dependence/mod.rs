@@ -55,6 +55,7 @@ mod pair;
 mod polynomial;
 mod problem;
 mod relation;
+mod renaming;
 mod disjoint_rows;
 mod runs;
 mod sizes;

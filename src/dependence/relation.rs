@@ -141,6 +141,11 @@ impl Solver {
         }
     }
 
+    /// Whether somebody reads which pairs conflict.
+    pub(super) fn writes_relations(&self) -> bool {
+        self.relations == Relations::Written
+    }
+
     /// Who answers what only a relation is asked for, if there are any.
     pub(super) fn writer(&mut self) -> Option<&mut Self> {
         match self.relations {

@@ -15,10 +15,12 @@ use super::pair::{
 };
 use super::polynomial::Polynomial;
 use super::relation::{Shape, Solver};
+use super::renaming::{Likeness, Renaming, Template};
 use super::sizes;
 use super::{DependenceKind, Edge, Guard, Scope};
 use crate::diagnostics::RejectionReason;
 use crate::launch::ValueId;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 /// All that is decided about two targets depends on: kernels of one structure share it.
@@ -58,9 +60,7 @@ impl Builder<'_> {
         let decisions = match self.decisions.get(&structure) {
             Some(known) => Rc::clone(known),
             None => {
-                let decided: Rc<[(DependenceKind, Decision)]> =
-                    self.decide(ends, &question.distance, compared).into();
-                self.dependences.effort.decisions += 1;
+                let decided = self.decide_or_take_over(ends, &structure, compared);
                 self.decisions.insert(structure, Rc::clone(&decided));
                 decided
             }
@@ -69,6 +69,49 @@ impl Builder<'_> {
         decisions
             .map(|(kind, decision)| self.answer(ends, *kind, decision, compared.run))
             .collect()
+    }
+
+    /// What was decided about two other targets, where these look alike; or what is decided about these.
+    fn decide_or_take_over(
+        &mut self,
+        ends: (&Instance, &Instance, &TargetUse, &TargetUse),
+        structure: &Structure,
+        compared: &Compared<impl Fn(ValueId) -> bool>,
+    ) -> Rc<[(DependenceKind, Decision)]> {
+        // Written relations have names of their own.
+        let likeness = match self.solver.writes_relations() {
+            true => None,
+            false => {
+                let [source, sink] = structure.forms.map(|form| &self.templates[form]);
+                Likeness::of(
+                    self.graph,
+                    [ends.0, ends.1],
+                    [(source.0, &source.1), (sink.0, &sink.1)],
+                    &structure.distance,
+                    compared,
+                )
+            }
+        };
+        let known = likeness.as_ref().and_then(|(likeness, names)| {
+            let (others, decided) = self.likenesses.get(likeness)?;
+            let renaming = Renaming::between(others, names);
+            let decided = decided.iter();
+            let renamed = decided.map(|(kind, decision)| {
+                let renamed = renaming.decision(decision)?;
+                Some((*kind, renamed))
+            });
+            renamed.collect::<Option<Rc<[_]>>>()
+        });
+        if let Some(known) = known {
+            return known;
+        }
+        let decided: Rc<[_]> = self.decide(ends, &structure.distance, compared).into();
+        self.dependences.effort.decisions += 1;
+        if let Some((likeness, names)) = likeness {
+            let decided = Rc::clone(&decided);
+            self.likenesses.insert(likeness, (names, decided));
+        }
+        decided
     }
 
     /// What the accesses of two targets say, for each kind of conflict that there is.
@@ -368,7 +411,17 @@ impl Builder<'_> {
             )
         );
         let next = self.forms.len();
-        let number = *self.forms.entry(text).or_insert(next);
+        let number = match self.forms.entry(text) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                let template = Template::of(new.key());
+                let other = self.template_numbers.len();
+                let numbers = &mut self.template_numbers;
+                let of_template = *numbers.entry(template.text).or_insert(other);
+                self.templates.push((of_template, template.names));
+                *new.insert(next)
+            }
+        };
         self.form_of.insert((alike, position), number);
         number
     }

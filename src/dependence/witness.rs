@@ -37,6 +37,22 @@ pub(super) struct Example {
     pub(super) mentioned: BTreeSet<Atom>,
 }
 
+impl Example {
+    /// The same with other names for the host values; `None` where one has none.
+    pub(super) fn renamed(&self, rename: &impl Fn(&Atom) -> Option<Atom>) -> Option<Self> {
+        let known = self.assignment.known.iter();
+        let known = known.map(|(atom, value)| Some((rename(atom)?, *value)));
+        Some(Self {
+            sample: self.sample.clone(),
+            assignment: Assignment {
+                known: known.collect::<Option<_>>()?,
+                other: self.assignment.other,
+            },
+            mentioned: self.mentioned.iter().map(rename).collect::<Option<_>>()?,
+        })
+    }
+}
+
 /// What is known of samples.
 #[derive(Debug, Default)]
 pub(super) struct KnownSamples {

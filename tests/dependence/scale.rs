@@ -4,7 +4,7 @@ use crate::builder::{World, actuals, pointwise, shape};
 use crate::planning::ALL;
 use sirius_oracle::paths::{Paths, Step};
 use sirius_rs::dependence::{
-    CONDITIONAL_NEIGHBOURS, DependenceGraph, Effort, Scope, build_dependence_graph,
+    CONDITIONAL_NEIGHBOURS, DependenceGraph, Edge, Effort, Scope, build_dependence_graph,
     build_dependence_graph_without_relations,
 };
 use sirius_rs::expression::Expression;
@@ -229,6 +229,66 @@ fn what_isl_is_asked_depends_on_structures_and_not_on_launches() {
     assert!(kernels.questions > many.questions);
     let isl = |effort: Effort| (effort.decisions, effort.problems);
     assert_eq!(isl(kernels), isl(many));
+}
+
+/// Launches of two kernels over two buffers, each with a grid and a size of its own; every fifth has those of the one before.
+fn sizes_of_their_own(launches: usize) -> World {
+    let mut world = World::new();
+    let (x, y) = (world.buffer("x"), world.buffer("y"));
+    let block = world.value(Some(256), None);
+    let kernels = [pointwise("own", 0), pointwise("next", 1)].map(|model| world.kernel(model));
+    let mut last = None;
+    for index in 0..launches {
+        let own = || (world.extent(), world.unknown());
+        let (grid, n) = last.take().unwrap_or_else(own);
+        if index % 5 == 3 {
+            last = Some((grid, n));
+        }
+        let (grid, block) = (shape(&mut world, grid), shape(&mut world, block));
+        let arguments = match index % 3 {
+            0 => actuals(&x, &y, n),
+            1 => actuals(&y, &x, n),
+            _ => actuals(&y, &y, n),
+        };
+        world.launch(kernels[index % 2], grid, block, arguments);
+    }
+    world
+}
+
+#[test]
+fn launches_that_look_alike_are_decided_about_once() {
+    let decided = |launches: usize| {
+        let world = sizes_of_their_own(launches);
+        build_dependence_graph_without_relations(&world.graph, &world.kernels).effort
+    };
+    let [few, many] = [60, 120].map(decided);
+    assert_eq!(few.decisions, many.decisions);
+    assert!(few.questions < many.questions && few.decisions > 4);
+}
+
+#[test]
+fn what_is_taken_over_is_what_would_have_been_decided() {
+    let world = sizes_of_their_own(30);
+    let edges = |dependences: DependenceGraph| -> Vec<Edge> {
+        let edges = dependences.graph.into_nodes_edges().1.into_iter();
+        let unwritten = edges.map(|edge| Edge {
+            relation: String::new(),
+            exact: false,
+            ..edge.weight
+        });
+        unwritten.collect()
+    };
+    // Where relations are written, nothing is taken over from what has other names.
+    let each = build_dependence_graph(&world.graph, &world.kernels);
+    let shared = build_dependence_graph_without_relations(&world.graph, &world.kernels);
+    assert!(shared.effort.decisions < each.effort.decisions);
+    let (each, shared) = (edges(each), edges(shared));
+    assert!(
+        each.iter()
+            .any(|edge| edge.scope == Scope::Thread && !edge.conditions.is_empty())
+    );
+    assert!(each.iter().any(|edge| edge.scope == Scope::Global));
+    assert_eq!(each, shared);
 }
 
 /// Launches of which a loop chooses one each time: each pair has its edges.
