@@ -3,7 +3,8 @@
 //! for such (`grid_barriers`).
 //!
 //! Invariant: what an iteration of such a loop needs of an earlier one the same thread made, or with a barrier between them
-//! the same block, or with one across the grid any block of a cooperative group. Loops whose iterations hand nothing on are left alone: programs repeat a launch to time it.
+//! the same block, or with one across the grid any block of a cooperative group. Loops whose iterations neither hand anything on nor
+//! overwrite what was read before are left alone: programs repeat a launch to time it.
 
 use super::group::{Judge, orders};
 use super::host_order::HostOrder;
@@ -337,7 +338,7 @@ impl<'a> Program<'a> {
     }
 
     /// Whether an iteration needs a barrier after the one before, and what has to be tested for that to be enough. `None`
-    /// where it is not, or where the iterations hand nothing on.
+    /// where it is not, or where the iterations do not go on with each other's work.
     fn carried(&self, sites: &[Site<'_>], inside: &BTreeSet<usize>) -> Option<(bool, Vec<Guard>)> {
         let mut barrier = false;
         let mut hands_on = false;
@@ -357,7 +358,7 @@ impl<'a> Program<'a> {
                     return None;
                 }
                 barrier |= edge.scope == Scope::Block;
-                hands_on |= edge.kind == DependenceKind::Flow && edge.absent_if.is_empty();
+                hands_on |= goes_on(edge);
                 guards.extend(edge.conditions.iter().cloned());
                 if !edge.allows_equal_pointers() {
                     guards.extend(edge.absent_if.iter().cloned());
@@ -373,7 +374,7 @@ impl<'a> Program<'a> {
         (hands_on && steady).then(|| (barrier, guards.into_iter().collect()))
     }
 
-    /// Whether an iteration surely needs something of one before.
+    /// Whether an iteration surely goes on with what one before did.
     fn hands_on(&self, sites: &[Site<'_>], inside: &BTreeSet<usize>) -> bool {
         let graph = &self.dependences.graph;
         sites.iter().any(|source| {
@@ -381,10 +382,7 @@ impl<'a> Program<'a> {
                 let (source, sink) = (NodeIndex::new(source.node.0), NodeIndex::new(sink.node.0));
                 let edges = graph.edges_connecting(source, sink);
                 let mut edges = edges.map(|edge| edge.weight());
-                edges.any(|edge| {
-                    let flows = edge.kind == DependenceKind::Flow && edge.absent_if.is_empty();
-                    edge.carried && flows && is_carried_inside(edge, inside)
-                })
+                edges.any(|edge| edge.carried && goes_on(edge) && is_carried_inside(edge, inside))
             })
         })
     }
@@ -413,6 +411,13 @@ impl<'a> Program<'a> {
         };
         condition.substitute(steady).is_none()
     }
+}
+
+/// Whether an iteration needs what one before stored, or stores where one before had to read first. A loop that repeats a
+/// launch to time it does neither: it only stores the same again.
+fn goes_on(edge: &Edge) -> bool {
+    let kinds = [DependenceKind::Flow, DependenceKind::Anti];
+    kinds.contains(&edge.kind) && edge.absent_if.is_empty()
 }
 
 /// The kernel of a loop has all arguments in the 4,096 bytes of parameters that every device has.

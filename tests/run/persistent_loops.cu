@@ -2,8 +2,8 @@
 // inside one kernel. Beside each stands a twin whose iterations have to stay launches of their own. An argument is the
 // number of the loop.
 //
-// expect: 24 launches -> 22, 13 host loops inside their kernels
-// executes: 1 2 1 1 2 40 1 1 1 1 40 40 1 1 20 1 40 9 1 3
+// expect: 26 launches -> 24, 14 host loops inside their kernels
+// executes: 1 2 1 1 2 40 1 1 1 1 40 40 1 1 20 1 40 9 1 3 1 4
 // arguments: 0
 // arguments: 1
 // arguments: 2
@@ -24,6 +24,8 @@
 // arguments: 17
 // arguments: 18
 // arguments: 19
+// arguments: 20
+// arguments: 21
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -105,6 +107,18 @@ __global__ void count(unsigned *total, float *v, int n) {
         v[i] += 1;
         if (i % 3 == 0) atomicAdd(total, unsigned(i));
     }
+}
+
+// A row, from the row before it as this is until its own step comes.
+__global__ void sink(float *v, int row) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    v[row * 512 + i] = v[row * 512 + i] * 0.5f - v[(row - 1) * 512 + i];
+}
+
+// The same from the next place of it, which is another block's for the last thread of a block.
+__global__ void slide(float *v, int row) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    v[row * 512 + i] = v[row * 512 + i] * 0.5f - v[(row - 1) * 512 + (i + 1) % 512];
 }
 
 // More arguments than a kernel of several launches has room for.
@@ -263,6 +277,12 @@ int main(int argc, char **argv) {
         for (int t = 0; t < 3; ++t) look<<<BLOCKS, THREADS>>>(v, table, N);
         break;
     }
+    case 20: // A step overwrites what the one before has read.
+        for (int t = 0; t < 4; ++t) sink<<<4, THREADS>>>(v, 4 - t);
+        break;
+    case 21: // And what another block has read.
+        for (int t = 0; t < 4; ++t) slide<<<4, THREADS>>>(v, 4 - t);
+        break;
     }
 
     std::vector<float> results(3 * host.size());
