@@ -14,6 +14,8 @@ mod escape;
 mod libraries;
 mod merging;
 mod offsets;
+mod places;
+mod progress;
 mod tables;
 
 use super::MemoryKind;
@@ -22,7 +24,10 @@ use super::host_ir::{Function, HostModule, Instruction, Opcode, Operand, Operati
 use crate::program::HostVisibleMemory;
 use bounds::insert;
 pub use offsets::Offset;
+pub use places::Targets;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// The object that stands for all memory that the module cannot see.
 pub const UNKNOWN: usize = 0;
@@ -41,9 +46,6 @@ pub struct Target {
     /// Which byte of it.
     pub offset: Offset,
 }
-
-/// Where a pointer may point. Empty: nowhere that is known (null, or dead code).
-pub type Targets = BTreeSet<Target>;
 
 /// What a memory object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +116,9 @@ pub struct PointsTo {
     returns: Vec<Targets>,
     contents: Vec<BTreeMap<Offset, Targets>>,
     changed: bool,
+    progress: progress::Progress,
+    /// What whole objects hold, as of their last change.
+    wholes: RefCell<HashMap<usize, (u64, Rc<Targets>)>>,
     limits: bounds::Limits,
     merging: merging::Merging,
     calls: calls_through_pointers::Calls,
@@ -215,6 +220,8 @@ impl PointsTo {
             returns: vec![Targets::new(); host.functions.len()],
             contents: Vec::new(),
             changed: false,
+            progress: progress::Progress::of(host.functions.len()),
+            wholes: RefCell::default(),
             limits: bounds::Limits::PRECISE,
             merging: merging::Merging::default(),
             unknown_visible: false,
@@ -329,6 +336,7 @@ impl PointsTo {
         });
         self.contents.push(BTreeMap::new());
         self.merging.add_object();
+        self.progress.add_object();
         self.objects.len() - 1
     }
 
@@ -590,6 +598,7 @@ impl PointsTo {
                     None => self.escape(&targets),
                 }
             }
+            self.progress.reads_return(callee);
             let targets = self.returns[callee].clone();
             self.add_value(function, at, targets);
         } else {
@@ -610,10 +619,16 @@ impl PointsTo {
     }
 
     fn load(&self, address: &Targets, bytes: u64) -> Targets {
-        let mut loaded = Targets::new();
+        // Thousands of places of which most are the same: they are sorted once.
+        let mut loaded = Vec::new();
         for target in address {
             let object = self.merged(target.object);
-            for (cell, targets) in &self.contents[object] {
+            self.progress.reads_object(object);
+            if target.offset.is_any() {
+                loaded.extend(self.everything_in(object).iter());
+            }
+            let cells = self.contents[object].iter();
+            for (cell, targets) in cells.filter(|_| !target.offset.is_any()) {
                 if target.offset.meets(Some(bytes), *cell, Some(8)) {
                     loaded.extend(targets);
                 }
@@ -622,7 +637,22 @@ impl PointsTo {
                 loaded.extend(unknown());
             }
         }
-        loaded
+        loaded.into_iter().collect()
+    }
+
+    /// What all cells of an object hold, kept until one of them changes.
+    fn everything_in(&self, object: usize) -> Rc<Targets> {
+        let change = self.progress.last_change(object);
+        let mut kept = self.wholes.borrow_mut();
+        if let Some((of_change, whole)) = kept.get(&object)
+            && *of_change == change
+        {
+            return Rc::clone(whole);
+        }
+        let cells = self.contents[object].values();
+        let whole: Rc<Targets> = Rc::new(cells.flatten().copied().collect());
+        kept.insert(object, (change, Rc::clone(&whole)));
+        whole
     }
 
     fn store(&mut self, address: &Targets, value: &Targets, bytes: u64) {
@@ -668,7 +698,9 @@ impl PointsTo {
         let full = cells.len() > self.limits.cells_per_object && !cells.contains_key(&place.offset);
         let cell = if full { Offset::ANY } else { place.offset };
         let mut present = std::mem::take(cells.entry(cell).or_default());
-        self.add(&mut present, targets);
+        if self.add(&mut present, targets) {
+            self.progress.object_changed(place.object);
+        }
         // The object may have been merged with what it holds.
         let place = self.merging.rename(Target {
             object: place.object,
@@ -680,28 +712,37 @@ impl PointsTo {
 
     fn add_value(&mut self, function: usize, at: usize, targets: Targets) {
         let mut present = std::mem::take(&mut self.values[function][at]);
-        self.add(&mut present, &targets);
+        if self.add(&mut present, &targets) {
+            self.progress.input_changed(function);
+        }
         self.values[function][at] = present;
     }
 
     fn add_parameter(&mut self, function: usize, at: usize, targets: Targets) {
         let mut present = std::mem::take(&mut self.parameters[function][at]);
-        self.add(&mut present, &targets);
+        if self.add(&mut present, &targets) {
+            self.progress.input_changed(function);
+        }
         self.parameters[function][at] = present;
     }
 
     fn add_return(&mut self, function: usize, targets: &Targets) {
         let mut present = std::mem::take(&mut self.returns[function]);
-        self.add(&mut present, targets);
+        if self.add(&mut present, targets) {
+            self.progress.return_changed(function);
+        }
         self.returns[function] = present;
     }
 
-    fn add(&mut self, present: &mut Targets, targets: &Targets) {
+    /// True when the set grew.
+    fn add(&mut self, present: &mut Targets, targets: &Targets) -> bool {
         self.work += targets.len() + 1;
-        if insert(present, targets, self.limits, &self.merging) {
+        let grew = insert(present, targets, self.limits, &self.merging);
+        if grew {
             self.changed = true;
             self.merge_large(present);
         }
+        grew
     }
 }
 

@@ -58,8 +58,10 @@ impl PointsTo {
             }
             solver.take_calls_from_outside(host);
             for (index, function) in host.functions.iter().enumerate() {
-                if is_analysed(function, surroundings.stubs) {
+                if is_analysed(function, surroundings.stubs) && solver.progress.is_due(index) {
+                    solver.progress.begin(index);
                     solver.function(host, index, surroundings.stubs);
+                    solver.progress.end(index);
                 }
                 if solver.work > work / 4 {
                     solver.become_coarse();
@@ -75,19 +77,35 @@ impl PointsTo {
                 break;
             }
         }
+        #[cfg(test)]
+        assert!(solver.is_at_rest(host, surroundings.stubs));
         solver.mark_kernel_visible(host, surroundings);
         solver
+    }
+
+    /// Whether no function, were it looked at again, would tell anything new.
+    #[cfg(test)]
+    fn is_at_rest(&mut self, host: &HostModule, stubs: &[String]) -> bool {
+        self.changed = false;
+        for (index, function) in host.functions.iter().enumerate() {
+            if is_analysed(function, stubs) {
+                self.function(host, index, stubs);
+            }
+        }
+        !self.changed
     }
 
     fn become_coarse(&mut self) {
         if self.limits != Limits::COARSE {
             self.limits = Limits::COARSE;
+            self.progress.everything_changed();
             self.merge_all_large();
         }
     }
 
     /// Every value may point anywhere, and everything is within reach of anyone.
     fn give_up(&mut self) {
+        self.progress.everything_changed();
         self.values
             .iter_mut()
             .chain(&mut self.parameters)
@@ -151,6 +169,7 @@ impl PointsTo {
     }
 
     fn copy_cells(&mut self, from: Target, to: Target, bytes: Option<i64>) {
+        self.progress.reads_object(self.merged(from.object));
         for (cell, targets) in self.contents[self.merged(from.object)].clone() {
             if targets.is_empty() {
                 continue;
@@ -186,8 +205,7 @@ pub(super) fn insert(
             object: target.object,
             offset,
         };
-        let own = at(Offset::MINIMUM)..=at(Offset::MAXIMUM);
-        let others: Vec<Target> = present.range(own).copied().collect();
+        let others = present.in_object(target.object);
         let is_in = |other: &Target| other.offset.contains(target.offset);
         if others.iter().any(is_in) {
             continue;
@@ -198,11 +216,12 @@ pub(super) fn insert(
             true => at(all.fold(target.offset, Offset::join)),
             false => *target,
         };
-        for other in &others {
-            if added.offset.contains(other.offset) {
-                present.remove(other);
-            }
-        }
+        let held: Vec<Target> = others
+            .iter()
+            .filter(|other| added.offset.contains(other.offset))
+            .copied()
+            .collect();
+        held.iter().for_each(|other| present.remove(other));
         present.insert(added);
     }
     grew

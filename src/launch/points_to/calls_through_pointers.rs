@@ -101,6 +101,7 @@ impl PointsTo {
                     None => self.escape(targets),
                 }
             }
+            self.progress.reads_return(callee);
             let targets = self.returns[callee].clone();
             self.add_value(function, at, targets);
         }
@@ -146,6 +147,7 @@ impl PointsTo {
 
     /// From now on calls through pointers that lead nowhere are of unknown functions; false: they were before.
     pub(super) fn take_others_for_unknown(&mut self) -> bool {
+        self.progress.everything_changed();
         !std::mem::replace(&mut self.calls.others_are_unknown, true)
     }
 
@@ -159,8 +161,11 @@ impl PointsTo {
 
     /// Whether code outside the module may have the function's address.
     pub(super) fn is_function_escaped(&self, function: usize) -> bool {
-        let object = self.functions.get(&function);
-        object.is_some_and(|object| self.objects[*object].escaped)
+        let Some(object) = self.functions.get(&function) else {
+            return false;
+        };
+        self.progress.reads_object(*object);
+        self.objects[*object].escaped
     }
 }
 

@@ -34,12 +34,13 @@ impl PointsTo {
 
     pub(super) fn escape(&mut self, targets: &Targets) {
         for target in targets {
-            let object = self.merged(target.object);
-            let object = &mut self.objects[object];
+            let place = self.merged(target.object);
+            let object = &mut self.objects[place];
             if !object.escaped || !object.leaked {
                 object.escaped = true;
                 object.leaked = true;
                 self.changed = true;
+                self.progress.object_changed(place);
             }
         }
     }
@@ -51,6 +52,7 @@ impl PointsTo {
             if !self.objects[object].escaped {
                 self.objects[object].escaped = true;
                 self.changed = true;
+                self.progress.object_changed(object);
             }
         }
     }
@@ -68,6 +70,7 @@ impl PointsTo {
     pub(super) fn escape_contents(&mut self, targets: &Targets) {
         for target in targets {
             let object = self.merged(target.object);
+            self.progress.reads_object(object);
             let contents: Vec<Targets> = self.contents[object].values().cloned().collect();
             contents.iter().for_each(|targets| self.escape(targets));
         }
@@ -105,6 +108,7 @@ impl PointsTo {
                     reached.escaped = true;
                     reached.leaked |= leaked;
                     self.changed = true;
+                    self.progress.object_changed(target.object);
                     work.push(target.object);
                 }
             }

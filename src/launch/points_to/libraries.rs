@@ -2,6 +2,7 @@
 
 use super::*;
 use calls::LibraryCall;
+use std::collections::HashSet;
 
 impl PointsTo {
     /// A call of a function that the table has, with what its arguments point to.
@@ -108,10 +109,18 @@ impl PointsTo {
             return Targets::new();
         }
         let mut open: Vec<Target> = nodes.iter().copied().collect();
+        // Of an object of which all places are one, so are all links.
+        let mut looked_at = HashSet::new();
         while let Some(node) = open.pop() {
             for link in links {
-                let place = shift(&Targets::from([node]), Offset::exact(*link));
-                for next in self.load(&place, 8) {
+                let place = self.merging.rename(Target {
+                    object: node.object,
+                    offset: node.offset.plus(Offset::exact(*link)),
+                });
+                if !looked_at.insert((place.object, place.offset)) {
+                    continue;
+                }
+                for next in self.load(&Targets::from([place]), 8) {
                     if nodes.insert(next) {
                         open.push(next);
                     }

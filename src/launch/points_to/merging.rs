@@ -90,6 +90,7 @@ impl PointsTo {
         let Some(name) = self.merging.merge(&group) else {
             return;
         };
+        self.progress.everything_changed();
         let mut everything = Targets::new();
         for object in &group {
             self.objects[name].escaped |= self.objects[*object].escaped;
@@ -137,6 +138,7 @@ impl PointsTo {
 
     /// Names all places as they are called now.
     pub(super) fn rename_everywhere(&mut self) {
+        self.wholes.get_mut().clear();
         let merging = &self.merging;
         let mut work = 0;
         let mut rename = |set: &mut Targets| {

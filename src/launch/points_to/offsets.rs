@@ -15,16 +15,6 @@ pub struct Offset {
 impl Offset {
     /// Any byte.
     pub const ANY: Self = Self { first: 0, every: 1 };
-    /// The least and the largest one in order.
-    pub const MINIMUM: Self = Self {
-        first: i64::MIN,
-        every: 0,
-    };
-    /// As [`Offset::MINIMUM`].
-    pub const MAXIMUM: Self = Self {
-        first: i64::MAX,
-        every: i64::MAX,
-    };
 
     /// One byte.
     pub const fn exact(byte: i64) -> Self {
