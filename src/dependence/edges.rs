@@ -51,9 +51,9 @@ pub(super) struct Builder<'a> {
     /// Of each form the number of its template and the names that this leaves out.
     pub(super) templates: Vec<(usize, Vec<Name>)>,
     pub(super) template_numbers: HashMap<String, usize>,
-    pub(super) decisions: HashMap<Structure, Rc<[(DependenceKind, Decision)]>>,
+    pub(super) decisions: HashMap<Structure, Decisions>,
     /// Decisions by all but their names, and the names of the pair that they were made for.
-    pub(super) likenesses: HashMap<Likeness, (Vec<Name>, Rc<[(DependenceKind, Decision)]>)>,
+    pub(super) likenesses: HashMap<Likeness, (Vec<Name>, Decisions)>,
     /// How often two uses of two kernels did not stay in their threads with equal pointers.
     pub(super) unequal: HashMap<([KernelId; 2], [usize; 2]), usize>,
     /// Allocations made in a loop or in a function that runs more than once; the loop, where one
@@ -61,6 +61,9 @@ pub(super) struct Builder<'a> {
     made_again: BTreeMap<BufferId, Option<usize>>,
     pub(super) dependences: DependenceGraph,
 }
+
+/// What is decided about two targets, for each kind of conflict that there is.
+pub(super) type Decisions = Rc<[(DependenceKind, Decision)]>;
 
 /// All that the edges between two targets depend on, besides the two nodes and the buffer's name.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -6,7 +6,9 @@
 use super::decision::{Decision, add_guards};
 use super::describe;
 use super::disjoint_rows;
-use super::edges::{Answer, Builder, Compared, Question, Run, disjoint_while, relied_on};
+use super::edges::{
+    Answer, Builder, Compared, Decisions, Question, Run, disjoint_while, relied_on,
+};
 use super::instance::{Instance, TargetUse};
 use super::iteration::{Later, bounds};
 use super::kinds::sides;
@@ -77,7 +79,7 @@ impl Builder<'_> {
         ends: (&Instance, &Instance, &TargetUse, &TargetUse),
         structure: &Structure,
         compared: &Compared<impl Fn(ValueId) -> bool>,
-    ) -> Rc<[(DependenceKind, Decision)]> {
+    ) -> Decisions {
         // Written relations have names of their own.
         let likeness = match self.solver.writes_relations() {
             true => None,
@@ -100,12 +102,12 @@ impl Builder<'_> {
                 let renamed = renaming.decision(decision)?;
                 Some((*kind, renamed))
             });
-            renamed.collect::<Option<Rc<[_]>>>()
+            renamed.collect::<Option<Decisions>>()
         });
         if let Some(known) = known {
             return known;
         }
-        let decided: Rc<[_]> = self.decide(ends, &structure.distance, compared).into();
+        let decided: Decisions = self.decide(ends, &structure.distance, compared).into();
         self.dependences.effort.decisions += 1;
         if let Some((likeness, names)) = likeness {
             let decided = Rc::clone(&decided);

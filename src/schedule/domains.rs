@@ -104,13 +104,42 @@ impl<'a> Judge<'a> {
     /// none.
     pub(super) fn placed_anew(&self, members: &[Candidate<'a>]) -> Option<Domains> {
         if let Some(rearranged) = self.rearranged(members) {
-            return Some(rearranged);
+            return Some(self.without_single_threads(members, rearranged));
         }
         let remapped = self.remapped(members);
-        match &remapped {
+        let found = match &remapped {
             Some(found) if found.cost.is_none() => remapped,
             _ => self.in_array(members).or(remapped),
+        };
+        found.map(|found| self.without_single_threads(members, found))
+    }
+
+    /// A launch whose grid or block only a run tells is written for more than one thread along x: what holds only for one
+    /// is not worth its tests.
+    fn without_single_threads(&self, members: &[Candidate<'a>], mut found: Domains) -> Domains {
+        let single = |member: &&Candidate| {
+            [0, 3].into_iter().any(|along_x| {
+                let one = [self.extent(member, along_x), Expression::Constant(1)];
+                let [extent, constant] = one.clone();
+                let asked = [
+                    Condition::Equal(extent, constant),
+                    Condition::LessEqual(one[0].clone(), one[1].clone()),
+                ];
+                let mut guards = found.guards.iter();
+                one[0].as_constant().is_none()
+                    && guards.any(|guard| match guard {
+                        Guard::Holds { condition, .. } => asked.contains(condition),
+                        _ => false,
+                    })
+            })
+        };
+        if let Some(member) = members.iter().find(single) {
+            let name = &member.model.display_name;
+            found.cost.get_or_insert(format!(
+                "fused, `{name}` would have to have one block, or one thread in each, which it has not as a rule"
+            ));
         }
+        found
     }
 
     /// Whether each thread of a block knows itself from all others.

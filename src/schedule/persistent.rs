@@ -14,7 +14,7 @@ use super::{
     BatchedRegion, BatchedStatement, FusionGroup, FusionPlan, MOST_TURNS, PersistentLoop,
     ScheduleOptions, ThreadMap,
 };
-use crate::dependence::{DependenceGraph, DependenceKind, Edge, Guard, Scope};
+use crate::dependence::{DependenceGraph, DependenceKind, Edge, Guard, Scope, launch_conditions};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
@@ -24,8 +24,8 @@ use crate::launch::{
 use petgraph::graph::NodeIndex;
 use std::collections::BTreeSet;
 
-/// Adds the regions of groups whose launches follow each other in one kernel, at most so many more. A group that waits
-/// for a batch with others is left alone; by itself it could only wait for itself.
+/// Adds the regions of groups whose launches follow each other in one kernel, at most so many more. Such a group waits for
+/// no batch with others: all its iterations are one launch.
 pub fn plan_persistent_loops(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
@@ -44,25 +44,18 @@ pub fn plan_persistent_loops(
         order: &HostOrder::new(graph),
         keeps_synchronisations: options.keep_synchronisations,
     };
-    let taken = waiting_with_others(batched);
-    let free = groups.iter().filter(|group| {
-        let mut members = group.members.iter();
-        !group.is_partial() && members.all(|member| !taken.contains(&member.launch))
-    });
-    let regions = free.filter_map(|group| program.region(group)).take(most);
+    let whole = groups.iter().filter(|group| !group.is_partial());
+    let regions = whole.filter_map(|group| program.region(group)).take(most);
     for region in regions {
         let own = region.statements[0].launch;
-        batched.retain(|other| other.statements.iter().all(|each| each.launch != own));
+        batched.retain_mut(|other| {
+            let before = other.statements.len();
+            other.statements.retain(|each| each.launch != own);
+            let left = other.statements.len();
+            left == before || left > 1 || program.repeats(other)
+        });
         batched.push(region);
     }
-}
-
-/// What waits for batches beside other statements.
-fn waiting_with_others(batched: &[BatchedRegion]) -> BTreeSet<LaunchId> {
-    let several = batched.iter().filter(|region| region.statements.len() > 1);
-    several
-        .flat_map(|region| region.statements.iter().map(|statement| statement.launch))
-        .collect()
 }
 
 impl Judge<'_> {
@@ -93,10 +86,7 @@ impl Judge<'_> {
     ) -> Vec<FusionGroup> {
         let program = self.program(dependences);
         let members = plan.groups.iter().flat_map(|group| &group.members);
-        let taken: BTreeSet<LaunchId> = members
-            .map(|member| member.launch)
-            .chain(waiting_with_others(&plan.batched_regions))
-            .collect();
+        let taken: BTreeSet<LaunchId> = members.map(|member| member.launch).collect();
         let repeats = |candidate: &&Candidate<'_>| {
             let block = self.graph.nodes[candidate.node.0].block;
             self.graph.blocks[block.0].innermost_loop.is_some()
@@ -191,6 +181,15 @@ impl<'a> Program<'a> {
                     turning,
                 }),
             }],
+        })
+    }
+
+    /// Whether a region has launches that may wait for others of the same statement.
+    fn repeats(&self, region: &BatchedRegion) -> bool {
+        let sites = region.statements.iter();
+        sites.filter_map(|each| self.site(each.launch)).any(|site| {
+            let block = self.graph.nodes[site.node.0].block;
+            self.graph.loops_around(block).len() > region.outside_loops
         })
     }
 
@@ -370,8 +369,13 @@ impl<'a> Program<'a> {
             _ => false,
         };
         guards.retain(|guard| !decided(guard));
-        let steady = guards.iter().all(|guard| self.is_steady(guard, inside));
-        (hands_on && steady).then(|| (barrier, guards.into_iter().collect()))
+        // What a launch relies on by itself each one is asked, whatever it says of others.
+        let own = sites
+            .iter()
+            .map(|site| launch_conditions(self.graph, self.kernels, site.node)?.ok());
+        let own = own.collect::<Option<Vec<_>>>()?.concat();
+        let told = |guard: &Guard| self.is_steady(guard, inside) || own.contains(guard);
+        (hands_on && guards.iter().all(told)).then(|| (barrier, guards.into_iter().collect()))
     }
 
     /// Whether an iteration surely goes on with what one before did.
