@@ -260,6 +260,42 @@ fn refuses_subscripts_that_vary() {
 }
 
 #[test]
+fn what_each_step_relies_on_is_asked_of_each() {
+    // `a[i + 10240 n]`, one row for each n, while `n <= 1000`: the steps' rows are others, and threads stay in their columns.
+    let mut steps = steps(&[scale]);
+    let size = steps.size;
+    let number = KernelSymbol::Argument {
+        argument: 2,
+        offset_bytes: 0,
+        bits: 32,
+        signed: true,
+    };
+    let kernel = &mut steps.scene.kernels[0];
+    let row = Affine::variable(Variable::Parameter(kernel.parameters.len()));
+    kernel.parameters.push(Expression::Leaf(number.clone()));
+    for access in &mut kernel.accesses {
+        let subscript = access.subscript.as_ref().unwrap();
+        access.subscript = subscript.add(&row.scale(4 * 10_240).unwrap());
+    }
+    let most = 1000;
+    kernel.preconditions.push(Condition::LessEqual(
+        Expression::Leaf(number),
+        Expression::Constant(most),
+    ));
+    let mut plan = steps.plan(false);
+    persistent(&mut plan).varying.push((steps.launches[0], 2));
+    assert!(!refusals(&steps.scene, &plan).is_empty());
+    let holds = |most| Guard::Holds {
+        class: String::from("wrap"),
+        condition: Condition::LessEqual(Expression::Leaf(size), Expression::Constant(most)),
+    };
+    plan.groups[0].guards.push(holds(most + 1));
+    assert!(!refusals(&steps.scene, &plan).is_empty());
+    plan.groups[0].guards.push(holds(most));
+    assert_passes(&steps.scene, &plan);
+}
+
+#[test]
 fn refuses_guards_that_are_left_out() {
     let steps = steps(&[scale]);
     let mut plan = steps.plan(false);
