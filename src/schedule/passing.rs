@@ -100,19 +100,34 @@ pub(super) fn may_wait(
     worth.then_some(waiting)
 }
 
-/// Whether nothing that could be observed happens between two of some launches, in one iteration of `scope` or one call of
-/// the function. A wait of the host is nothing where somebody makes up for it later.
-pub(super) fn is_quiet(
+/// Where what waits has to be issued so that nothing that could be observed happens between two runs of a launch, in one
+/// iteration of `scope` or one call of the function: blocks that the host need not take, such as those that print an error.
+/// A wait of the host is nothing where somebody makes up for it later. `None` where there is more on each way.
+pub(super) fn quiet_but_for(
     graph: &LaunchGraph,
     scope: Option<usize>,
-    own: &BTreeSet<NodeId>,
+    launch: NodeId,
     keeps_synchronisations: bool,
-) -> bool {
+) -> Option<BTreeSet<HostBlockId>> {
     let passing = Passing::Waits {
         keeps: keeps_synchronisations,
     };
-    let passed = passed(graph, scope, own, &BTreeSet::new());
-    passed.iter().all(|node| passing.allows(graph, *node))
+    let own = BTreeSet::from([graph.nodes[launch.0].block]);
+    let mut drained = BTreeSet::new();
+    loop {
+        let passed = passed(graph, scope, &BTreeSet::from([launch]), &drained);
+        let stops = passed.iter().filter(|node| !passing.allows(graph, **node));
+        let stops: BTreeSet<HostBlockId> = stops.map(|node| graph.nodes[node.0].block).collect();
+        if stops.is_empty() {
+            break;
+        }
+        if !stops.is_disjoint(&own) || stops.is_subset(&drained) {
+            return None;
+        }
+        drained.extend(stops);
+    }
+    let past = reach(&own, |block| successors(graph, scope, block, &drained));
+    (drained.is_empty() || !past.is_disjoint(&own)).then_some(drained)
 }
 
 /// What is done while some of the launches wait and others can still be met.

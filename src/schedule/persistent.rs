@@ -9,7 +9,7 @@
 use super::group::{Judge, orders};
 use super::host_order::HostOrder;
 use super::obstacle::Candidate;
-use super::passing::is_quiet;
+use super::passing::quiet_but_for;
 use super::{
     BatchedRegion, BatchedStatement, FusionGroup, FusionPlan, MOST_TURNS, PersistentLoop,
     ScheduleOptions, ThreadMap,
@@ -18,8 +18,8 @@ use crate::dependence::{DependenceGraph, DependenceKind, Edge, Guard, Scope, lau
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
-    Argument, BEHIND_POINTER, Course, Launch, LaunchGraph, LaunchId, NodeId, NodeKind, Pointer,
-    Root, ValueId,
+    Argument, BEHIND_POINTER, Course, HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind,
+    Pointer, Root, ValueId,
 };
 use petgraph::graph::NodeIndex;
 use std::collections::BTreeSet;
@@ -152,7 +152,7 @@ impl<'a> Program<'a> {
         }
         let last = sites.last()?;
         let around = self.graph.loops_around(self.graph.nodes[last.node.0].block);
-        let outside_loops = self.outside_loops(&sites, &around)?;
+        let (outside_loops, drained_before) = self.outside_loops(&sites, &around)?;
         let inside: BTreeSet<usize> = around[outside_loops..].iter().copied().collect();
         let innermost = *around.last()?;
         let (varying, turning) = self.varying(&sites, &inside, innermost)?;
@@ -167,7 +167,7 @@ impl<'a> Program<'a> {
         };
         Some(BatchedRegion {
             outside_loops,
-            drained_before: Vec::new(),
+            drained_before: drained_before.into_iter().collect(),
             statements: vec![BatchedStatement {
                 launch: last.launch.id,
                 touches: Vec::new(),
@@ -218,29 +218,31 @@ impl<'a> Program<'a> {
     }
 
     /// The fewest loops around the members that have to stay outside, so that nothing but them is launched inside and the
-    /// host does nothing there that could tell.
-    fn outside_loops(&self, sites: &[Site<'_>], around: &[usize]) -> Option<usize> {
+    /// host does nothing there that could tell; and where what waits is issued because it might.
+    fn outside_loops(
+        &self,
+        sites: &[Site<'_>],
+        around: &[usize],
+    ) -> Option<(usize, BTreeSet<HostBlockId>)> {
         let graph = self.graph;
         let own: Vec<NodeId> = sites.iter().map(|site| site.node).collect();
         let last = *own.last()?;
-        let may_be_inside = |outside: &usize| {
+        let drained = |outside: usize| {
             let others = graph.nodes.iter().any(|node| {
                 matches!(node.kind, NodeKind::Launch(_))
                     && !own.contains(&node.id)
-                    && graph.loops_around(node.block).contains(&around[*outside])
+                    && graph.loops_around(node.block).contains(&around[outside])
             });
             let scope = outside.checked_sub(1).map(|at| around[at]);
-            !others
-                && is_quiet(
-                    graph,
-                    scope,
-                    &BTreeSet::from([last]),
-                    self.keeps_synchronisations,
-                )
+            let drained = || quiet_but_for(graph, scope, last, self.keeps_synchronisations);
+            (!others).then(drained).flatten()
         };
-        let mut inside = (0..around.len()).rev().take_while(may_be_inside);
-        let innermost = inside.next()?;
-        Some(inside.last().unwrap_or(innermost))
+        let mut outside = (0..around.len()).rev();
+        let innermost = outside.next()?;
+        let known = drained(innermost)?;
+        // What the host does in an outer loop alone ends the launch there anyway.
+        let more = outside.take_while(|outside| drained(*outside).as_ref() == Some(&known));
+        Some((more.last().unwrap_or(innermost), known))
     }
 
     /// The numbers among the arguments that may differ from launch to launch, and pointers that change places; `None` where

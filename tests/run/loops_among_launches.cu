@@ -1,7 +1,7 @@
 // Host loops that run inside their kernel, with other launches before and behind them: neither waits for the other, and
 // no launch moves over a loop that the host always comes to. An argument is the number of the case.
 //
-// executes: 2 3 16 2 3 1 15
+// executes: 2 3 16 2 3 1 15 4 15
 // arguments: 0
 // arguments: 1
 // arguments: 2
@@ -9,6 +9,8 @@
 // arguments: 4
 // arguments: 5
 // arguments: 6
+// arguments: 7
+// arguments: 8
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -93,6 +95,20 @@ __attribute__((noinline)) static void in_steps(float *x, unsigned step) {
     for (unsigned row = 0; row + 1 < ROWS; ++row) add_to_row_behind<<<BLOCKS, THREADS>>>(x, row * step);
 }
 
+// The host looks in at some of the steps; an error is told, and goes on.
+__attribute__((noinline)) static void looks(float *x, int every) {
+    for (int row = 1; row < ROWS; ++row) {
+        add_row_before<<<BLOCKS, THREADS>>>(x, row);
+        cudaError_t error = cudaGetLastError();
+        if (error != cudaSuccess) std::printf("%s\n", cudaGetErrorName(error));
+        if (row % every == 0) {
+            float value;
+            check(cudaMemcpy(&value, x + row * COLUMNS + 7, sizeof value, cudaMemcpyDeviceToHost));
+            std::printf("%d: %.9g\n", row, value);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     int which = argc > 1 ? std::atoi(argv[1]) : 0;
     std::vector<float> host(ROWS * COLUMNS);
@@ -108,6 +124,8 @@ int main(int argc, char **argv) {
     case 4: two_loops(x); break;
     case 5: in_steps(x, unsigned(argc - 1)); break;
     case 6: in_steps(x, unsigned(argc - 1) + (1u << 22)); break;
+    case 7: looks(x, argc + 2); break;
+    case 8: looks(x, argc - 1); break;
     }
     check(cudaMemcpy(host.data(), x, host.size() * sizeof(float), cudaMemcpyDeviceToHost));
     double sum = 0;
