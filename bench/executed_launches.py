@@ -51,17 +51,20 @@ def of_program(reports, unfused, fused):
         "executed": [unfused["launches"], fused["launches"]],
         "sites": [0, 0],
         "removed_pairs": 0,
+        "refused_pairs": 0,
         "loops_in_kernels": 0,
         "batched_regions": 0,
         "originals": sum(group["originals"] for group in fused.get("groups", [])),
         "missed": [],
     }
+    # Groups that the run came to and whose guards never held.
+    refused = {group["site"] for group in fused.get("groups", []) if group["originals"] and not group["fused"]}
     for report in reports:
-        add_report(figures, report, executed)
+        add_report(figures, report, executed, refused)
     return figures
 
 
-def add_report(figures, report, executed):
+def add_report(figures, report, executed, refused):
     nodes = {node["id"]: node for node in report["nodes"]}
     launches = {id: node for id, node in nodes.items() if node["kind"] == "launch"}
     figures["sites"][0] += report["counts"]["launches"]
@@ -69,7 +72,9 @@ def add_report(figures, report, executed):
     figures["loops_in_kernels"] += report["counts"].get("loops_in_kernels", 0)
     figures["batched_regions"] += len(report["batched_regions"])
     for fusion in report["fusions"]:
-        figures["removed_pairs"] += max(0, sum(member in launches for member in fusion["members"]) - 1)
+        pairs = max(0, sum(member in launches for member in fusion["members"]) - 1)
+        asked = refused & {nodes[member]["site"] for member in fusion["members"]}
+        figures["refused_pairs" if asked else "removed_pairs"] += pairs
     sites = Counter(kernel for kernel, _ in {(node["kernel"], node["site"]) for node in launches.values()})
     repeats = lambda node: executed.get(node["kernel"], 0) / max(1, sites[node["kernel"]])
     # Functions that were inlined in several places have their pairs several times.
@@ -112,8 +117,10 @@ def totals(rows):
     counted = [row for row in measured if row["executed"][0] <= MANY_LAUNCHES]
     before, after = (sum(row["executed"][side] for row in counted) for side in (0, 1))
     removed = sum(row["removed_pairs"] for row in measured)
-    stay = [missed for row in measured for missed in row["missed"] if not missed["carried"]]
-    on_path = [missed for missed in stay if missed["reason"] != "control_flow"]
+    refused = sum(row["refused_pairs"] for row in measured)
+    missed = [missed for row in measured for missed in row["missed"] if not missed["carried"]]
+    every = removed + refused + len(missed)
+    on_path = every - sum(pair["reason"] == "control_flow" for pair in missed)
     shares = [1 - row["executed"][1] / row["executed"][0] for row in several]
     stopped = Counter(row["outcome"] for row in rows if row not in measured)
     return "\n".join([
@@ -128,8 +135,9 @@ def totals(rows):
         f"| launches executed, all programs{but_many(measured)} | {before:,} -> {after:,} ({percent(before - after, before)} fewer) |",
         f"| mean over the programs with three or more | {100 * sum(shares) / max(1, len(shares)):.1f} % fewer |",
         f"| launch sites | {sum(row['sites'][0] for row in measured):,} -> {sum(row['sites'][1] for row in measured):,} |",
-        f"| consecutive pairs of sites that are one launch, of all | {removed} of {removed + len(stay)} ({percent(removed, removed + len(stay))}) |",
-        f"| of those on one path | {removed} of {removed + len(on_path)} ({percent(removed, removed + len(on_path))}) |",
+        f"| consecutive pairs of sites that run as one launch, of all | {removed} of {every} ({percent(removed, every)}) |",
+        f"| of those on one path | {removed} of {on_path} ({percent(removed, on_path)}) |",
+        f"| planned as one launch, and the tests at run time never hold | {refused} |",
         f"| host loops inside kernels | {sum(row['loops_in_kernels'] for row in measured)} |",
     ])
 
@@ -140,7 +148,7 @@ def reasons(measured):
     """
     lines = ["| reason | pairs | executed | back edges of loops | executed |", "|---|---|---|---|---|"]
     counts = {}
-    for row in measured:
+    for row in (row for row in measured if row["executed"][0] <= MANY_LAUNCHES):
         for missed in row["missed"]:
             entry = counts.setdefault(missed["reason"], [0, 0.0, 0, 0.0])
             entry[2 if missed["carried"] else 0] += 1
