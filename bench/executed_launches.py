@@ -121,7 +121,7 @@ def totals(rows):
     missed = [missed for row in measured for missed in row["missed"] if not missed["carried"]]
     every = removed + refused + len(missed)
     on_path = every - sum(pair["reason"] == "control_flow" for pair in missed)
-    shares = [1 - row["executed"][1] / row["executed"][0] for row in several]
+    shares = [1 - row["executed"][1] / row["executed"][0] for row in several if row in counted]
     stopped = Counter(row["outcome"] for row in rows if row not in measured)
     return "\n".join([
         "| | |",
@@ -133,7 +133,7 @@ def totals(rows):
         f"| execute fewer launches with fusion | {len(fewer)} |",
         *(f"| output {output} | {count} |" for output, count in Counter(row["output"] for row in measured).most_common()),
         f"| launches executed, all programs{but_many(measured)} | {before:,} -> {after:,} ({percent(before - after, before)} fewer) |",
-        f"| mean over the programs with three or more | {100 * sum(shares) / max(1, len(shares)):.1f} % fewer |",
+        f"| mean over those of them with three or more | {100 * sum(shares) / max(1, len(shares)):.1f} % fewer |",
         f"| launch sites | {sum(row['sites'][0] for row in measured):,} -> {sum(row['sites'][1] for row in measured):,} |",
         f"| consecutive pairs of sites that run as one launch, of all | {removed} of {every} ({percent(removed, every)}) |",
         f"| of those on one path | {removed} of {on_path} ({percent(removed, on_path)}) |",
