@@ -2,6 +2,10 @@
 //!
 //! Times are what they are on the day, so that the tests take results apart and put other times in.
 
+#[path = "harness/quick_link.rs"]
+mod quick_link;
+
+use quick_link::QUICK_LINK;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,6 +16,7 @@ fn compiler(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
         .current_dir(folder)
         .args(arguments)
+        .args(QUICK_LINK)
         .env("SIRIUS_CACHE", folder.join("cache"))
         .env("SIRIUS_FRONT_END_CACHE", folder.join("front"))
         .env("SIRIUS_DEVICE", "cpu")

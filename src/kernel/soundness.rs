@@ -105,6 +105,9 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
         .iter()
         .filter_map(|each| Some(each.unknown.as_ref()?.value))
         .collect();
+    let effects: Vec<Vec<Effect>> = (0..body.values.len())
+        .map(|value| effects(body, ValueRef(value)))
+        .collect();
     let mut random = StdRng::seed_from_u64(7);
     let mut checked = 0;
     let mut checks = blocks::BlockChecks::new(model);
@@ -138,7 +141,8 @@ fn check_kernel(body: &Body, model: &KernelModel) -> usize {
                 block,
                 thread,
                 random: StdRng::seed_from_u64(random.random()),
-                values: HashMap::new(),
+                values: vec![None; body.values.len()],
+                effects: &effects,
                 kept: HashMap::new(),
                 counters: vec![-1; flow.loops.len()],
                 events: BTreeSet::new(),
@@ -327,7 +331,10 @@ struct Machine<'a> {
     block: [i64; 3],
     thread: [i64; 3],
     random: StdRng,
-    values: HashMap<ValueRef, Bits>,
+    /// By value of the body, those that were computed.
+    values: Vec<Option<Bits>>,
+    /// By value of the body.
+    effects: &'a [Vec<Effect>],
     /// What the thread's own variables hold, by variable and byte.
     kept: HashMap<(ValueRef, i64), Bits>,
     counters: Vec<i64>,
@@ -360,7 +367,9 @@ impl Machine<'_> {
                     Some((*value, self.get(*source)))
                 })
                 .collect();
-            self.values.extend(phis);
+            for (phi, value) in phis {
+                self.values[phi.0] = Some(value);
+            }
             for value in self.body.block(at).instructions.clone() {
                 self.execute(value, at);
                 if self.undefined {
@@ -410,7 +419,7 @@ impl Machine<'_> {
     }
 
     fn get(&self, value: ValueRef) -> Bits {
-        if let Some(known) = self.values.get(&value) {
+        if let Some(known) = &self.values[value.0] {
             return known.clone();
         }
         let bits = self.bits(value);
@@ -458,7 +467,7 @@ impl Machine<'_> {
         if self.undefined {
             return;
         }
-        for effect in effects(self.body, value) {
+        for effect in &self.effects[value.0] {
             let Effect::Touch(Touch {
                 kind,
                 pointer: Some(pointer),
@@ -470,13 +479,13 @@ impl Machine<'_> {
             else {
                 continue;
             };
-            let Bits::Pointer(root, offset) = self.get(pointer) else {
+            let Bits::Pointer(root, offset) = self.get(*pointer) else {
                 continue;
             };
             if let (Operation::Store { value, .. }, Root::Local, Some(variable)) = (
                 &self.body.value(value).operation,
                 &root,
-                self.variable(pointer),
+                self.variable(*pointer),
             ) {
                 let stored = self.get(*value);
                 self.kept.insert((variable, offset), stored);
@@ -489,8 +498,8 @@ impl Machine<'_> {
             let unknowns = self
                 .unknowns
                 .iter()
-                .filter_map(|index| match self.values.get(&ValueRef(*index))? {
-                    Bits::Integer(number) => {
+                .filter_map(|index| match &self.values[*index] {
+                    Some(Bits::Integer(number)) => {
                         let bits = self.bits(ValueRef(*index));
                         Some((*index, signed_reading(*number, bits)))
                     }
@@ -500,9 +509,9 @@ impl Machine<'_> {
             let event = Event {
                 unknowns,
                 root,
-                offset: offset.wrapping_add(offset_bytes),
-                bytes,
-                writes: kind != super::AccessKind::Read,
+                offset: offset.wrapping_add(*offset_bytes),
+                bytes: *bytes,
+                writes: *kind != super::AccessKind::Read,
                 loops,
                 counters,
                 row: None,
@@ -533,7 +542,7 @@ impl Machine<'_> {
                     }
                     _ => Bits::Unknown,
                 });
-        self.values.insert(value, result);
+        self.values[value.0] = Some(result);
     }
 
     fn overflows(&self, value: ValueRef) -> bool {

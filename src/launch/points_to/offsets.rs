@@ -142,22 +142,17 @@ mod tests {
     fn what_is_combined_has_every_byte() {
         for one in all() {
             for other in all() {
-                let joined = bytes(one.join(other));
-                assert!(
-                    bytes(one)
-                        .iter()
-                        .chain(&bytes(other))
-                        .all(|byte| joined.contains(byte))
-                );
+                let (own, others, joined) = (bytes(one), bytes(other), bytes(one.join(other)));
+                assert!(own.iter().chain(&others).all(|byte| joined.contains(byte)));
                 let (sum, difference) = (bytes(one.plus(other)), bytes(one.minus(other)));
-                for byte in bytes(one) {
-                    for step in bytes(other) {
+                for byte in &own {
+                    for step in &others {
                         let near = |byte: i64| (-60..60).contains(&byte);
                         assert!(!near(byte + step) || sum.contains(&(byte + step)));
                         assert!(!near(byte - step) || difference.contains(&(byte - step)));
                     }
                 }
-                let within = bytes(other).iter().all(|byte| bytes(one).contains(byte));
+                let within = others.iter().all(|byte| own.contains(byte));
                 assert_eq!(one.contains(other), within, "{one:?} {other:?}");
             }
         }
