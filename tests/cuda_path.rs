@@ -36,7 +36,7 @@ fn check(source: &Path) -> Result<(), Failed> {
     let own = place.path().join("own");
     build(
         compiler()
-            .args(["--sirius-device=cpu", "--sirius-fusion=off"])
+            .args(["--sirius-device=cpu", "--sirius-fusion=off", &architecture])
             .args(quick_link::QUICK_LINK)
             .arg(source)
             .arg("-o")
