@@ -1,10 +1,6 @@
 //! What the compiler does when a stage of its own fails: the program is built all the same. And what it
 //! offers to find out why a program goes wrong.
 
-#[path = "harness/quick_link.rs"]
-mod quick_link;
-
-use quick_link::QUICK_LINK;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -13,7 +9,6 @@ fn build(fault: &str, program: &Path, strict: bool) -> Output {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     command
-        .args(QUICK_LINK)
         .arg(root.join("test_programs/pointwise_chain.cu"))
         .args(["-O1", "--sirius-device=cpu", "-o"])
         .arg(program)
@@ -58,7 +53,6 @@ fn a_refused_group_costs_itself() {
             folder.path().join("report.json"),
         );
         let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
-            .args(QUICK_LINK)
             .arg(root.join("tests/run/asynchronous_copies.cu"))
             .args(["-arch=sm_80", "-std=c++17", "--sirius-device=cpu", "-o"])
             .arg(&program)
@@ -393,7 +387,6 @@ fn nothing_is_compared_after_a_failed_assertion() {
         }\n";
     std::fs::write(&source, text).unwrap();
     let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
-        .args(QUICK_LINK)
         .arg("--sirius-device=cpu")
         .args([source.as_os_str(), "-o".as_ref(), program.as_os_str()])
         .env("SIRIUS_REFERENCE", "1")
@@ -461,7 +454,6 @@ fn tables_of_addresses_are_no_difference() {
 fn a_base_of_what_others_write_is_not_alone() {
     let folder = tempfile::tempdir().unwrap();
     let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
-        .args(QUICK_LINK)
         .args(["--sirius-device=cpu", "--sirius-dump=codegen", "-O3"])
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/run/read_only_base.cu"))
         .arg("-o")
@@ -539,7 +531,6 @@ fn fusions_are_bisected() {
     let mut seen = Vec::new();
     for most in [0, 2, 4, 5] {
         let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
-            .args(QUICK_LINK)
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .args(["tests/pipeline/bisected.cu", "-O1", "--sirius-device=cpu"])
             .arg(format!("--sirius-max-fusions={most}"))
@@ -593,7 +584,6 @@ fn kernels_are_constrained_by_concepts_of_the_library() {
     std::fs::write(folder.path().join("constrained.cu"), source).unwrap();
     for standard in ["-std=c++14", "-std=c++17", "-std=c++20"] {
         let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
-            .args(QUICK_LINK)
             .current_dir(folder.path())
             .args([standard, "--extended-lambda", "--sirius-device=cpu"])
             .args(["constrained.cu", "-o", "constrained"])
@@ -642,7 +632,6 @@ fn every_stage_shows_what_it_found() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_programs/pointwise_chain.cu");
     let stages = "program,launch,kernel,dependence,schedule,verify,codegen";
     let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
-        .args(QUICK_LINK)
         .arg(source)
         .args(["-arch=sm_80", "--sirius-device=cpu", "-o"])
         .arg(folder.path().join("program"))

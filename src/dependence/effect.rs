@@ -159,17 +159,7 @@ impl<'a> Effect<'a> {
     pub(super) fn holds_always(&self) -> bool {
         match self {
             Self::Modelled(instance) => {
-                let decided = |guard: &Guard| match guard {
-                    Guard::Holds { condition, .. } => condition.decided() == Some(true),
-                    Guard::RangesDisjoint { .. }
-                    | Guard::SameOrDisjoint { .. }
-                    | Guard::ConfigurationValid { .. }
-                    | Guard::NotCapturing { .. }
-                    | Guard::DeviceMemory { .. }
-                    | Guard::Resident { .. }
-                    | Guard::SameStream { .. } => false,
-                };
-                instance.broken.is_none() && instance.conditions.iter().all(decided)
+                instance.broken.is_none() && !instance.conditions.iter().any(Guard::may_fail)
             }
             Self::Whole { .. } => true,
         }

@@ -177,6 +177,22 @@ pub enum Guard {
     },
 }
 
+impl Guard {
+    /// Whether a run has to tell what it asks.
+    pub fn may_fail(&self) -> bool {
+        match self {
+            Self::Holds { condition, .. } => condition.decided() != Some(true),
+            Self::RangesDisjoint { .. }
+            | Self::SameOrDisjoint { .. }
+            | Self::ConfigurationValid { .. }
+            | Self::NotCapturing { .. }
+            | Self::DeviceMemory { .. }
+            | Self::Resident { .. }
+            | Self::SameStream { .. } => true,
+        }
+    }
+}
+
 /// A range of bytes behind a pointer argument.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PointerRange {

@@ -119,14 +119,14 @@ impl<'a> Judge<'a> {
     fn without_single_threads(&self, members: &[Candidate<'a>], mut found: Domains) -> Domains {
         let single = |member: &&Candidate| {
             [0, 3].into_iter().any(|along_x| {
-                let one = [self.extent(member, along_x), Expression::Constant(1)];
-                let [extent, constant] = one.clone();
+                let (extent, one) = (self.extent(member, along_x), Expression::Constant(1));
+                let unknown = extent.as_constant().is_none();
                 let asked = [
-                    Condition::Equal(extent, constant),
-                    Condition::LessEqual(one[0].clone(), one[1].clone()),
+                    Condition::Equal(extent.clone(), one.clone()),
+                    Condition::LessEqual(extent, one),
                 ];
                 let mut guards = found.guards.iter();
-                one[0].as_constant().is_none()
+                unknown
                     && guards.any(|guard| match guard {
                         Guard::Holds { condition, .. } => asked.contains(condition),
                         _ => false,

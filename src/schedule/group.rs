@@ -391,7 +391,7 @@ impl<'a> Judge<'a> {
             let launch = seen.launch.id;
             guards.insert(Guard::NotCapturing { launch });
         }
-        guards.retain(may_fail);
+        guards.retain(Guard::may_fail);
         let guards: BTreeSet<Guard> = guards
             .into_iter()
             .map(|guard| told_by_first(members, guard))
@@ -735,20 +735,6 @@ fn leads_anywhere(graph: &LaunchGraph, edge: &Edge) -> bool {
         Guard::SameOrDisjoint { left, right } => unknown(left) && unknown(right),
         _ => false,
     })
-}
-
-/// Whether a run has to tell what a guard asks.
-pub(super) fn may_fail(guard: &Guard) -> bool {
-    match guard {
-        Guard::Holds { condition, .. } => condition.decided() != Some(true),
-        Guard::RangesDisjoint { .. }
-        | Guard::SameOrDisjoint { .. }
-        | Guard::ConfigurationValid { .. }
-        | Guard::NotCapturing { .. }
-        | Guard::DeviceMemory { .. }
-        | Guard::Resident { .. }
-        | Guard::SameStream { .. } => true,
-    }
 }
 
 /// The launches of a graph, in host order.

@@ -5,7 +5,7 @@
 //! other. That is so since it is so of any two of them, under tests of these two alone: members keep their threads
 //! where they are, and an absent one has an empty grid. Alternatives never come together.
 
-use super::group::{Judge, may_fail, orders};
+use super::group::{Judge, orders};
 use super::groups::Groups;
 use super::obstacle::{Candidate, rejection};
 use super::space::{MOST_STATIC_SHARED_BYTES, static_shared};
@@ -236,7 +236,7 @@ impl<'a> Judge<'a> {
 
 /// Those that a run has to tell.
 fn undecided(guards: BTreeSet<Guard>) -> Vec<Guard> {
-    guards.into_iter().filter(may_fail).collect()
+    guards.into_iter().filter(Guard::may_fail).collect()
 }
 
 /// So many groups are tried for each launch.

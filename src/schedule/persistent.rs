@@ -366,11 +366,7 @@ impl<'a> Program<'a> {
                 }
             }
         }
-        let decided = |guard: &Guard| match guard {
-            Guard::Holds { condition, .. } => condition.decided() == Some(true),
-            _ => false,
-        };
-        guards.retain(|guard| !decided(guard));
+        guards.retain(Guard::may_fail);
         // What a launch relies on by itself each one is asked, whatever it says of others.
         let own = sites
             .iter()
