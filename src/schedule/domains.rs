@@ -53,10 +53,7 @@ impl Domains {
 
     /// Leaves guards out that hold anyway. False when they never hold, one of them or all together.
     pub(super) fn settle_guards(&mut self) -> bool {
-        self.guards.retain(|guard| match guard {
-            Guard::Holds { condition, .. } => condition.decided() != Some(true),
-            _ => true,
-        });
+        self.guards.retain(Guard::may_fail);
         let never = |guard: &Guard| matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false));
         !self.guards.iter().any(never) && !guards_contradict(&self.guards)
     }
