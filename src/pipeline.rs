@@ -26,6 +26,7 @@ mod ptx_module;
 mod reference;
 mod refused;
 mod resources;
+mod rotation;
 mod save;
 mod standard_input;
 mod tensor_sources;
@@ -472,10 +473,13 @@ fn compile_fused(
         true => None,
         false => Some(codegen::emit_units(&program, &bench)?),
     };
-    let stages = (&mut clock, outcome::relate_for(build));
+    let relate = outcome::relate_for(build);
+    let stages = (&mut clock, relate);
     let Some(analysis) = plan_program(facts, (build, toolchain), stages, outcome)? else {
         return Ok(());
     };
+    let (of, stages) = ((build, toolchain), (&mut clock, relate));
+    let analysis = rotation::rotate(&mut program, analysis, of, stages, outcome)?;
     let analysis = tuning::choose(&program, analysis, build, outcome)?;
     let analysis = overlaps::add(analysis, build, outcome)?;
     save::analysis(build, &analysis)?;
@@ -613,6 +617,8 @@ fn analyze(
     let stages = (&mut clock, relate);
     let analysis = plan_program(facts, (&build, toolchain), stages, outcome)?;
     let analysis = analysis.ok_or_else(stopped)?;
+    let (of, stages) = ((&build, toolchain), (&mut clock, relate));
+    let analysis = rotation::rotate(&mut program, analysis, of, stages, outcome)?;
     let analysis = tuning::choose(&program, analysis, &build, outcome)?;
     let mut analysis = overlaps::add(analysis, &build, outcome)?;
     if resources::decide(&build, toolchain) {

@@ -49,6 +49,8 @@ pub enum Optimisation {
     /// `persistent-loops`: launches of a host loop that need only what the same thread or block made follow each other
     /// inside one kernel.
     PersistentLoops,
+    /// `loop-rotation`: an iteration of a host loop ends with launches of the next one that run together with its own.
+    LoopRotation,
     /// `asked-memory`: launches move past what the host does with memory where the running program finds that theirs is
     /// memory of the device alone.
     AskedMemory,
@@ -65,7 +67,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::StoreToLoadForwarding,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -83,6 +85,7 @@ impl Optimisation {
         Self::ArgumentPromotion,
         Self::LaunchBatches,
         Self::PersistentLoops,
+        Self::LoopRotation,
         Self::AskedMemory,
         Self::ThreadRemapping,
         Self::PermutedBlocks,
@@ -110,6 +113,7 @@ impl Optimisation {
             Self::ArgumentPromotion => "argument-promotion",
             Self::LaunchBatches => "launch-batches",
             Self::PersistentLoops => "persistent-loops",
+            Self::LoopRotation => "loop-rotation",
             Self::AskedMemory => "asked-memory",
             Self::ThreadRemapping => "thread-remapping",
             Self::PermutedBlocks => "permuted-blocks",
@@ -157,6 +161,9 @@ impl Optimisation {
             }
             Self::PersistentLoops => {
                 "iterations of a host loop that meet in no other block are one launch"
+            }
+            Self::LoopRotation => {
+                "the end of an iteration of a host loop and the beginning of the next are one launch"
             }
             Self::AskedMemory => {
                 "launches move past accesses of the host to what proves to be other memory"

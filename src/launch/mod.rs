@@ -470,6 +470,18 @@ pub struct LaunchGraph {
     /// Streams that a call which is seen has just made: none of them is another one.
     #[serde(default)]
     pub made_streams: BTreeSet<ValueId>,
+    /// Host loops that were rotated before this was read: an iteration ends with launches of the next one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rotated_loops: Vec<RotatedLoop>,
+}
+
+/// A host loop that the compiler rotated behind launches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RotatedLoop {
+    /// Copies of these launches, in front of the loop, for its first iteration.
+    pub prologue: Vec<LaunchId>,
+    /// The launches themselves, at the end of an iteration, for the one that comes next.
+    pub of_next_iteration: Vec<LaunchId>,
 }
 
 /// A node that is a set or a copy within the device.

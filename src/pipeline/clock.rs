@@ -31,6 +31,14 @@ impl<'a> Clock<'a> {
         result
     }
 
+    /// A stage took so much longer, since it ran again.
+    pub(super) fn add(&mut self, stage: Stage, seconds: f64) {
+        match self.seconds.iter_mut().find(|(of, _)| *of == stage) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.seconds.push((stage, seconds)),
+        }
+    }
+
     pub(super) fn dump(&self, stage: Stage, text: impl FnOnce() -> String) {
         if self.build.sirius.dump.contains(&stage) {
             tell(format_args!("; {}\n{}\n", stage.name(), text()));

@@ -53,6 +53,12 @@ impl Builder {
         unsafe { LLVMInsertIntoBuilder(self.0, instruction.0) }
     }
 
+    /// A branch to a block of the same function.
+    pub(super) fn branch(&self, to: Block) {
+        // SAFETY: a live block.
+        unsafe { LLVMBuildBr(self.0, to.0) };
+    }
+
     /// A call.
     pub(super) fn call(&self, function: Value, arguments: &[Value]) -> Value {
         let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();

@@ -188,6 +188,16 @@ pub(super) fn canonicalise_again(
     passes::verify(host, "folding launches by handles")
 }
 
+/// Makes a function canonical in which code was put elsewhere. What is computed in each iteration of a loop is not taken over
+/// from the one before.
+pub(super) fn make_canonical_as_computed(
+    function: Value,
+    machine: &inkwell::targets::TargetMachine,
+) -> Result<(), ProgramError> {
+    let pipeline = HOST_PIPELINE.replace("gvn", "gvn<no-pre;no-load-pre>");
+    run(function, &pipeline, machine)
+}
+
 fn run(
     function: Value,
     pipeline: &str,

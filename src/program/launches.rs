@@ -27,6 +27,8 @@ const WRAPPER_PREFIX: &str = "sirius.wrapper.";
 const PUSHED: &str = "sirius.pushed";
 /// The site number of a launch before sites are numbered.
 const UNNUMBERED: u64 = u32::MAX as u64;
+/// The largest mark of a launch; those that count down from it are marks as well.
+pub(super) const LAST_MARK: u32 = u32::MAX - 1;
 /// Number of parameters of `sirius.launch.N` before the kernel's arguments.
 pub(super) const CONFIGURATION_PARAMETERS: u32 = 8;
 /// A struct argument with more scalars than this is passed in memory.
@@ -149,6 +151,19 @@ pub(super) fn number_sites(module: &Module<'_>) {
             }
         }
     }
+}
+
+/// Marks a launch until sites are numbered, by what stands for its number.
+pub(super) fn mark(module: &Module<'_>, launch: Value, mark: u32) {
+    let mark = Type::integer(module, 32).constant(u64::from(mark));
+    launch.set_operand(0, mark);
+}
+
+/// Whether a launch has such a mark.
+pub(super) fn has_mark(launch: Value, mark: u32) -> bool {
+    let site = launch.operands()[0].integer();
+    // The constant is read with its sign.
+    site.is_some_and(|site| site as u32 == mark)
 }
 
 /// True for a call of a `sirius.launch.N`.

@@ -53,6 +53,27 @@ impl Flow {
         above.is_some_and(|mut above| above.any(|block| block == one))
     }
 
+    /// Whether control can come from one block to another without `through`; a block comes to itself.
+    pub(super) fn reaches_without(&self, from: Block, to: Block, through: Block) -> bool {
+        let place = |block: Block| self.blocks.iter().position(|each| *each == block);
+        let (Some(from), Some(to), Some(through)) = (place(from), place(to), place(through)) else {
+            return false;
+        };
+        let mut seen = HashSet::from([through]);
+        let mut open = vec![from];
+        while let Some(block) = open.pop() {
+            if !seen.insert(block) {
+                continue;
+            }
+            if block == to {
+                return true;
+            }
+            let after = self.graph.neighbors(NodeIndex::new(block));
+            open.extend(after.map(NodeIndex::index));
+        }
+        false
+    }
+
     /// The ends of iterations, each with the block that the next one begins with.
     fn edges_back(&self) -> impl Iterator<Item = (NodeIndex, NodeIndex)> + '_ {
         let ends = self.graph.edge_indices();

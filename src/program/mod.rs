@@ -54,6 +54,7 @@ mod read_only;
 mod registration_order;
 mod relocatable;
 mod remake;
+mod rotation;
 mod runtime_effects;
 mod shared_offsets;
 mod shared_tables;
@@ -77,6 +78,7 @@ pub use operations::{
 };
 pub use ptx_module::{ptx_architecture, read_ptx};
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
+pub use rotation::RotatedHost;
 pub use streams::{gives_stream_memory, is_stream_output};
 
 use crate::cli::{Build, Input, Language, Phase, Target, Toolchain};
@@ -402,6 +404,15 @@ impl<'ctx> Program<'ctx> {
                 .count()
         });
         launches.sum()
+    }
+
+    /// A copy of the host's code in which innermost loops are rotated behind launch sites, one for each loop; `None` where
+    /// one of them cannot be.
+    ///
+    /// # Errors
+    /// [`ProgramError::Pass`] when LLVM refuses the copy.
+    pub fn rotated(&self, behind: &[u32]) -> Result<Option<RotatedHost<'ctx>>, ProgramError> {
+        rotation::rotate(&self.host, behind)
     }
 
     /// Whether a kernel may store to shared memory, by the copy for analysis.

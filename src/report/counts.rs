@@ -28,11 +28,18 @@ pub struct ReportCounts {
 impl ReportCounts {
     /// The figures of a plan.
     pub(super) fn of_plan(graph: &LaunchGraph, plan: &FusionPlan) -> Self {
+        // The user wrote a launch once, which the compiler wrote in front of its loop as well.
+        let copies: Vec<LaunchId> = (graph.rotated_loops.iter())
+            .flat_map(|of| of.prologue.iter().copied())
+            .collect();
+        let is_copy = |launch| copies.contains(&launch);
         let launches: HashMap<LaunchId, ReportNodeKind> = graph
             .nodes
             .iter()
             .filter_map(|node| match &node.kind {
-                NodeKind::Launch(launch) => Some((launch.id, launch_kind(graph, launch.id))),
+                NodeKind::Launch(launch) if !is_copy(launch.id) => {
+                    Some((launch.id, launch_kind(graph, launch.id)))
+                }
                 _ => None,
             })
             .collect();

@@ -265,7 +265,11 @@ fn fusions(page: &mut String, report: &Report) {
             fusion.members.len()
         );
         for member in &fusion.members {
-            let _ = writeln!(page, "<li>{}</li>", linked(report, *member));
+            let which = match fusion.of_next_iteration.contains(member) {
+                true => " of the next iteration",
+                false => "",
+            };
+            let _ = writeln!(page, "<li>{}{which}</li>", linked(report, *member));
         }
         let _ = writeln!(
             page,

@@ -24,6 +24,7 @@ mod overlaps;
 mod persistent;
 mod planning;
 mod reservations;
+mod rotation;
 mod text;
 mod why;
 mod batches;
@@ -57,6 +58,7 @@ use crate::schedule::{FusionGroup, FusionPlan, Missed};
 use condition::LaunchNames;
 use counts::launch_kind;
 pub use effects::{ReportBytes, ReportEffect, ReportKernel};
+use rotation::Rotated;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -292,6 +294,9 @@ pub struct ReportFusion {
     pub grid_barriers: Vec<ReportGridBarrier>,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
+    /// Ids of members that are those of the next iteration of the host loop around the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_next_iteration: Vec<usize>,
     /// Members stand under conditions of their own: those that the host comes to run as one, as far as their tests hold.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
@@ -395,14 +400,16 @@ pub fn build_report(
         because: edge.because.clone(),
         witness: edge.witness.as_ref().map(witness),
     });
-    let missed = missed.iter().map(|missed| ReportMissed {
+    let rotated = Rotated::new(graph);
+    let missed = missed.iter().filter(|missed| !rotated.is_copy(missed));
+    let missed = missed.map(|missed| ReportMissed {
         src: missed.source.0,
         dst: missed.sink.0,
         reason: missed.rejection.reason.name().to_string(),
         message: missed.rejection.message.clone(),
         file: missed.rejection.location.file.clone(),
         line: missed.rejection.location.line,
-        carried: missed.carried,
+        carried: rotated.is_carried(missed),
     });
     let stages = stages.iter().map(|(stage, seconds)| ReportStage {
         name: stage.name().to_string(),
@@ -424,7 +431,10 @@ pub fn build_report(
             .groups
             .iter()
             .filter(|group| group.members.len() > 1)
-            .map(|group| fusion(graph, (kernels, dependences), &names, group))
+            .map(|group| ReportFusion {
+                of_next_iteration: rotated.of_next_iteration(graph, group),
+                ..fusion(graph, (kernels, dependences), &names, group)
+            })
             .collect(),
         batched_regions: Vec::new(),
         persistent_loops: persistent::persistent_loops(graph, plan),
@@ -686,6 +696,7 @@ fn fusion(
             .map(|guard| names.guard(guard))
             .collect(),
         partial: group.is_partial(),
+        of_next_iteration: Vec::new(),
         not_written: Vec::new(),
         resources: Vec::new(),
     }

@@ -33,7 +33,10 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
         let members: Vec<_> = fusions[0]
             .members
             .iter()
-            .map(|id| name_at(report, *id))
+            .map(|id| match fusions[0].of_next_iteration.contains(id) {
+                true => format!("{} of the next iteration", name_at(report, *id)),
+                false => name_at(report, *id),
+            })
             .collect();
         let _ = writeln!(
             text,

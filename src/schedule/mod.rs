@@ -38,6 +38,7 @@ mod passing;
 mod rearranged;
 mod regroup;
 pub mod resources;
+mod rotation;
 mod runs;
 mod segments;
 mod sharing;
@@ -64,6 +65,7 @@ pub use overlap::{Overlap, Unoverlapped, overlap_launches, without_overlaps};
 pub use patterns::{LaunchRelation, Patterns};
 pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
+pub use rotation::{Rotation, rotations, waiting_launches, weighted_launches};
 
 use crate::affine::Axis;
 use crate::cli::{Boundary, Fusion, Optimisation, SiriusOptions};
