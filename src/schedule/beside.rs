@@ -4,16 +4,16 @@
 //! that its members were launched with, as a range of the blocks of the fused grid, and the threads,
 //! barriers and whole warps of their blocks.
 
-use super::group::{Judge, orders};
+use super::group::{Judge, orders, pointer_of};
 use super::layout::{BlockPartitions, Layout, Layouts, Members};
 use super::obstacle::{Candidate, rejection};
 use super::sharing::{Loaded, loaded};
 use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
-use crate::dependence::{Edge, Guard};
+use crate::dependence::{Edge, Guard, PointerRange};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
-use crate::launch::ValueId;
+use crate::launch::{LaunchGraph, ValueId};
 use std::collections::BTreeSet;
 
 impl<'a> Judge<'a> {
@@ -34,7 +34,10 @@ impl<'a> Judge<'a> {
         for a in earlier {
             for b in later {
                 let edges = [self.edges(a.node, b.node), self.edges(b.node, a.node)].concat();
-                let is_there = |edge: &&&Edge| orders(edge) && !self.is_absent_anyway(edge);
+                let is_there = |edge: &&&Edge| {
+                    let is_absent = self.is_absent_anyway(edge) || names_parts(self.graph, edge);
+                    orders(edge) && !is_absent
+                };
                 if let Some(edge) = edges.iter().find(is_there) {
                     // What could be inside of one launch says nothing for itself.
                     let message = match edge.explanation() {
@@ -290,6 +293,20 @@ impl<'a> Judge<'a> {
         let [x, y, z] = [0, 1, 2].map(|axis| self.extent(member, axis));
         x.multiply(y).multiply(z)
     }
+}
+
+/// Whether an edge is of pointers into allocations that are known, and is not there where they lead to different parts. Who
+/// divides an allocation has other pointers to other parts: the same pointer to one part would be known as such.
+pub(super) fn names_parts(graph: &LaunchGraph, edge: &Edge) -> bool {
+    let is_known = |range: &PointerRange| {
+        let pointer = pointer_of(graph, edge, range);
+        pointer.is_some_and(|pointer| pointer.may_point_to.is_some())
+    };
+    let tells = |guard: &Guard| match guard {
+        Guard::RangesDisjoint { left, right } => is_known(left) && is_known(right),
+        _ => true,
+    };
+    !edge.absent_if.is_empty() && edge.absent_if.iter().all(tells)
 }
 
 /// The block partitions that members have by the numbers of theirs.

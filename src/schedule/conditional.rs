@@ -4,11 +4,12 @@
 //! elsewhere its launches run as they are written. So a group is only joined with another where this takes away
 //! nothing that fused without it: single launches, and a launch that surely follows a group.
 
+use super::beside::names_parts;
 use super::group::Judge;
 use super::groups::Groups;
 use super::obstacle::{Candidate, obstacle, rejection};
 use super::waiting;
-use crate::dependence::CONDITIONAL_NEIGHBOURS;
+use crate::dependence::{CONDITIONAL_NEIGHBOURS, Edge};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::launch::{HostBlockId, NodeId};
 use std::collections::BTreeSet;
@@ -48,20 +49,28 @@ pub(super) fn join_conditional<'a>(
             if !takes_nothing || too_many || !near || from == to {
                 continue;
             }
-            let depends = earlier
+            let edges: Vec<&Edge> = earlier
                 .iter()
-                .any(|member| !judge.edges(member.node, last.node).is_empty());
+                .flat_map(|member| judge.edges(member.node, last.node))
+                .copied()
+                .collect();
+            let depends = !edges.is_empty();
+            let may_depend = edges.iter().any(|edge| !names_parts(judge.graph, edge));
             let partition = |member: &Candidate| groups.partition(member.node);
             let in_same_blocks = || {
                 earlier
                     .iter()
                     .all(|member| partition(member) == partition(place))
             };
-            if depends && in_same_blocks() && judge.may_join(&[&earlier], last).is_ok() {
+            // Threads of other blocks take over those of a neighbour only for what they hand on: a map between shapes that are
+            // not known may hold for small grids alone.
+            let hands_on = may_depend || judge.has_one_shape(place, &last);
+            if depends && hands_on && in_same_blocks() && judge.may_join(&[&earlier], last).is_ok()
+            {
                 groups.join(&[source], home);
                 groups.settle_as_one(home);
             } else if beside
-                && !depends
+                && !may_depend
                 && judge.may_stand_beside(&earlier, &[last], partition).is_ok()
             {
                 groups.join(&[source], home);
@@ -77,6 +86,11 @@ pub(super) fn join_conditional<'a>(
 }
 
 impl<'a> Judge<'a> {
+    /// Whether two launches have the same grid and block.
+    fn has_one_shape(&self, one: &Candidate, other: &Candidate) -> bool {
+        (0..6).all(|axis| self.extent(one, axis) == self.extent(other, axis))
+    }
+
     /// Each member in step with the next, or, where they may stand under conditions of their own, behind it.
     pub(super) fn all_in_order(&self, members: &[Candidate]) -> Result<(), Rejection> {
         for pair in members.windows(2) {

@@ -21,7 +21,7 @@ use crate::dependence::{
 use crate::diagnostics::{Location, Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
-use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Operand, ValueId};
+use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Operand, Pointer, ValueId};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Everything that decides about groups.
@@ -715,26 +715,35 @@ pub(super) fn may_be_inside(graph: &LaunchGraph, edge: &Edge) -> bool {
 
 /// Whether an edge is of pointers that come from where the compiler does not look.
 fn leads_anywhere(graph: &LaunchGraph, edge: &Edge) -> bool {
-    let pointer = |range: &PointerRange| {
-        let mut nodes = [edge.source, edge.sink].into_iter();
-        let launch = nodes.find_map(|node| match &graph.nodes[node.0].kind {
-            NodeKind::Launch(launch) if launch.id == range.launch => Some(launch),
-            _ => None,
-        })?;
-        match range.operand {
-            Operand::Argument {
-                argument,
-                offset_bytes,
-                ..
-            } => launch.pointer(argument, offset_bytes),
-            _ => None,
-        }
+    let unknown = |range| {
+        let pointer = pointer_of(graph, edge, range);
+        pointer.is_some_and(|pointer| pointer.may_point_to.is_none())
     };
-    let unknown = |range| pointer(range).is_some_and(|pointer| pointer.may_point_to.is_none());
     edge.conditions.iter().any(|guard| match guard {
         Guard::SameOrDisjoint { left, right } => unknown(left) && unknown(right),
         _ => false,
     })
+}
+
+/// The pointer of an end of an edge that a range begins at.
+pub(super) fn pointer_of<'a>(
+    graph: &'a LaunchGraph,
+    edge: &Edge,
+    range: &PointerRange,
+) -> Option<&'a Pointer> {
+    let mut nodes = [edge.source, edge.sink].into_iter();
+    let launch = nodes.find_map(|node| match &graph.nodes[node.0].kind {
+        NodeKind::Launch(launch) if launch.id == range.launch => Some(launch),
+        _ => None,
+    })?;
+    match range.operand {
+        Operand::Argument {
+            argument,
+            offset_bytes,
+            ..
+        } => launch.pointer(argument, offset_bytes),
+        _ => None,
+    }
 }
 
 /// The launches of a graph, in host order.

@@ -94,6 +94,43 @@ fn refuses_partitions_that_depend_on_each_other() {
     assert_refused!(chain.scene, others, Refusal::DependentPartitions { .. });
 }
 
+#[test]
+fn partitions_of_pointers_that_may_meet_need_every_test() {
+    let (scene, tested) = aliasing_chain();
+    let beside = ranges(tested, &[(0, 40), (40, 40)], BlockThreads::Same);
+    assert_passes(&scene, &beside);
+    for left_out in 0..beside.groups[0].guards.len() {
+        let mut less = beside.clone();
+        less.groups[0].guards.remove(left_out);
+        assert_refused!(
+            scene,
+            less,
+            Refusal::MayAlias { .. } | Refusal::DependentPartitions { .. }
+        );
+        // Over too few bytes it tells nothing.
+        let mut shorter = beside.clone();
+        if let Guard::RangesDisjoint { left, .. } = &mut shorter.groups[0].guards[left_out] {
+            left.high_bytes = left.high_bytes.clone().subtract(Expression::Constant(4));
+        }
+        assert_refused!(
+            scene,
+            shorter,
+            Refusal::MayAlias { .. } | Refusal::DependentPartitions { .. }
+        );
+        // Equal pointers would do for threads that run in turn, which these do not.
+        let mut equal = beside.clone();
+        let guard = &mut equal.groups[0].guards[left_out];
+        if let Guard::RangesDisjoint { left, right } = guard.clone() {
+            *guard = Guard::SameOrDisjoint { left, right };
+        }
+        assert_refused!(
+            scene,
+            equal,
+            Refusal::MayAlias { .. } | Refusal::DependentPartitions { .. }
+        );
+    }
+}
+
 /// Two chains side by side, each of a launch and one that reads its neighbours' elements of a block.
 fn two_chains() -> (Scene, [LaunchId; 4]) {
     let mut scene = Scene::new();
