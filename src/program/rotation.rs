@@ -16,7 +16,7 @@ use super::{ProgramError, canonicalise_host, passes};
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Every value that leaves its block goes through memory, so that blocks can be copied as they are.
 const VALUES_TO_MEMORY: &str = "reg2mem";
@@ -196,22 +196,30 @@ fn compute_again(function: Value, site: Value) {
     let builder = Builder::before(behind);
     let mut copies = HashMap::new();
     for value in &in_order {
-        let users = value.users().into_iter().filter(|user| {
-            let of = user.block();
-            behind_site.contains(user)
-                || of.is_some_and(|of| of != block && of != around.header && !before.contains(&of))
+        // What a phi takes, it takes at the end of the block where it comes from.
+        let is_behind = |of: Block| of == block || !before.contains(&of);
+        let uses = value.users().into_iter().flat_map(|user| {
+            let takes = (0..)
+                .zip(user.operands())
+                .filter(|(_, operand)| operand == value);
+            takes
+                .map(move |(index, _)| (user, index))
+                .collect::<Vec<(Value, u32)>>()
         });
-        let users: Vec<Value> = users.collect();
-        if users.is_empty() || copies.len() > MOST_INSTRUCTIONS {
+        let uses = uses.filter(|(user, index)| match user.incoming_block(*index) {
+            Some(from) => is_behind(from),
+            None => {
+                behind_site.contains(user)
+                    || user.block().is_some_and(|of| of != block && is_behind(of))
+            }
+        });
+        let uses: BTreeSet<(Value, u32)> = uses.collect();
+        if uses.is_empty() || copies.len() > MOST_INSTRUCTIONS {
             continue;
         }
         let copy = copy_with_operands(*value, &computed, &builder, &mut copies);
-        for user in users {
-            for (index, operand) in (0..).zip(user.operands()) {
-                if operand == *value {
-                    user.set_operand(index, copy);
-                }
-            }
+        for (user, index) in uses {
+            user.set_operand(index, copy);
         }
     }
 }

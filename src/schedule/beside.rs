@@ -10,7 +10,7 @@ use super::obstacle::{Candidate, rejection};
 use super::sharing::{Loaded, loaded};
 use super::space::MOST_STATIC_SHARED_BYTES;
 use super::{BlockThreads, ThreadMap};
-use crate::dependence::{Edge, Guard, PointerRange};
+use crate::dependence::{DependenceKind, Edge, Guard, PointerRange};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::expression::{Condition, Expression};
 use crate::launch::{LaunchGraph, ValueId};
@@ -31,11 +31,14 @@ impl<'a> Judge<'a> {
         let Some((last, rest)) = later.split_last() else {
             return Ok(());
         };
+        // Where launches run as one already, a test that fails would cost that.
+        let are_single = earlier.len() == 1 && later.len() == 1;
         for a in earlier {
             for b in later {
                 let edges = [self.edges(a.node, b.node), self.edges(b.node, a.node)].concat();
                 let is_there = |edge: &&&Edge| {
-                    let is_absent = self.is_absent_anyway(edge) || names_parts(self.graph, edge);
+                    let is_absent =
+                        self.is_absent_anyway(edge) || are_single && names_parts(self.graph, edge);
                     orders(edge) && !is_absent
                 };
                 if let Some(edge) = edges.iter().find(is_there) {
@@ -296,14 +299,20 @@ impl<'a> Judge<'a> {
 }
 
 /// Whether an edge is of pointers into allocations that are known, and is not there where they lead to different parts. Who
-/// divides an allocation has other pointers to other parts: the same pointer to one part would be known as such.
+/// divides an allocation has other pointers to other parts: the same pointer to one part would be known as such. But a part
+/// that is read as far as one is written may be the same after all, by another pointer.
 pub(super) fn names_parts(graph: &LaunchGraph, edge: &Edge) -> bool {
     let is_known = |range: &PointerRange| {
         let pointer = pointer_of(graph, edge, range);
         pointer.is_some_and(|pointer| pointer.may_point_to.is_some())
     };
     let tells = |guard: &Guard| match guard {
-        Guard::RangesDisjoint { left, right } => is_known(left) && is_known(right),
+        Guard::RangesDisjoint { left, right } => {
+            let extents =
+                |range: &PointerRange| (range.low_bytes.clone(), range.high_bytes.clone());
+            let hands_on = edge.kind == DependenceKind::Flow && extents(left) == extents(right);
+            is_known(left) && is_known(right) && !hands_on
+        }
         _ => true,
     };
     !edge.absent_if.is_empty() && edge.absent_if.iter().all(tells)

@@ -156,7 +156,7 @@ impl Case<'_> {
         if streams {
             text.push_str(
                 "    cudaStream_t one, two;\n    cudaStreamCreate(&one);\n    cudaStreamCreate(&two);\n\
-                 \x20   if (mix >> 10 & 1) two = one;\n",
+                 \x20   if (orders_streams || mix >> 10 & 1) two = one;\n",
             );
         }
         let around = self.chance(0.25);

@@ -5,7 +5,7 @@
 //
 // arguments: 6 0
 // arguments: 6 1
-// expect: 20 launches -> 17
+// expect: 20 launches -> 16
 // executes: 78 78
 #include <cstdio>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 // struct than to read and write fields of it. What members are given is never mixed up: structs that differ in one
 // field, copies that a kernel changes, unions, padding, arrays, views of one allocation, launches in batches.
 //
-// expect: 36 launches -> 22
+// expect: 36 launches -> 21
 // executes: 31 32
 // arguments:
 // arguments: 3
