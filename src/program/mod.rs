@@ -47,6 +47,7 @@ mod numerics;
 mod operations;
 mod own_copies;
 mod passes;
+mod promotion;
 mod lean_headers;
 mod precompiled_headers;
 mod ptx_module;
@@ -76,6 +77,7 @@ pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
     operation_name,
 };
+pub use promotion::{MOST_TARGETS, PromotableCall};
 pub use ptx_module::{ptx_architecture, read_ptx};
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 pub use rotation::RotatedHost;
