@@ -653,6 +653,7 @@ fn find_facts(
         if promote_calls_through_pointers(program)? {
             fold_launches_by_handles(program)?;
         }
+        program.read_graph_nodes()?;
         Ok::<_, PipelineError>(build_launch_graph(program))
     })?;
     clock.dump(Stage::Launch, || graph.to_string());

@@ -132,6 +132,11 @@ pub(super) fn functions(host: &Module<'_>, stubs: &BTreeSet<String>) -> promotio
     }
 }
 
+/// Inlines what is marked for it.
+pub(super) fn inline_marked(host: &Module<'_>) -> Result<(), ProgramError> {
+    passes::run(host, "always-inline", &passes::host_machine()?)
+}
+
 fn make_drivers_canonical(
     host: &Module<'_>,
     stubs: &BTreeSet<String>,

@@ -195,14 +195,36 @@ pub(super) struct KnownLaunch<'a> {
     pub(super) by_driver: bool,
 }
 
+/// Builds a launch: grid x and y, grid z, block x and y, block z, shared bytes, stream, and the kernel's arguments.
+pub(super) fn build(
+    module: &Module<'_>,
+    builder: &Builder,
+    stub: Value,
+    (configuration, arguments): ([Value; 6], &[Value]),
+) -> Value {
+    let (launch, values) = launch_of(module, stub, (configuration, arguments), false);
+    builder.call(launch, &values)
+}
+
+/// The launch function for these values, and all that it is given.
+fn launch_of(
+    module: &Module<'_>,
+    stub: Value,
+    (configuration, arguments): ([Value; 6], &[Value]),
+    by_driver: bool,
+) -> (Value, Vec<Value>) {
+    let site = Type::integer(module, 32).constant(UNNUMBERED);
+    let mut values = vec![site, stub];
+    values.extend(configuration);
+    values.extend(arguments);
+    let parameters: Vec<_> = values.iter().map(|value| value.type_of()).collect();
+    (late_launch_function(module, &parameters, by_driver), values)
+}
+
 /// Puts a launch in the place of a call.
 pub(super) fn replace(module: &Module<'_>, known: &KnownLaunch<'_>) {
-    let site = Type::integer(module, 32).constant(UNNUMBERED);
-    let mut values = vec![site, known.stub];
-    values.extend(known.configuration);
-    values.extend(known.arguments);
-    let parameters: Vec<_> = values.iter().map(|value| value.type_of()).collect();
-    let launch = late_launch_function(module, &parameters, known.by_driver);
+    let given = (known.configuration, known.arguments);
+    let (launch, values) = launch_of(module, known.stub, given, known.by_driver);
     let builder = Builder::before(known.call);
     let new = match known.call.invoke_destinations() {
         Some(destinations) => builder.invoke(launch, &values, destinations),

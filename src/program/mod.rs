@@ -31,6 +31,7 @@ mod front_end;
 mod front_end_cache;
 mod front_end_messages;
 mod globals;
+mod graph_nodes;
 mod handles;
 mod host_arrays;
 mod host_functions;
@@ -72,6 +73,7 @@ pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTR
 pub use closed::{is_known_library, is_users};
 pub use exchanged::EXCHANGED;
 pub use front_end_messages::pass_on_messages;
+pub use graph_nodes::GRAPH_NODES;
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
 pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,

@@ -13,7 +13,7 @@ use super::ir::{self, Block, Type, Value};
 use super::{HostVisibleMemory, Program, ProgramError, canonicalise_host, names};
 use inkwell::module::Module;
 use llvm_sys::core::*;
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTailCallKind, LLVMTypeKind};
+use llvm_sys::{LLVMOpcode, LLVMTailCallKind, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Most functions that one call is tested for: what a few classes or a flag can make it.
@@ -130,7 +130,7 @@ impl Program<'_> {
         Ok(true)
     }
 
-    fn stubs(&self) -> BTreeSet<String> {
+    pub(super) fn stubs(&self) -> BTreeSet<String> {
         let stubs = self.kernels.iter().map(|kernel| kernel.stub.clone());
         stubs.collect()
     }
@@ -563,16 +563,6 @@ impl Builder {
     fn unreachable(&self) {
         // SAFETY: the builder stands at the end of a live block.
         unsafe { LLVMBuildUnreachable(self.raw()) };
-    }
-
-    /// Ends a block: on to one of two, by whether two pointers are equal.
-    fn branch_if_equal(&self, one: Value, other: Value, (equal, different): (Block, Block)) {
-        // SAFETY: callers pass pointers and blocks of the builder's function.
-        unsafe {
-            let predicate = LLVMIntPredicate::LLVMIntEQ;
-            let is_equal = LLVMBuildICmp(self.raw(), predicate, one.0, other.0, c"".as_ptr());
-            LLVMBuildCondBr(self.raw(), is_equal, equal.0, different.0);
-        }
     }
 
     /// A call through a pointer, of the type that another call has.
