@@ -56,6 +56,7 @@ pub fn promote_calls_through_pointers(program: &Program<'_>) -> Result<bool, Pro
             .is_some_and(|function| {
                 let mut calls = known.iter();
                 host.functions[function].internal
+                    && !stubs.contains(name)
                     && !points_to.is_function_escaped(function)
                     && calls.all(|(ordinal, (callees, _))| {
                         complete.contains(ordinal) || !callees.contains(&function)

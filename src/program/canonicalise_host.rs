@@ -109,11 +109,12 @@ pub(super) fn canonicalise_promoted(
     remove: impl FnOnce(),
 ) -> Result<(), ProgramError> {
     let machine = passes::host_machine()?;
+    let clear_stubs = stubs.difference(unclear_stubs).cloned().collect();
+    let wrappers = launches::make_wrappers(host, &clear_stubs);
+    launches::fold(host, &wrappers);
     inline_drivers(host, stubs);
     passes::run(host, "always-inline", &machine)?;
     passes::verify(host, "promoting calls through pointers")?;
-    let clear_stubs = stubs.difference(unclear_stubs).cloned().collect();
-    let wrappers = launches::make_wrappers(host, &clear_stubs);
     devirtualise(host, stubs, &wrappers, &|| is_visible, &machine)?;
     launches::remove_wrappers(host);
     remove();

@@ -10,7 +10,7 @@
 
 use super::builder::Builder;
 use super::ir::{self, Block, Type, Value};
-use super::{HostVisibleMemory, Program, ProgramError, canonicalise_host, names};
+use super::{HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, names};
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::{LLVMOpcode, LLVMTailCallKind, LLVMTypeKind};
@@ -53,15 +53,16 @@ impl Program<'_> {
     /// pointers come from.
     pub fn promotable_calls(&self) -> Vec<PromotableCall> {
         let host = &self.host;
-        let functions = canonicalise_host::functions(host, &self.stubs());
-        let candidates = Candidates::of(host, &functions);
+        let stubs = self.stubs();
+        let functions = canonicalise_host::functions(host, &stubs);
+        let candidates = Candidates::of(host, &functions, &stubs);
         if candidates.is_empty() {
             return Vec::new();
         }
         let calls = unnamed_calls(host).into_iter().enumerate();
         let calls = calls.filter(|(_, (function, _))| functions.calls.contains_key(function));
-        let choices = calls.filter_map(|(ordinal, (_, call))| {
-            let choice = candidates.choose(call)?;
+        let choices = calls.filter_map(|(ordinal, (function, call))| {
+            let choice = candidates.choose(function, call)?;
             Some(PromotableCall {
                 ordinal,
                 targets: choice.targets.into_iter().map(Value::name).collect(),
@@ -97,8 +98,13 @@ impl Program<'_> {
             let mut targets: Vec<Value> = targets
                 .filter_map(|name| ir::function(host, name))
                 .collect();
-            // A function that calls itself is inlined nowhere.
-            targets.retain(|target| call.fits(*target) && !reaches(&calls, *target, function));
+            let push = launches::push_before(function, call);
+            // A function that calls itself is inlined nowhere. Kernels are what configurations are pushed for.
+            targets.retain(|target| {
+                call.fits(*target)
+                    && !reaches(&calls, *target, function)
+                    && stubs.contains(&target.name()) == push.is_some()
+            });
             let is_complete = choice.is_complete && targets.len() == choice.targets.len();
             let is_made =
                 !targets.is_empty() && targets.len() <= MOST_TARGETS && promoted < MOST_CALLS;
@@ -107,11 +113,12 @@ impl Program<'_> {
                     removable.remove(name);
                 });
             }
-            if is_made {
-                calls.entry(function).or_default().extend(&targets);
-                replace(host, call, &targets, is_complete, promoted);
-                promoted += 1;
+            if !is_made {
+                continue;
             }
+            calls.entry(function).or_default().extend(&targets);
+            replace(host, (call, push), &targets, is_complete, promoted);
+            promoted += 1;
         }
         if promoted == 0 {
             return Ok(false);
@@ -184,6 +191,8 @@ struct Candidates {
     methods: BTreeMap<i64, Vec<Value>>,
     /// Functions that launch whose addresses stand elsewhere.
     others: Vec<Value>,
+    /// What stands for kernels, where some are called through pointers.
+    kernels: Vec<Value>,
 }
 
 /// What a call may call, as far as it is worth a test.
@@ -196,7 +205,7 @@ struct Choice {
 }
 
 impl Candidates {
-    fn of(host: &Module<'_>, functions: &Functions) -> Self {
+    fn of(host: &Module<'_>, functions: &Functions, stubs: &BTreeSet<String>) -> Self {
         let is_candidate = |function: &Value| {
             !function.is_interposable() && functions.calls.contains_key(function)
         };
@@ -232,18 +241,28 @@ impl Candidates {
         let others = others
             .filter(|function| functions.launching.contains(function) && is_candidate(function))
             .filter(stands_elsewhere);
+        // Pushes of configurations that no launch was made of.
+        let is_pushed = functions
+            .calls
+            .values()
+            .flatten()
+            .any(|called| called.name() == launches::PUSH);
+        let kernels = stubs.iter().filter(|_| is_pushed);
+        let kernels = kernels.filter_map(|stub| ir::function(host, stub));
         Self {
             methods,
             others: others.collect(),
+            kernels: kernels.collect(),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.others.is_empty() && self.methods.values().all(Vec::is_empty)
+        let has_methods = self.methods.values().any(|methods| !methods.is_empty());
+        !has_methods && self.others.is_empty() && self.kernels.is_empty()
     }
 
     /// The targets of a call that can be promoted.
-    fn choose(&self, call: Value) -> Option<Choice> {
+    fn choose(&self, function: Value, call: Value) -> Option<Choice> {
         if !is_promotable(call) {
             return None;
         }
@@ -256,10 +275,8 @@ impl Candidates {
             let targets = fitting(&chosen);
             let is_worth = |function: &Value| {
                 let methods = self.methods.values().flatten();
-                self.others
-                    .iter()
-                    .chain(methods)
-                    .any(|each| each == function)
+                let mut all = self.others.iter().chain(methods).chain(&self.kernels);
+                all.any(|each| each == function)
             };
             let is_worth_it = targets.iter().any(is_worth);
             let is_complete = targets.len() == chosen.len();
@@ -274,14 +291,16 @@ impl Candidates {
             .map(|methods| fitting(methods))
             .unwrap_or_default();
         let is_method = !methods.is_empty();
-        let targets = match is_method {
-            true => methods,
-            false => fitting(&self.others),
+        let is_kernels = launches::push_before(function, call).is_some();
+        let targets = match (is_kernels, is_method) {
+            (true, _) => fitting(&self.kernels),
+            (false, true) => methods,
+            (false, false) => fitting(&self.others),
         };
         (!targets.is_empty()).then_some(Choice {
             targets,
             is_complete: false,
-            is_guess: !is_method && call.arguments().len() < 2,
+            is_guess: is_kernels || !is_method && call.arguments().len() < 2,
         })
     }
 }
@@ -419,53 +438,112 @@ fn is_promotable(call: Value) -> bool {
 }
 
 /// Puts a function that tests the pointer for `targets` in the place of a call. Where the call `is_complete`, the last
-/// target is not tested for.
-fn replace(host: &Module<'_>, call: Value, targets: &[Value], is_complete: bool, number: usize) {
+/// target is not tested for. What is called are kernels where a configuration is pushed for it.
+fn replace(
+    host: &Module<'_>,
+    (call, push): (Value, Option<Value>),
+    targets: &[Value],
+    is_complete: bool,
+    number: usize,
+) {
     let Some(&through) = call.operands().last() else {
         return;
     };
     let (result, parameters) = call.called_signature();
-    let with_pointer: Vec<Type> = [Type::pointer(host)]
+    let pushed = push.map(Value::arguments).unwrap_or_default();
+    let types: Vec<Type> = [Type::pointer(host)]
         .into_iter()
+        .chain(pushed.iter().map(|value| value.type_of()))
         .chain(parameters)
         .collect();
     let name = format!("sirius.promoted.{number}");
-    let chooser = ir::declare(host, &name, Type::function(result, &with_pointer));
+    let chooser = ir::declare(host, &name, Type::function(result, &types));
     chooser.make_internal();
     chooser.add_attribute(ir::AttributePosition::Function, "alwaysinline", 0);
     let parameters = chooser.parameters();
-    let (pointer, arguments) = (parameters[0], &parameters[1..]);
-    let returns = result.kind() != LLVMTypeKind::LLVMVoidTypeKind;
+    let (configuration, arguments) = parameters[1..].split_at(pushed.len());
+    let body = Body {
+        host,
+        chooser,
+        call,
+        pointer: parameters[0],
+        configuration: push.map(|_| configuration),
+        arguments,
+        returns: result.kind() != LLVMTypeKind::LLVMVoidTypeKind,
+    };
     let mut block = Block::append(chooser);
     for (index, target) in targets.iter().enumerate() {
         let direct = if is_complete && index + 1 == targets.len() {
             block
         } else {
             let (direct, next) = (Block::append(chooser), Block::append(chooser));
-            Builder::at_end(chooser, block).branch_if_equal(pointer, *target, (direct, next));
+            let builder = Builder::at_end(chooser, block);
+            builder.branch_if_equal(body.pointer, *target, (direct, next));
             block = next;
             direct
         };
-        let builder = Builder::at_end(chooser, direct);
-        let made = builder.call(*target, arguments);
-        made.make_like(call);
-        builder.ret(returns.then_some(made));
+        body.end_with_call(direct, Some(*target));
     }
     if !is_complete {
-        let builder = Builder::at_end(chooser, block);
-        let made = builder.call_pointer(call, pointer, arguments);
-        made.make_like(call);
-        builder.ret(returns.then_some(made));
+        body.end_with_call(block, None);
     }
-    let arguments: Vec<Value> = [through].into_iter().chain(call.arguments()).collect();
+    let mut given = vec![through];
+    given.extend(&pushed);
+    given.extend(call.arguments());
     let builder = Builder::before(call);
     let chosen = match call.invoke_destinations() {
-        Some(destinations) => builder.invoke(chooser, &arguments, destinations),
-        None => builder.call(chooser, &arguments),
+        Some(destinations) => builder.invoke(chooser, &given, destinations),
+        None => builder.call(chooser, &given),
     };
     drop(builder);
+    chosen.copy_place(call);
     call.replace_all_uses(chosen);
     call.erase();
+    if let Some(push) = push {
+        launches::remove_push(host, push);
+    }
+}
+
+/// A function that stands for a call.
+struct Body<'a, 'ctx> {
+    host: &'a Module<'ctx>,
+    chooser: Value,
+    /// The call that it stands for.
+    call: Value,
+    pointer: Value,
+    /// What is pushed before a kernel is called.
+    configuration: Option<&'a [Value]>,
+    arguments: &'a [Value],
+    returns: bool,
+}
+
+impl Body<'_, '_> {
+    /// Ends a block with a call of a target, or of what the pointer leads to.
+    fn end_with_call(&self, mut block: Block, target: Option<Value>) {
+        let mut behind = None;
+        if let (Some(configuration), Some(push)) =
+            (self.configuration, ir::function(self.host, launches::PUSH))
+        {
+            // As it is written where one kernel is launched.
+            let (launch, end) = (Block::append(self.chooser), Block::append(self.chooser));
+            let builder = Builder::at_end(self.chooser, block);
+            let error = builder.call(push, configuration);
+            let none = Type::integer(self.host, 32).zero();
+            builder.branch_if_equal(error, none, (launch, end));
+            Builder::at_end(self.chooser, end).ret(None);
+            (block, behind) = (launch, Some(end));
+        }
+        let builder = Builder::at_end(self.chooser, block);
+        let made = match target {
+            Some(target) => builder.call(target, self.arguments),
+            None => builder.call_pointer(self.call, self.pointer, self.arguments),
+        };
+        made.make_like(self.call);
+        match behind {
+            Some(end) => builder.branch(end),
+            None => builder.ret(self.returns.then_some(made)),
+        }
+    }
 }
 
 impl Value {
@@ -559,6 +637,12 @@ fn kind_of_attribute(name: &str) -> u32 {
 }
 
 impl Builder {
+    /// Ends a block: on to another one.
+    fn branch(&self, to: Block) {
+        // SAFETY: the builder stands at the end of a live block, and `to` is one of its function.
+        unsafe { LLVMBuildBr(self.raw(), to.0) };
+    }
+
     /// Ends a block that is not left.
     fn unreachable(&self) {
         // SAFETY: the builder stands at the end of a live block.

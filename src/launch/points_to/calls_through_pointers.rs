@@ -80,8 +80,8 @@ impl PointsTo {
         found
     }
 
-    /// The module's own functions that a call through a pointer at `place` (function and instruction) may be of, and
-    /// whether it may be of others.
+    /// The module's own functions, stubs of kernels among them, that a call through a pointer at `place` (function and
+    /// instruction) may be of, and whether it may be of others.
     pub fn callees(
         &self,
         host: &HostModule,
@@ -97,7 +97,16 @@ impl PointsTo {
             return (Vec::new(), true);
         };
         let led_to = self.of(host, function, through);
-        let (mut called, others_too) = self.functions_among(host, &led_to, stubs);
+        let is_stub = |target: &Target| match self.objects[target.object].kind {
+            ObjectKind::Function(callee) if stubs.contains(&host.functions[callee].name) => {
+                Some(callee)
+            }
+            _ => None,
+        };
+        let others = led_to.iter().filter(|target| is_stub(target).is_none());
+        let (mut called, others_too) =
+            self.functions_among(host, &others.copied().collect(), stubs);
+        called.extend(led_to.iter().filter_map(is_stub));
         called.sort_unstable();
         called.dedup();
         let is_unknown = led_to.is_empty() || !is_analysed(body, stubs);
