@@ -637,12 +637,6 @@ fn kind_of_attribute(name: &str) -> u32 {
 }
 
 impl Builder {
-    /// Ends a block: on to another one.
-    fn branch(&self, to: Block) {
-        // SAFETY: the builder stands at the end of a live block, and `to` is one of its function.
-        unsafe { LLVMBuildBr(self.raw(), to.0) };
-    }
-
     /// Ends a block that is not left.
     fn unreachable(&self) {
         // SAFETY: the builder stands at the end of a live block.
