@@ -48,7 +48,9 @@ use crate::cli::{Build, Device, Fusion, Invocation, Language, Phase, Toolchain, 
 use crate::codegen::{self, CodegenError, FusedImage};
 use crate::dependence::take_domains;
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
+use crate::launch::{
+    LaunchGraph, build_launch_graph, fold_launches_by_handles, promote_calls_through_pointers,
+};
 use crate::objects;
 use crate::output::tell;
 use crate::program::{Program, read_program};
@@ -648,6 +650,10 @@ fn find_facts(
 ) -> Result<Option<Facts>, PipelineError> {
     let mut graph = clock.time(Stage::Launch, || {
         fold_launches_by_handles(program)?;
+        if promote_calls_through_pointers(program)? {
+            fold_launches_by_handles(program)?;
+        }
+        program.read_graph_nodes()?;
         Ok::<_, PipelineError>(build_launch_graph(program))
     })?;
     clock.dump(Stage::Launch, || graph.to_string());

@@ -8,8 +8,9 @@
 //! stay unfused while their stream is captured.
 
 use super::calls;
-use super::host_ir::HostModule;
+use super::host_ir::{Function, HostModule, Opcode};
 use super::{Launch, LaunchGraph, NodeId, Stream};
+use crate::program::GRAPH_NODES;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -32,7 +33,13 @@ impl StreamCapture {
     /// launch graph, as indices into the module.
     pub(super) fn of(host: &HostModule, analysed: &[usize]) -> Self {
         let begins = |name: &str| FINDS_ANYTHING.contains(&name) || is_about(name, "StreamBegin");
-        let names = || host.functions.iter().map(|function| function.name.as_str());
+        // What stands for nodes that a program adds is no use of graphs by the program.
+        let own = used_by_graph_nodes(host);
+        let functions = || host.functions.iter().enumerate();
+        let names = || {
+            let others = functions().filter(|(index, _)| !own.contains(index));
+            others.map(|(_, function)| function.name.as_str())
+        };
         let entries = analysed.iter().enumerate().filter(|(_, function)| {
             let function = &host.functions[**function];
             function.name != "main" && (!function.internal || function.address_taken)
@@ -58,6 +65,28 @@ impl LaunchGraph {
         let function = self.blocks[self.nodes[node.0].block.0].function;
         may_be_captured && (capture.looks_inside || capture.entries.contains(&function))
     }
+}
+
+/// Functions that only the helpers call by which launches stand for nodes of a graph.
+fn used_by_graph_nodes(host: &HostModule) -> BTreeSet<usize> {
+    let called = |function: &Function| -> Vec<usize> {
+        let calls = function.instructions.iter();
+        let calls = calls.filter_map(|instruction| match instruction.opcode {
+            Opcode::Call { callee, .. } => callee,
+            _ => None,
+        });
+        calls.collect()
+    };
+    let (helpers, others): (Vec<_>, Vec<_>) = host
+        .functions
+        .iter()
+        .partition(|function| GRAPH_NODES.contains(&function.name.as_str()));
+    let mut own: BTreeSet<usize> = helpers.into_iter().flat_map(called).collect();
+    for used in others.into_iter().flat_map(called) {
+        own.remove(&used);
+    }
+    own.retain(|function| !host.functions[*function].address_taken);
+    own
 }
 
 /// What gives the address of any function.

@@ -43,23 +43,7 @@ fn find(program: &Program<'_>) -> Vec<FoundLaunch> {
     if calls.is_empty() {
         return Vec::new();
     }
-    let stubs: Vec<String> = program
-        .kernels
-        .iter()
-        .map(|kernel| kernel.stub.clone())
-        .collect();
-    let shadows: Vec<(String, usize, bool)> = program
-        .variables
-        .iter()
-        .enumerate()
-        .map(|(index, variable)| (variable.shadow.clone(), index, variable.managed))
-        .collect();
-    let surroundings = points_to::Surroundings {
-        variables: &shadows,
-        stubs: &stubs,
-        host_visible_memory: program.host_visible_memory,
-    };
-    let points_to = PointsTo::solve(&host, surroundings);
+    let (points_to, stubs) = points_to(program, &host);
     let memory = HostMemory::new(&host, &points_to, &stubs);
     let facts = Facts {
         host: &host,
@@ -94,6 +78,28 @@ fn find(program: &Program<'_>) -> Vec<FoundLaunch> {
         }
     }
     found
+}
+
+/// What pointers of a program lead to, and the names of its stubs.
+pub(super) fn points_to(program: &Program<'_>, host: &HostModule) -> (PointsTo, Vec<String>) {
+    let stubs: Vec<String> = program
+        .kernels
+        .iter()
+        .map(|kernel| kernel.stub.clone())
+        .collect();
+    let shadows: Vec<(String, usize, bool)> = program
+        .variables
+        .iter()
+        .enumerate()
+        .map(|(index, variable)| (variable.shadow.clone(), index, variable.managed))
+        .collect();
+    let surroundings = points_to::Surroundings {
+        variables: &shadows,
+        stubs: &stubs,
+        host_visible_memory: program.host_visible_memory,
+    };
+    let points_to = PointsTo::solve(host, surroundings);
+    (points_to, stubs)
 }
 
 /// A call of a function that launches by a handle.

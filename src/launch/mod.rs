@@ -26,6 +26,7 @@ mod memory;
 mod nodes;
 mod pointers;
 mod points_to;
+mod promotion;
 mod recurrences;
 mod values;
 mod versions;
@@ -35,6 +36,7 @@ pub(crate) use calls::{Action, Waiting, runtime_call};
 pub use capture::StreamCapture;
 pub use handles::fold_launches_by_handles;
 pub use iterations::{Course, Iterations, LoopDomain, Place};
+pub use promotion::promote_calls_through_pointers;
 
 use crate::diagnostics::Location;
 use crate::expression::Expression;

@@ -14,7 +14,7 @@ use super::ir::{self, AttributePosition, Value};
 use super::launches;
 use super::runtime_effects;
 use super::streams::{gives_stream_memory, is_stream_output};
-use super::{HostVisibleMemory, ProgramError, allocation_loops, contexts, passes};
+use super::{HostVisibleMemory, ProgramError, allocation_loops, contexts, passes, promotion};
 use inkwell::module::Module;
 use llvm_sys::LLVMLinkage;
 use std::collections::{BTreeSet, HashMap};
@@ -76,7 +76,8 @@ pub(super) fn canonicalise(
             run(*driver, HOST_PROMOTION, &machine)?;
         }
     }
-    devirtualise(host, stubs, &wrappers, outside, &machine)?;
+    let is_visible = || visible_memory(host, outside) != HostVisibleMemory::Nothing;
+    devirtualise(host, stubs, &wrappers, &is_visible, &machine)?;
     launches::remove_wrappers(host);
     let has_main = ir::function(host, "main").is_some_and(|main| !main.is_declaration());
     let is_whole = has_main && !outside.code && !outside.lookups;
@@ -91,15 +92,65 @@ pub(super) fn canonicalise(
     // Code that is not here may allocate what this code is given.
     let visible = visible_memory(host, outside);
     runtime_effects::declare(host, visible != HostVisibleMemory::Nothing);
+    make_drivers_canonical(host, stubs, &machine)?;
+    Ok(visible)
+}
+
+/// Makes a canonical module canonical again in which calls through pointers were promoted, after `remove` took out
+/// what is called no more. `is_visible`: the device may write memory that the host reads.
+///
+/// # Errors
+/// As [`canonicalise`].
+pub(super) fn canonicalise_promoted(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+    unclear_stubs: &BTreeSet<String>,
+    is_visible: bool,
+    remove: impl FnOnce(),
+) -> Result<(), ProgramError> {
+    let machine = passes::host_machine()?;
+    let clear_stubs = stubs.difference(unclear_stubs).cloned().collect();
+    let wrappers = launches::make_wrappers(host, &clear_stubs);
+    launches::fold(host, &wrappers);
+    inline_drivers(host, stubs);
+    passes::run(host, "always-inline", &machine)?;
+    passes::verify(host, "promoting calls through pointers")?;
+    devirtualise(host, stubs, &wrappers, &|| is_visible, &machine)?;
+    launches::remove_wrappers(host);
+    remove();
+    runtime_effects::declare(host, is_visible);
+    make_drivers_canonical(host, stubs, &machine)
+}
+
+/// The functions of a module by what they do with the device.
+pub(super) fn functions(host: &Module<'_>, stubs: &BTreeSet<String>) -> promotion::Functions {
+    let launches = |name: &str| is_device_library(name) || name.starts_with("sirius.launch.");
+    let calls = calls(host, stubs);
+    promotion::Functions {
+        drivers: transitive_drivers(&calls, stubs, &drives_device),
+        launching: transitive_drivers(&calls, stubs, &launches),
+        calls,
+    }
+}
+
+/// Inlines what is marked for it.
+pub(super) fn inline_marked(host: &Module<'_>) -> Result<(), ProgramError> {
+    passes::run(host, "always-inline", &passes::host_machine()?)
+}
+
+fn make_drivers_canonical(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+    machine: &inkwell::targets::TargetMachine,
+) -> Result<(), ProgramError> {
     for driver in direct_drivers(host, stubs) {
-        run(driver, HOST_PIPELINE, &machine)?;
-        if allocation_loops::write_out(host, driver, &machine)? {
-            run(driver, HOST_PIPELINE, &machine)?;
+        run(driver, HOST_PIPELINE, machine)?;
+        if allocation_loops::write_out(host, driver, machine)? {
+            run(driver, HOST_PIPELINE, machine)?;
         }
     }
     launches::number_sites(host);
-    passes::verify(host, "the host pipeline")?;
-    Ok(visible)
+    passes::verify(host, "the host pipeline")
 }
 
 /// Keeps instances of templates that launch, where code outside may call them: units that only see
@@ -136,14 +187,13 @@ fn devirtualise(
     host: &Module<'_>,
     stubs: &BTreeSet<String>,
     wrappers: &launches::Wrappers,
-    outside: Outside,
+    is_visible: &dyn Fn() -> bool,
     machine: &inkwell::targets::TargetMachine,
 ) -> Result<(), ProgramError> {
     let mut before = (0, 0);
     for _ in 0..DEVIRTUALISATION_ROUNDS {
         // What was inlined may hand a host pointer to a kernel.
-        let visible = visible_memory(host, outside);
-        runtime_effects::declare(host, visible != HostVisibleMemory::Nothing);
+        runtime_effects::declare(host, is_visible());
         let mut through_pointers = 0;
         for driver in direct_drivers(host, stubs) {
             if calls_through_pointers(driver) > 0 || before != (0, 0) {
@@ -247,7 +297,7 @@ fn may_go(function: Value) -> bool {
 fn large_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
     let calls = calls(host, stubs);
     let recursive = recursive_functions(host);
-    let mut drivers = transitive_drivers(&calls, stubs);
+    let mut drivers = transitive_drivers(&calls, stubs, &drives_device);
     drivers.retain(|function| {
         !recursive.contains(function)
             && !function.is_interposable()
@@ -321,7 +371,7 @@ fn direct_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
 fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
     let recursive = recursive_functions(host);
     let calls = calls(host, stubs);
-    let drivers = transitive_drivers(&calls, stubs);
+    let drivers = transitive_drivers(&calls, stubs, &drives_device);
     let mut sizes = Sizes {
         calls: &calls,
         drivers: &drivers,
@@ -354,21 +404,22 @@ fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
     called
 }
 
-/// Functions that reach the device interface through direct calls.
+/// Functions that reach a stub or a function outside that `drives` the device through direct calls.
 fn transitive_drivers(
     calls: &HashMap<Value, Vec<Value>>,
     stubs: &BTreeSet<String>,
+    drives: &dyn Fn(&str) -> bool,
 ) -> BTreeSet<Value> {
     let mut drivers = BTreeSet::new();
     loop {
         let before = drivers.len();
         for (function, called) in calls {
-            let drives = called.iter().any(|called| {
+            let is_driver = called.iter().any(|called| {
                 drivers.contains(called)
                     || stubs.contains(&called.name())
-                    || (!calls.contains_key(called) && drives_device(&called.name()))
+                    || (!calls.contains_key(called) && drives(&called.name()))
             });
-            if drives {
+            if is_driver {
                 drivers.insert(*function);
             }
         }

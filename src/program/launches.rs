@@ -23,6 +23,8 @@ pub(super) const LAUNCH_PREFIX: &str = "sirius.launch.";
 pub(super) const DRIVER_LAUNCH_PREFIX: &str = "sirius.launch.driver.";
 /// Prefix of the wrappers; none is left after canonicalisation.
 const WRAPPER_PREFIX: &str = "sirius.wrapper.";
+/// What hands the configuration of a launch to the kernel's stub.
+pub(super) const PUSH: &str = "__cudaPushCallConfiguration";
 /// What a folded push calls while it must remain an invoke.
 const PUSHED: &str = "sirius.pushed";
 /// The site number of a launch before sites are numbered.
@@ -74,7 +76,7 @@ pub(super) fn fold(module: &Module<'_>, wrappers: &Wrappers) -> usize {
         }
         // Only pushes are kept in the list: folding one erases others' neighbours.
         let mut pushes = function.instructions();
-        pushes.retain(|call| call.called_name().as_deref() == Some("__cudaPushCallConfiguration"));
+        pushes.retain(|call| call.called_name().as_deref() == Some(PUSH));
         for push in pushes {
             if let Some(call) = matching_stub_call(push, wrappers) {
                 fold_one(module, push, call, wrappers);
@@ -195,14 +197,36 @@ pub(super) struct KnownLaunch<'a> {
     pub(super) by_driver: bool,
 }
 
+/// Builds a launch: grid x and y, grid z, block x and y, block z, shared bytes, stream, and the kernel's arguments.
+pub(super) fn build(
+    module: &Module<'_>,
+    builder: &Builder,
+    stub: Value,
+    (configuration, arguments): ([Value; 6], &[Value]),
+) -> Value {
+    let (launch, values) = launch_of(module, stub, (configuration, arguments), false);
+    builder.call(launch, &values)
+}
+
+/// The launch function for these values, and all that it is given.
+fn launch_of(
+    module: &Module<'_>,
+    stub: Value,
+    (configuration, arguments): ([Value; 6], &[Value]),
+    by_driver: bool,
+) -> (Value, Vec<Value>) {
+    let site = Type::integer(module, 32).constant(UNNUMBERED);
+    let mut values = vec![site, stub];
+    values.extend(configuration);
+    values.extend(arguments);
+    let parameters: Vec<_> = values.iter().map(|value| value.type_of()).collect();
+    (late_launch_function(module, &parameters, by_driver), values)
+}
+
 /// Puts a launch in the place of a call.
 pub(super) fn replace(module: &Module<'_>, known: &KnownLaunch<'_>) {
-    let site = Type::integer(module, 32).constant(UNNUMBERED);
-    let mut values = vec![site, known.stub];
-    values.extend(known.configuration);
-    values.extend(known.arguments);
-    let parameters: Vec<_> = values.iter().map(|value| value.type_of()).collect();
-    let launch = late_launch_function(module, &parameters, known.by_driver);
+    let given = (known.configuration, known.arguments);
+    let (launch, values) = launch_of(module, known.stub, given, known.by_driver);
     let builder = Builder::before(known.call);
     let new = match known.call.invoke_destinations() {
         Some(destinations) => builder.invoke(launch, &values, destinations),
@@ -499,6 +523,36 @@ fn passes_by_value(contents: Type) -> bool {
 /// The call of a stub that takes the configuration pushed by `push`: clang branches on the push's
 /// result, and the stub call is the only one of the region that runs when it is zero.
 fn matching_stub_call(push: Value, wrappers: &Wrappers) -> Option<Value> {
+    let is_stubs = |call: Value| {
+        let called = call.called_function();
+        called.is_some_and(|called| wrappers.by_stub.contains_key(&called))
+    };
+    matching_call(push, &is_stubs)
+}
+
+/// The push whose configuration a call through a pointer to a kernel takes.
+pub(super) fn push_before(function: Value, call: Value) -> Option<Value> {
+    let mut pushes = function
+        .instructions()
+        .into_iter()
+        .filter(|push| push.called_name().as_deref() == Some(PUSH));
+    pushes
+        .find(|push| matching_call(*push, &|other| other.called_function().is_none()) == Some(call))
+}
+
+/// Takes away a push whose configuration nobody takes any more.
+pub(super) fn remove_push(module: &Module<'_>, push: Value) {
+    if push.opcode() == Some(LLVMOpcode::LLVMInvoke) {
+        let called = push.operands().len() as u32 - 1;
+        push.set_operand(called, pushed(module));
+    } else {
+        push.replace_all_uses(push.type_of().zero());
+        push.erase();
+    }
+}
+
+/// The only call that `is_stubs` of those that run when a push has succeeded.
+fn matching_call(push: Value, is_stubs: &dyn Fn(Value) -> bool) -> Option<Value> {
     let [compare] = push.users()[..] else {
         return None;
     };
@@ -576,17 +630,10 @@ fn matching_stub_call(push: Value, wrappers: &Wrappers) -> Option<Value> {
                 continue;
             }
             let name = instruction.called_name();
-            if matches!(
-                name.as_deref(),
-                Some("__cudaPushCallConfiguration" | "__cudaPopCallConfiguration")
-            ) {
+            if matches!(name.as_deref(), Some(PUSH | "__cudaPopCallConfiguration")) {
                 return None;
             }
-            if instruction
-                .called_function()
-                .is_some_and(|called| wrappers.by_stub.contains_key(&called))
-                && found.replace(instruction).is_some()
-            {
+            if is_stubs(instruction) && found.replace(instruction).is_some() {
                 return None;
             }
         }
@@ -613,13 +660,7 @@ fn fold_one(module: &Module<'_>, push: Value, call: Value, wrappers: &Wrappers) 
     new.copy_place(call);
     new.copy_parameter_attributes(call, shift);
     call.erase();
-    if push.opcode() == Some(LLVMOpcode::LLVMInvoke) {
-        let called = push.operands().len() as u32 - 1;
-        push.set_operand(called, pushed(module));
-    } else {
-        push.replace_all_uses(push.type_of().zero());
-        push.erase();
-    }
+    remove_push(module, push);
 }
 
 /// A function with the push's signature that returns success.

@@ -31,6 +31,7 @@ mod front_end;
 mod front_end_cache;
 mod front_end_messages;
 mod globals;
+mod graph_nodes;
 mod handles;
 mod host_arrays;
 mod host_functions;
@@ -47,6 +48,7 @@ mod numerics;
 mod operations;
 mod own_copies;
 mod passes;
+mod promotion;
 mod lean_headers;
 mod precompiled_headers;
 mod ptx_module;
@@ -71,11 +73,13 @@ pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTR
 pub use closed::{is_known_library, is_users};
 pub use exchanged::EXCHANGED;
 pub use front_end_messages::pass_on_messages;
+pub use graph_nodes::GRAPH_NODES;
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
 pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
     operation_name,
 };
+pub use promotion::{MOST_TARGETS, PromotableCall};
 pub use ptx_module::{ptx_architecture, read_ptx};
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 pub use rotation::RotatedHost;

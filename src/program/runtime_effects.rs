@@ -82,6 +82,12 @@ pub(super) fn declare(module: &Module<'_>, host_visible_memory: bool) {
                 function.add_attribute(AttributePosition::Parameter(index as u32), "captures", 0);
             }
         }
+        if name == "cudaGraphAddKernelNode" {
+            // It writes the handle alone.
+            for only_read in [1, 2, 4].map(AttributePosition::Parameter) {
+                function.add_attribute(only_read, "readonly", 0);
+            }
+        }
     }
 }
 
@@ -113,7 +119,8 @@ const NOTHING: u64 = 0;
 const ARGUMENTS_READ: u64 = 0b01;
 const ARGUMENTS_WRITE: u64 = 0b10;
 const ARGUMENTS_READ_WRITE: u64 = 0b11;
-const INACCESSIBLE_READ_WRITE: u64 = 0b1100;
+pub(super) const INACCESSIBLE_READ_WRITE: u64 = 0b1100;
+const OTHERS_READ: u64 = 0b0100_0000;
 
 /// Functions with known effects: name, what they do to memory behind their arguments, and whether
 /// they wait.
@@ -161,6 +168,12 @@ const EFFECTS: &[(&str, u64, Waits)] = &[
     ("cudaMemGetInfo", ARGUMENTS_WRITE, Waits::No),
     ("cudaFuncSetAttribute", NOTHING, Waits::No),
     ("cudaFuncSetCacheConfig", NOTHING, Waits::No),
+    // It copies the arguments, which its parameters lead to.
+    (
+        "cudaGraphAddKernelNode",
+        ARGUMENTS_READ_WRITE | OTHERS_READ,
+        Waits::No,
+    ),
     ("cudaGetFuncBySymbol", ARGUMENTS_WRITE, Waits::No),
     ("cudaGetKernel", ARGUMENTS_WRITE, Waits::No),
     ("cuInit", NOTHING, Waits::No),

@@ -713,14 +713,23 @@ pub(super) fn may_be_inside(graph: &LaunchGraph, edge: &Edge) -> bool {
     narrow || mapped || !orders(edge)
 }
 
-/// Whether an edge is of pointers that come from where the compiler does not look.
+/// Whether an edge is of pointers that come from where the compiler does not look, or that hand something on out of a container.
 fn leads_anywhere(graph: &LaunchGraph, edge: &Edge) -> bool {
-    let unknown = |range| {
+    let is_unknown = |range| {
         let pointer = pointer_of(graph, edge, range);
         pointer.is_some_and(|pointer| pointer.may_point_to.is_none())
     };
+
+    // What a container holds, which may be any of its allocations.
+    let is_loaded = |range| {
+        let pointer = pointer_of(graph, edge, range);
+        pointer.is_some_and(|pointer| pointer.root.buffer().is_none())
+    };
+    let hands_on = edge.kind == DependenceKind::Flow;
     edge.conditions.iter().any(|guard| match guard {
-        Guard::SameOrDisjoint { left, right } => unknown(left) && unknown(right),
+        Guard::SameOrDisjoint { left, right } => {
+            is_unknown(left) && is_unknown(right) || hands_on && is_loaded(left) && is_loaded(right)
+        }
         _ => false,
     })
 }

@@ -243,6 +243,15 @@ pub fn check_oracle() -> Result<(), Failed> {
 /// Blocks in ascending order, one at a time.
 const ONE_THREAD: Environment = &[("SIRIUS_CPU_THREADS", "1")];
 
+/// What stands in sources some of whose launches are found by the analysis.
+const NUMBERED_LATER: [&str; 5] = [
+    "cuLaunchKernel(",
+    "virtual ",
+    "std::function",
+    "(*",
+    "cudaGraphAddKernelNode(",
+];
+
 /// A fused program that writes all that the unfused one writes.
 const KEEP_ALL_STORES: &[&str] = &["--sirius-opt=all,-dead-stores"];
 
@@ -482,8 +491,9 @@ impl Built {
         let output = folder.join("program");
         let report = folder.join(format!("{name}.json"));
         let text = std::fs::read_to_string(source)?;
-        // Launches by the driver's interface have numbers in a trace only where somebody asks what they are.
-        let is_described = is_described || text.contains("cuLaunchKernel(");
+        // Launches by the driver's interface, and those that are called through pointers, have their numbers in a trace
+        // only where somebody asks what they are.
+        let is_described = is_described || NUMBERED_LATER.iter().any(|part| text.contains(part));
         let mut named = text.lines();
         let named = named.find_map(|line| line.strip_prefix("// architecture: "));
         let architecture = format!("-arch={}", named.unwrap_or("sm_80"));

@@ -2,7 +2,7 @@
 // allocated in longer loops, or in as many as only the run knows, stays what it is.
 //
 // test: run
-// expect: 30 launches -> 23
+// expect: 30 launches -> 22
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -80,6 +80,39 @@ impl PointsTo {
         found
     }
 
+    /// The module's own functions, stubs of kernels among them, that a call through a pointer at `place` (function and
+    /// instruction) may be of, and whether it may be of others.
+    pub fn callees(
+        &self,
+        host: &HostModule,
+        (function, at): (usize, usize),
+        stubs: &[String],
+    ) -> (Vec<usize>, bool) {
+        let body = &host.functions[function];
+        let Opcode::Call {
+            through: Some(through),
+            ..
+        } = body.instructions[at].opcode
+        else {
+            return (Vec::new(), true);
+        };
+        let led_to = self.of(host, function, through);
+        let is_stub = |target: &Target| match self.objects[target.object].kind {
+            ObjectKind::Function(callee) if stubs.contains(&host.functions[callee].name) => {
+                Some(callee)
+            }
+            _ => None,
+        };
+        let others = led_to.iter().filter(|target| is_stub(target).is_none());
+        let (mut called, others_too) =
+            self.functions_among(host, &others.copied().collect(), stubs);
+        called.extend(led_to.iter().filter_map(is_stub));
+        called.sort_unstable();
+        called.dedup();
+        let is_unknown = led_to.is_empty() || !is_analysed(body, stubs);
+        (called, others_too || is_unknown)
+    }
+
     fn call_functions(
         &mut self,
         host: &HostModule,
@@ -160,7 +193,7 @@ impl PointsTo {
     }
 
     /// Whether code outside the module may have the function's address.
-    pub(super) fn is_function_escaped(&self, function: usize) -> bool {
+    pub fn is_function_escaped(&self, function: usize) -> bool {
         let Some(object) = self.functions.get(&function) else {
             return false;
         };
