@@ -101,6 +101,7 @@ fn kernel(index: usize, stub: &str) -> Kernel {
         unique_name: stub.to_owned(),
         stub: stub.to_owned(),
         unit: 0,
+        iteration_of: None,
     }
 }
 
