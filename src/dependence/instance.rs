@@ -119,7 +119,15 @@ impl<'a> Instance<'a> {
                 }
             })
         };
-        let grid = extent(&launch.grid, &mut readings);
+        let mut grid = extent(&launch.grid, &mut readings);
+        if model.iteration_of.is_some() {
+            // The number of iterations, which whoever counts by them tests to be positive.
+            let count = launch.grid[0];
+            grid[0] = match graph.values[count.0].constant {
+                Some(constant) => Polynomial::constant(constant),
+                None => Polynomial::atom(Atom::Value(count)),
+            };
+        }
         let block = extent(&launch.block, &mut readings);
         let mut broken = None;
         let mut stated = Vec::new();

@@ -40,7 +40,7 @@ use crate::diagnostics::Location;
 use crate::expression::Expression;
 use crate::program::{KernelId, OperationKind, Program};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads the host side of a program: never fails, because whatever is not understood is in the
 /// graph as [`NodeKind::Opaque`] or as a pointer that may point anywhere.
@@ -464,6 +464,10 @@ pub struct LaunchGraph {
     /// Sets, and copies within the device, that a kernel could do.
     #[serde(default)]
     pub operations: Vec<Operation>,
+    /// Launches of kernels that are one loop over the whole grid, as launches of the kernel that runs one iteration, so many
+    /// blocks of one thread: see [`crate::dependence::take_iterations`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_iteration: BTreeMap<LaunchId, Launch>,
     /// Who may capture launches.
     #[serde(default)]
     pub capture: StreamCapture,

@@ -10,6 +10,7 @@
 //! identity, among threads of one number (see [`ThreadOrder`]), or among numbers of one block of the fused
 //! launch (see `runs`), or is absent under guards.
 
+use super::by_iteration::{ByIteration, own_order};
 use super::group::{Judge, orders};
 use super::layout::Alignment;
 use super::obstacle::{Candidate, rejection};
@@ -358,20 +359,42 @@ impl<'a> Judge<'a> {
             if orders[0] != fused {
                 orders.reverse();
             }
-            let mut ways: Vec<_> = orders.map(|own| (own, None)).into();
-            if fused == ThreadOrder::Blocks {
-                let runs = self.runs(member, &numbered).into_iter();
-                ways.extend(runs.map(|run| (ThreadOrder::Blocks, Some(run))));
+            let mut ways: Vec<_> = orders
+                .map(|own| Way::of(member, own, None, BTreeSet::new()))
+                .into();
+            let in_runs = |member: &Candidate<'a>, guards: &BTreeSet<Guard>| {
+                let runs = match fused {
+                    ThreadOrder::Blocks => self.runs(member, &numbered),
+                    _ => Vec::new(),
+                };
+                let ways = runs.into_iter();
+                ways.map(|run| Way::of(member, ThreadOrder::Blocks, Some(run), guards.clone()))
+                    .collect::<Vec<Way>>()
+            };
+            ways.extend(in_runs(member, &BTreeSet::new()));
+            if let Some(ByIteration { member, guards }) = self.by_iteration(member) {
+                let by_number = Way::of(&member, ThreadOrder::Blocks, None, guards.clone());
+                ways.push(by_number);
+                ways.extend(in_runs(&member, &guards));
             }
             let mut dear = None;
-            let cheap = ways.into_iter().find_map(|(own, run)| {
-                let mut found = Found::default();
+            let cheap = ways.into_iter().find_map(|way| {
+                let Way {
+                    ref member,
+                    own,
+                    run,
+                    guards,
+                } = way;
+                let mut found = Found {
+                    guards,
+                    ..Found::default()
+                };
                 let mut repeats = false;
                 let map = match &run {
                     None => {
                         repeats = self.repeats(member, (leader, &launch), aligned, &mut found);
                         ThreadMap::Remapped {
-                            own,
+                            own: own_order(member, own),
                             fused,
                             repeats,
                         }
@@ -379,7 +402,10 @@ impl<'a> Judge<'a> {
                     Some(length) => {
                         self.run_conditions(member, length, &launch, &mut found)?;
                         let length = length.clone();
-                        ThreadMap::Runs { own, length }
+                        ThreadMap::Runs {
+                            own: own_order(member, own),
+                            length,
+                        }
                     }
                 };
                 let mine = Numbered {
@@ -459,8 +485,10 @@ impl<'a> Judge<'a> {
         found: &mut Found,
     ) -> bool {
         let one_thread = source.run == sink.run;
-        let edges = self.edges(source.member.node, sink.member.node).iter();
-        edges.filter(|edge| orders(edge)).all(|edge| {
+        let Some(edges) = self.edges_as_counted(&source.member, &sink.member) else {
+            return false;
+        };
+        edges.into_iter().filter(|edge| orders(edge)).all(|edge| {
             found.guards.extend(edge.absent_if.iter().cloned());
             if one_thread && source.number == sink.number && edge.scope == Scope::Thread {
                 found.guards.extend(edge.conditions.iter().cloned());
@@ -506,7 +534,7 @@ impl<'a> Judge<'a> {
             (Some(CoordinateSymbol::Thread(axis)), extent)
         };
         let digits: Vec<_> = match order {
-            ThreadOrder::Blocks => {
+            ThreadOrder::Blocks | ThreadOrder::Iterations => {
                 let threads = Axis::ALL.map(thread).into_iter();
                 threads.chain(Axis::ALL.map(block)).collect()
             }
@@ -535,6 +563,32 @@ impl<'a> Judge<'a> {
     /// How many threads the member has.
     pub(super) fn total(&self, member: &Candidate) -> Expression<ValueId> {
         self.blocks(member).multiply(self.block_threads(member))
+    }
+}
+
+/// A way to count a member's threads, and to run them.
+struct Way<'a> {
+    member: Candidate<'a>,
+    own: ThreadOrder,
+    /// See [`Numbered::run`].
+    run: Option<Expression<ValueId>>,
+    /// What it relies on by itself.
+    guards: BTreeSet<Guard>,
+}
+
+impl<'a> Way<'a> {
+    fn of(
+        member: &Candidate<'a>,
+        own: ThreadOrder,
+        run: Option<Expression<ValueId>>,
+        guards: BTreeSet<Guard>,
+    ) -> Self {
+        Self {
+            member: *member,
+            own,
+            run,
+            guards,
+        }
     }
 }
 

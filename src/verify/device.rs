@@ -1,5 +1,6 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
+use super::by_iteration;
 use super::conflict::{Answers, Positions, Separation, one_never_happens};
 use super::expansion::Moved;
 use super::fixed::fixed;
@@ -32,15 +33,23 @@ pub(super) fn refusals(
     answers: &mut Answers,
 ) -> Vec<Refusal> {
     let values = guarded_values(graph, &group.guards, sites);
-    let members: Vec<_> = sites
-        .iter()
-        .map(|site| Member::new(graph, &values, site.launch, site.model))
-        .collect();
-    let mut refusals: Vec<_> = members
+    let originals = by_iteration::originals(graph, &values, sites);
+    let mut refusals: Vec<_> = originals
         .iter()
         .filter_map(|member| configuration(&group.guards, member))
         .collect();
-    let assumptions = assumptions(&group.guards, &values, &members);
+    let assumptions = assumptions(&group.guards, &values, &originals);
+    let counted = match by_iteration::counted(graph, group, sites) {
+        Ok(counted) => counted,
+        Err(refusal) => {
+            refusals.push(refusal);
+            return refusals;
+        }
+    };
+    let members: Vec<_> = counted
+        .iter()
+        .map(|site| Member::new(graph, &values, site.launch, site.model))
+        .collect();
     let tested = |left, right| {
         let range = |range| TestedRange::new(graph, &values, &members, range);
         Some((range(left)?, range(right)?))
@@ -101,6 +110,7 @@ pub(super) fn refusals(
         members: &members,
         partitions: &partitions,
     };
+    refusals.extend(judge.by_iteration(&originals));
     refusals.extend(judge.shapes());
     refusals.extend(judge.preconditions());
     let Some(order) = SegmentOrder::of(group, &partitions) else {
@@ -379,6 +389,43 @@ impl GroupCheck<'_> {
         refusals
     }
 
+    /// What speaks against members that are counted by iterations.
+    fn by_iteration(&self, originals: &[Member<'_>]) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        let planned = self.members.iter().zip(&self.group.members);
+        let counted = planned.enumerate();
+        for (position, (member, _)) in
+            counted.filter(|(_, (_, planned))| planned.map.counts_iterations())
+        {
+            let original = &originals[position];
+            refusals.extend(by_iteration::refusal(original, member, self.assumptions));
+            for first in global_accesses(member) {
+                for second in global_accesses(member) {
+                    let reads = [first, second].map(|access| access.kind == AccessKind::Read);
+                    if reads == [true; 2] || in_any_order(first, second) {
+                        continue;
+                    }
+                    let pair = ((member, first), (member, second));
+                    let meet = match self.met([pair.0, pair.1]) {
+                        Ok(None) => false,
+                        Ok(Some(difference)) => {
+                            let places = (Separation::Blocks, &Positions::Own);
+                            self.meet(pair, [position; 2], &difference, places)
+                        }
+                        Err(_) => true,
+                    };
+                    if meet {
+                        refusals.push(Refusal::IterationsMeet {
+                            launch: member.launch.id,
+                            what: format!("{} and {}", first.location, second.location),
+                        });
+                    }
+                }
+            }
+        }
+        refusals
+    }
+
     /// Whether the guards have all that a model says is enough for all threads of a block to reach a barrier.
     fn reached_if_guarded(&self, member: &Member<'_>, barrier: &Barrier) -> bool {
         let holds = |condition: &Condition<KernelSymbol>| {
@@ -508,58 +555,13 @@ impl GroupCheck<'_> {
     ) -> Option<Refusal> {
         let what = || format!("{} and {}", first.location, second.location);
         let (one, two) = (source.launch.id, sink.launch.id);
-        let pair = [(source, first), (sink, second)];
-        let places = (&source.places[first.id.0], &sink.places[second.id.0]);
-        if places.0.is_constant_memory(self.graph) || places.1.is_constant_memory(self.graph) {
-            return None;
-        }
-        let difference = match places.0.overlap_in_one_iteration(places.1) {
-            Overlap::Disjoint => return None,
-            Overlap::Unknown { .. } if self.disjoint(&self.ranges, pair) => return None,
-            // Where they are not equal they are disjoint, and nothing has to be kept in order.
-            Overlap::Unknown { .. } if self.disjoint(&self.equal_or_disjoint, pair) => {
-                Polynomial::default()
-            }
-            Overlap::Unknown { same_buffer: true } => {
-                return Some(Refusal::UnprovenIndex {
-                    first: one,
-                    second: two,
-                    what: what(),
-                });
-            }
-            Overlap::Unknown { same_buffer: false } => {
-                return Some(Refusal::MayAlias {
-                    first: one,
-                    second: two,
-                    what: what(),
-                });
-            }
-            Overlap::SameBase(difference) => difference,
+        let pair = ((source, first), (sink, second));
+        let difference = match self.met([pair.0, pair.1]) {
+            Ok(difference) => difference?,
+            Err(refusal) => return Some(refusal),
         };
-        let footprints = pair.map(|(member, access)| member.footprint(self.values, &access.target));
-        if self.disjoint(&self.ranges, pair) || constantly_disjoint(&difference, &footprints) {
-            return None;
-        }
-        if first.subscript.is_none() || second.subscript.is_none() {
-            if one_never_happens(self.assumptions, (source, first), (sink, second)) {
-                return None;
-            }
-            return Some(Refusal::UnprovenIndex {
-                first: one,
-                second: two,
-                what: what(),
-            });
-        }
         let meet_by = |separation, places: &Positions| {
-            let [source_number, sink_number] = positions.map(|position| self.numbers[position]);
-            let never = self.answers.borrow_mut().never_meet(
-                (self.assumptions, self.assumed),
-                (source, first, source_number),
-                (sink, second, sink_number),
-                &difference,
-                (separation, places),
-            );
-            never != Some(true)
+            self.meet(pair, positions, &difference, (separation, places))
         };
         let maps = positions.map(|position| &self.group.members[position].map);
         let rearranged = self.rearranging.as_ref();
@@ -618,6 +620,80 @@ impl GroupCheck<'_> {
             second: two,
             what: what(),
         })
+    }
+
+    /// How many bytes the places of two accesses are apart; `None` where they never touch a common byte.
+    ///
+    /// # Errors
+    /// Where that is not known.
+    fn met(
+        &self,
+        [(source, first), (sink, second)]: [(&Member<'_>, &Access); 2],
+    ) -> Result<Option<Polynomial>, Refusal> {
+        let what = || format!("{} and {}", first.location, second.location);
+        let (one, two) = (source.launch.id, sink.launch.id);
+        let pair = [(source, first), (sink, second)];
+        let places = (&source.places[first.id.0], &sink.places[second.id.0]);
+        if places.0.is_constant_memory(self.graph) || places.1.is_constant_memory(self.graph) {
+            return Ok(None);
+        }
+        let difference = match places.0.overlap_in_one_iteration(places.1) {
+            Overlap::Disjoint => return Ok(None),
+            Overlap::Unknown { .. } if self.disjoint(&self.ranges, pair) => return Ok(None),
+            // Where they are not equal they are disjoint, and nothing has to be kept in order.
+            Overlap::Unknown { .. } if self.disjoint(&self.equal_or_disjoint, pair) => {
+                Polynomial::default()
+            }
+            Overlap::Unknown { same_buffer: true } => {
+                return Err(Refusal::UnprovenIndex {
+                    first: one,
+                    second: two,
+                    what: what(),
+                });
+            }
+            Overlap::Unknown { same_buffer: false } => {
+                return Err(Refusal::MayAlias {
+                    first: one,
+                    second: two,
+                    what: what(),
+                });
+            }
+            Overlap::SameBase(difference) => difference,
+        };
+        let footprints = pair.map(|(member, access)| member.footprint(self.values, &access.target));
+        if self.disjoint(&self.ranges, pair) || constantly_disjoint(&difference, &footprints) {
+            return Ok(None);
+        }
+        if first.subscript.is_none() || second.subscript.is_none() {
+            if one_never_happens(self.assumptions, (source, first), (sink, second)) {
+                return Ok(None);
+            }
+            return Err(Refusal::UnprovenIndex {
+                first: one,
+                second: two,
+                what: what(),
+            });
+        }
+        Ok(Some(difference))
+    }
+
+    /// Whether instances of two accesses that are apart in a way may touch a common byte.
+    fn meet(
+        &self,
+        ((source, first), (sink, second)): ((&Member<'_>, &Access), (&Member<'_>, &Access)),
+        positions: [usize; 2],
+        difference: &Polynomial,
+        how: (Separation, &Positions),
+    ) -> bool {
+        let [source_number, sink_number] = positions.map(|position| self.numbers[position]);
+        let never = self.answers.borrow_mut().never_meet(
+            (self.assumptions, self.assumed),
+            (source, first, source_number),
+            (sink, second, sink_number),
+            difference,
+            how,
+        );
+        never != Some(true)
     }
 
     /// Some of the compared ranges are what the two accesses' targets may touch.

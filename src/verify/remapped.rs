@@ -403,7 +403,8 @@ impl Numbers {
             return elements::parts(&self.array, &self.grid, &self.block);
         }
         let digits: Vec<_> = match self.order {
-            ThreadOrder::Blocks => Axis::ALL
+            // The member is a launch of one block for each iteration then.
+            ThreadOrder::Blocks | ThreadOrder::Iterations => Axis::ALL
                 .map(thread)
                 .into_iter()
                 .chain(Axis::ALL.map(block))

@@ -1,0 +1,158 @@
+//! Members whose iterations count as their threads: whether they are all there, each once, and need nothing of each other.
+//!
+//! A model says of its kernel that it runs one iteration, `blockIdx.x`, of another, which is one loop from a thread's number by the
+//! number of all threads. By that alone a launch of the other along x runs each iteration from 0 to below a bound once, if no counter
+//! wraps around: the number of its threads and the bound together are below 2³¹. A launch of the kernel of one
+//! iteration, of so many blocks of one thread as the bound, runs the same ones, and a block beyond the bound would write
+//! nothing. What the bound is stands in the domains of writes: each alternative of each has a constraint `blockIdx.x < bound`.
+//!
+//! The original runs the iterations of a thread in order; here any order may come. So no two iterations may touch a common byte,
+//! one of the two writing it, but for updates whose order does not matter. A value that is handed on otherwise there
+//! is not: that is the model's word, too.
+//!
+//! Then the member is judged as that launch everywhere, with blocks of one thread; its configuration, which CUDA sees, is that of
+//! the original.
+
+use super::formula::{Assumptions, Formula};
+use super::member::Member;
+use super::place::Values;
+use super::polynomial::Polynomial;
+use super::{Refusal, Site};
+use crate::affine::{Affine, Axis, Constraint, Variable};
+use crate::kernel::AccessKind;
+use crate::launch::{LaunchGraph, ValueId};
+use crate::schedule::FusionGroup;
+
+/// The sites of a group, where the plan says so as launches that are counted by iterations.
+///
+/// # Errors
+/// Where there is no such launch, or one of something else.
+pub(super) fn counted<'a>(
+    graph: &LaunchGraph,
+    group: &FusionGroup,
+    sites: &[Site<'a>],
+) -> Result<Vec<Site<'a>>, Refusal> {
+    let planned = sites.iter().zip(&group.members);
+    planned
+        .map(|(site, planned)| match planned.map.counts_iterations() {
+            false => Ok(*site),
+            true => of_site(graph, site).map_err(|what| Refusal::NotByIteration {
+                launch: site.launch.id,
+                what: what.to_owned(),
+            }),
+        })
+        .collect()
+}
+
+fn of_site<'a>(graph: &LaunchGraph, site: &Site<'a>) -> Result<Site<'a>, &'static str> {
+    let (launch, model) = site
+        .by_iteration
+        .ok_or("no kernel that runs one iteration")?;
+    let original = site.launch;
+    if model.iteration_of.is_none() || model.iteration_of != original.kernel {
+        return Err("a kernel that is no iteration of its own");
+    }
+    if launch.id != original.id
+        || launch.arguments != original.arguments
+        || launch.stream != original.stream
+        || launch.special
+    {
+        return Err("other arguments than those of the launch");
+    }
+    let is = |value: &ValueId, number: i64| {
+        let known = graph.values.get(value.0);
+        known.and_then(|known| known.constant) == Some(number)
+    };
+    let mut ones = launch.grid[1..].iter().chain(&launch.block);
+    if !ones.all(|extent| is(extent, 1)) || !is(&launch.shared_bytes, 0) {
+        return Err("iterations that are not blocks of one thread");
+    }
+    if !model.opaque.is_empty() || !model.unfusable.is_empty() {
+        return Err("an iteration that is not known");
+    }
+    Ok(Site {
+        launch,
+        model,
+        ..*site
+    })
+}
+
+/// What speaks against a member that is counted by iterations, by itself; `original` is its launch as the program has it.
+pub(super) fn refusal(
+    original: &Member<'_>,
+    counted: &Member<'_>,
+    assumptions: &Assumptions,
+) -> Option<Refusal> {
+    let implied = |formula: Option<Formula>| formula.is_some_and(|one| assumptions.imply(&one));
+    let one = Polynomial::constant(1);
+    let along_x = [1, 2, 4, 5].map(|axis| &original.extents[axis]);
+    let count = &counted.extents[0];
+    let total = original.extents[0].multiply(&original.extents[3]);
+    let last = total.and_then(|total| total.add(count));
+    let most = Polynomial::constant(MOST_NUMBERS);
+    let what = if !along_x.iter().all(|extent| assumptions.equal(extent, &one)) {
+        "perhaps threads that are not along x"
+    } else if !implied(Formula::less_equal(&one, count)) {
+        "perhaps no iteration"
+    } else if !last.is_some_and(|last| implied(Formula::less_equal(&last, &most))) {
+        "perhaps a counter that wraps around"
+    } else if !writes_below(counted, count, assumptions) {
+        "perhaps more iterations than are counted"
+    } else {
+        return None;
+    };
+    Some(Refusal::NotByIteration {
+        launch: original.launch.id,
+        what: what.to_owned(),
+    })
+}
+
+/// Whether no block from `count` on writes anything.
+fn writes_below(member: &Member<'_>, count: &Polynomial, assumptions: &Assumptions) -> bool {
+    let accesses = member.model.accesses.iter();
+    let mut writes = accesses.filter(|access| access.kind != AccessKind::Read);
+    let is_below = |constraint: &Constraint| {
+        let bound = match constraint {
+            Constraint::NonNegative(affine) => bound(member, affine),
+            Constraint::Zero(_) => None,
+        };
+        let bound = bound.and_then(|bound| Formula::less_equal(&bound, count));
+        bound.is_some_and(|bound| assumptions.imply(&bound))
+    };
+    writes.all(|access| {
+        let mut alternatives = access.domain.iter();
+        alternatives.all(|all| all.iter().any(is_below))
+    })
+}
+
+/// The bound where an expression is at least 0 just where `blockIdx.x` is below it.
+fn bound(member: &Member<'_>, affine: &Affine) -> Option<Polynomial> {
+    let mut bound = Polynomial::constant(affine.constant.checked_add(1)?);
+    let mut is_bound = false;
+    for (coefficient, variable) in &affine.terms {
+        match variable {
+            Variable::Block(Axis::X) if *coefficient == -1 && !is_bound => is_bound = true,
+            Variable::Parameter(index) => {
+                let value = member.parameters.get(*index)?.scale(*coefficient)?;
+                bound = bound.add(&value)?;
+            }
+            _ => return None,
+        }
+    }
+    is_bound.then_some(bound)
+}
+
+/// The launches as the program has them, for what is known of configurations.
+pub(super) fn originals<'a>(
+    graph: &LaunchGraph,
+    values: &Values<'_>,
+    sites: &[Site<'a>],
+) -> Vec<Member<'a>> {
+    let sites = sites.iter();
+    sites
+        .map(|site| Member::new(graph, values, site.launch, site.model))
+        .collect()
+}
+
+/// The most threads and iterations together that are counted.
+const MOST_NUMBERS: i64 = (1 << 31) - 1;
