@@ -4,7 +4,7 @@
 //! or guards say so.
 
 use super::ThreadOrder;
-use super::domains::MOST_NUMBERS;
+use super::domains::{Domains, MOST_NUMBERS};
 use super::group::{Judge, may_be_inside, orders};
 use super::obstacle::Candidate;
 use crate::dependence::{Edge, Guard, Scope};
@@ -100,6 +100,46 @@ impl<'a> Judge<'a> {
             let inside = |edge: &Edge| may_be_inside(self.graph, edge);
             edges.iter().any(orders) && edges.iter().all(inside)
         })
+    }
+
+    /// Whether two members would keep their places only in a run in which grids that are written in different ways are equal, while
+    /// one of both, counted by iterations, goes to the other's threads in any.
+    pub(super) fn goes_by_iteration(&self, source: &Candidate, sink: &Candidate) -> bool {
+        let counts = [source, sink].map(|member| {
+            let by_iteration = &self.graph.by_iteration;
+            by_iteration.contains_key(&member.launch.id)
+        });
+        let grids: Vec<_> = (0..3)
+            .map(|axis| [source, sink].map(|member| self.extent(member, axis)))
+            .collect();
+        let compares = |guard: &Guard| match guard {
+            Guard::Holds {
+                condition: Condition::Equal(a, b),
+                ..
+            } => grids.iter().any(|[one, other]| {
+                one != other && ([a, b] == [one, other] || [b, a] == [one, other])
+            }),
+            _ => false,
+        };
+        let mut edges = self.edges(source.node, sink.node).iter();
+        counts[0] != counts[1]
+            && edges.any(|edge| orders(edge) && edge.conditions.iter().any(compares))
+            && self.may_meet_by_iteration(source.node, sink.node)
+    }
+
+    /// The members with those counted by iterations for which that is better, as [`Self::goes_by_iteration`] has it.
+    pub(super) fn rather_by_iteration(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+        let mut pairs = members.iter().enumerate().flat_map(|(place, first)| {
+            let later = members[place + 1..].iter();
+            later.map(move |second| (first, second))
+        });
+        if !pairs.any(|(first, second)| self.goes_by_iteration(first, second)) {
+            return None;
+        }
+        let found = self.remapped(members)?;
+        let found = self.without_single_threads(members, found);
+        let fits = self.fits_block(&found.kept(members)).is_ok();
+        (found.cost.is_none() && fits).then_some(found)
     }
 
     /// The launches before one whose edges to it can be inside of one launch so.

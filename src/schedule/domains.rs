@@ -10,7 +10,7 @@
 //! identity, among threads of one number (see [`ThreadOrder`]), or among numbers of one block of the fused
 //! launch (see `runs`), or is absent under guards.
 
-use super::by_iteration::{ByIteration, own_order};
+use super::by_iteration::{ByIteration, is_counted, own_order};
 use super::group::{Judge, orders};
 use super::layout::Alignment;
 use super::obstacle::{Candidate, rejection};
@@ -89,13 +89,14 @@ impl<'a> Judge<'a> {
                 .and_then(|()| self.scopes_allow(&[], members))
                 .and_then(|()| self.fits_block(members))
         };
-        match remapped.any(|remapped| remapped) && stay().is_err() {
+        let found = match remapped.any(|remapped| remapped) {
+            false => None,
+            true if stay().is_ok() => self.rather_by_iteration(members),
             true => self
                 .placed_anew(members)
-                .filter(|found| found.cost.is_none())
-                .unwrap_or_default(),
-            false => Domains::default(),
-        }
+                .filter(|found| found.cost.is_none()),
+        };
+        found.unwrap_or_default()
     }
 
     /// A way to place the threads of some of the members over those of the others; `None` when there is
@@ -114,7 +115,7 @@ impl<'a> Judge<'a> {
 
     /// A launch whose grid or block only a run tells is written for more than one thread along x: what holds only for one
     /// is not worth its tests.
-    fn without_single_threads(&self, members: &[Candidate<'a>], mut found: Domains) -> Domains {
+    pub(super) fn without_single_threads(&self, members: &[Candidate<'a>], mut found: Domains) -> Domains {
         let single = |member: &&Candidate| {
             [0, 3].into_iter().any(|along_x| {
                 let (extent, one) = (self.extent(member, along_x), Expression::Constant(1));
@@ -222,7 +223,7 @@ impl<'a> Judge<'a> {
     }
 
     /// A way to remap some of the members to the threads of the others; `None` when there is none.
-    fn remapped(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+    pub(super) fn remapped(&self, members: &[Candidate<'a>]) -> Option<Domains> {
         if !self.may_be_remapped(members) {
             return None;
         }
@@ -295,7 +296,7 @@ impl<'a> Judge<'a> {
                         true => [other, member],
                         false => [member, other],
                     };
-                    self.scope_allows(first, second).is_ok()
+                    self.scope_allows(first, second).is_ok() && !self.goes_by_iteration(first, second)
                 });
             match stays {
                 true => kept.push(*member),
@@ -484,6 +485,10 @@ impl<'a> Judge<'a> {
         launch: &Launched,
         found: &mut Found,
     ) -> bool {
+        let [one, other] = [&source.member, &sink.member];
+        if !is_counted(one) && !is_counted(other) && self.goes_by_iteration(one, other) {
+            return false;
+        }
         let one_thread = source.run == sink.run;
         let Some(edges) = self.edges_as_counted(&source.member, &sink.member) else {
             return false;

@@ -191,6 +191,9 @@ impl<'a> Judge<'a> {
             self.fits_block(&domains.kept(&members))?;
             self.among_remapped
                 .extend(members.iter().map(|member| member.node));
+        } else if self.rather_by_iteration(&members).is_some() {
+            self.among_remapped
+                .extend(members.iter().map(|member| member.node));
         }
         let all = vec![(0..members.len()).collect()];
         self.space(&members, &all)
