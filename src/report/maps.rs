@@ -85,7 +85,7 @@ fn in_words(
                     true => "the iterations of its loop remapped over threads row after row",
                 };
                 let several = if *repeats { ", several to a thread" } else { "" };
-                return ("remapped", format!("{over}{several}"));
+                return ("iterations", format!("{over}{several}"));
             }
             let mut text = String::from(match (rows(own_order), rows(fused_order)) {
                 (false, false) => "threads remapped block after block",
@@ -116,7 +116,10 @@ fn in_words(
             };
             let length = names.expression(length, 2);
             let text = format!("{counted}, {length} to a block");
-            ("runs", text)
+            match map.counts_iterations() {
+                false => ("runs", text),
+                true => ("iterations", text),
+            }
         }
         ThreadMap::Elements { axes, extents, own } => {
             let extents = extents.iter().map(|extent| names.expression(extent, 2));
