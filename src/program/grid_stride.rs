@@ -160,7 +160,7 @@ impl GridStride {
             let counter = counter(&of)?;
             Some(Self { of, counter })
         })?;
-        let outside = found.exit()?;
+        let outside = found.exit(function)?;
         let sound = found.is_left_at_head_alone()
             && found.ends_the_kernel(outside)
             && found.only_loads_outside(function)
@@ -171,7 +171,7 @@ impl GridStride {
 
     /// Where it goes on behind the loop, if its head tests the counter against a value that is the same in all iterations
     /// of all threads.
-    fn exit(&self) -> Option<Block> {
+    fn exit(&self, function: Value) -> Option<Block> {
         let end = self.of.header.terminator()?;
         let [inside, outside] = end.successors()[..] else {
             return None;
@@ -187,7 +187,7 @@ impl GridStride {
             _ => return None,
         };
         let stays = self.of.blocks.contains(&inside) && !self.of.blocks.contains(&outside);
-        (stays && widened(counter) == self.counter && is_uniform(bound)).then_some(outside)
+        (stays && widened(counter) == self.counter && is_uniform(function, bound)).then_some(outside)
     }
 
     fn is_left_at_head_alone(&self) -> bool {
@@ -396,9 +396,12 @@ fn widened(value: Value) -> Value {
 }
 
 /// Whether a value is computed of arguments and constants alone.
-fn is_uniform(value: Value) -> bool {
+fn is_uniform(function: Value, value: Value) -> bool {
     if value.is_parameter() || value.integer().is_some() {
         return true;
+    }
+    if value.opcode() == Some(LLVMOpcode::LLVMLoad) {
+        return value.operands().first().is_some_and(|from| is_passed(function, *from));
     }
     let computes = matches!(
         value.opcode(),
@@ -416,7 +419,33 @@ fn is_uniform(value: Value) -> bool {
                 | LLVMOpcode::LLVMTrunc
         )
     );
-    computes && value.operands().into_iter().all(is_uniform)
+    let mut operands = value.operands().into_iter();
+    computes && operands.all(|operand| is_uniform(function, operand))
+}
+
+/// Whether an address is in an argument that is passed in memory, and that nobody writes to.
+fn is_passed(function: Value, address: Value) -> bool {
+    match address.opcode() {
+        Some(LLVMOpcode::LLVMGetElementPtr) => {
+            let operands = address.operands();
+            let mut indices = operands[1..].iter();
+            indices.all(|index| index.integer().is_some()) && is_passed(function, operands[0])
+        }
+        _ => {
+            let mut parameters = function.parameters().into_iter();
+            let position = parameters.position(|parameter| parameter == address);
+            let by_value = |position| function.by_value(position as u32).is_some();
+            position.is_some_and(by_value) && is_only_read(address)
+        }
+    }
+}
+
+fn is_only_read(address: Value) -> bool {
+    address.users().iter().all(|user| match user.opcode() {
+        Some(LLVMOpcode::LLVMLoad) => !user.is_volatile(),
+        Some(LLVMOpcode::LLVMGetElementPtr) => is_only_read(*user),
+        _ => false,
+    })
 }
 
 /// Whether no code that is called is unknown, or asks for the thread's place, and no assembly does.

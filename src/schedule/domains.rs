@@ -13,6 +13,7 @@
 use super::by_iteration::{ByIteration, is_counted, own_order};
 use super::group::{Judge, orders};
 use super::layout::Alignment;
+use super::numbers::{Sum, mixed_radix, told_by};
 use super::obstacle::{Candidate, rejection};
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
@@ -247,7 +248,7 @@ impl<'a> Judge<'a> {
         let mut tried: Vec<[Expression<ValueId>; 6]> = Vec::new();
         // Legal, but not worth it.
         let mut dear = None;
-        for leader in leaders {
+        for leader in &leaders {
             let shape = std::array::from_fn(|axis| self.extent(leader, axis));
             if tried.contains(&shape) {
                 continue;
@@ -263,7 +264,12 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        dear
+        // Nobody has a thread for each element: the others take the turns of a loop over the whole grid.
+        let led = leaders.into_iter().find_map(|leader| {
+            self.by_iteration(leader)?;
+            self.led(leader, 0, (ThreadOrder::Blocks, Led::ByLoop), members)
+        });
+        led.or(dear)
     }
 
     /// The members remapped over the launch of one of them; those may stay that have its extents from
@@ -274,6 +280,17 @@ impl<'a> Judge<'a> {
         leader: &Candidate<'a>,
         first_extent: usize,
         (fused, aligned): (ThreadOrder, Option<Alignment>),
+        members: &[Candidate<'a>],
+    ) -> Option<Domains> {
+        let led = aligned.map_or(Led::ByThreads, Led::Aligned);
+        self.led(leader, first_extent, (fused, led), members)
+    }
+
+    fn led(
+        &self,
+        leader: &Candidate<'a>,
+        first_extent: usize,
+        (fused, led): (ThreadOrder, Led),
         members: &[Candidate<'a>],
     ) -> Option<Domains> {
         let is_operation = |member: &Candidate| self.graph.operation_of(member.launch.id).is_some();
@@ -328,6 +345,18 @@ impl<'a> Judge<'a> {
             threads: self.block_threads(leader).as_constant()?,
         };
         let mut domains = Domains::default();
+        let mut counted: BTreeMap<NodeId, Candidate<'a>> = BTreeMap::new();
+        if led == Led::ByLoop {
+            let alike = |member: &&Candidate| {
+                (0..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
+            };
+            for member in kept.iter().filter(alike) {
+                if let Some(by_iteration) = self.by_iteration(member) {
+                    counted.insert(member.node, by_iteration.member);
+                    domains.guards.extend(by_iteration.guards);
+                }
+            }
+        }
         let mut add = |condition: Condition<ValueId>| {
             domains.guards.insert(Guard::Holds {
                 class: String::from("threads"),
@@ -348,9 +377,13 @@ impl<'a> Judge<'a> {
         remapped.sort_by_key(|member| !is_near(member));
         let mut numbered: Vec<Numbered> = Vec::new();
         for member in &kept {
+            let (member, grid) = match counted.get(&member.node) {
+                Some(counted) => (counted, None),
+                None => (member, Some(&launch.grid)),
+            };
             numbered.push(Numbered {
                 member: *member,
-                number: self.number(member, fused, Some(&launch.grid))?,
+                number: self.number(member, fused, grid)?,
                 run: None,
                 repeats: false,
             });
@@ -393,7 +426,7 @@ impl<'a> Judge<'a> {
                 let mut repeats = false;
                 let map = match &run {
                     None => {
-                        repeats = self.repeats(member, (leader, &launch), aligned, &mut found);
+                        repeats = self.repeats(member, (leader, &launch), led, &mut found);
                         ThreadMap::Remapped {
                             own: own_order(member, own),
                             fused,
@@ -455,18 +488,18 @@ impl<'a> Judge<'a> {
         &self,
         member: &Candidate,
         (leader, launch): (&Candidate, &Launched),
-        aligned: Option<Alignment>,
+        led: Led,
         found: &mut Found,
     ) -> bool {
         let total = self.total(member);
         let Some((own, all)) = total.as_constant().zip(launch.total.as_constant()) else {
-            if aligned == Some(Alignment::Smallest) {
+            if matches!(led, Led::Aligned(Alignment::Smallest) | Led::ByLoop) {
                 return true;
             }
             found.add(Condition::LessEqual(total, launch.total.clone()));
             return false;
         };
-        if own > all.saturating_mul(MOST_REPEATS) {
+        if own > all.saturating_mul(MOST_REPEATS) && led != Led::ByLoop {
             found.cost = Some(format!(
                 "fused, the {own} threads of `{}` would be {all} of `{}`, each in the place of more \
                  than {MOST_REPEATS}, so that most of the device would stand idle",
@@ -571,6 +604,17 @@ impl<'a> Judge<'a> {
     }
 }
 
+/// How a launch leads others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Led {
+    /// Each of its threads has a number.
+    ByThreads,
+    /// The same over the threads of the largest or the smallest.
+    Aligned(Alignment),
+    /// Each of its iterations has: it is a loop over the whole grid, whose threads take turns, and so do the others'.
+    ByLoop,
+}
+
 /// A way to count a member's threads, and to run them.
 struct Way<'a> {
     member: Candidate<'a>,
@@ -662,95 +706,6 @@ pub(super) fn needs_its_block(member: &Candidate) -> bool {
         || model.prints
         || model.dynamic_shared
         || model.static_shared_bytes > 0
-}
-
-/// Products of places and host values, with how often each is added.
-pub(super) type Sum = BTreeMap<Vec<CoordinateSymbol>, i64>;
-
-/// The number whose digits these are, the fastest first; a digit that is always zero has no symbol.
-fn mixed_radix(
-    digits: impl IntoIterator<Item = (Option<CoordinateSymbol>, Expression<ValueId>)>,
-) -> Option<Sum> {
-    let mut number = Expression::Constant(0);
-    let mut unit = Expression::Constant(1);
-    for (digit, extent) in digits {
-        if extent.as_constant() == Some(1) {
-            continue;
-        }
-        if let Some(digit) = digit {
-            number = number.add(unit.clone().multiply(Expression::Leaf(digit)));
-        }
-        let extent = match extent {
-            Expression::Constant(extent) => Expression::Constant(extent),
-            Expression::Leaf(value) => Expression::Leaf(CoordinateSymbol::Value(value)),
-            _ => return None,
-        };
-        unit = unit.multiply(extent);
-    }
-    sum_of(&number)
-}
-
-/// An expression without quotients and extrema, multiplied out.
-pub(super) fn sum_of(expression: &Expression<CoordinateSymbol>) -> Option<Sum> {
-    let both = |a, b| Some((sum_of(a)?, sum_of(b)?));
-    let add = |mut one: Sum, other: Sum, factor: i64| {
-        for (product, count) in other {
-            let entry = one.entry(product).or_insert(0);
-            *entry = entry.checked_add(count.checked_mul(factor)?)?;
-        }
-        one.retain(|_, count| *count != 0);
-        Some(one)
-    };
-    match expression {
-        Expression::Constant(0) => Some(Sum::new()),
-        Expression::Constant(value) => Some(Sum::from([(Vec::new(), *value)])),
-        Expression::Leaf(symbol) => Some(Sum::from([(vec![*symbol], 1)])),
-        Expression::Add(a, b) => both(a, b).and_then(|(a, b)| add(a, b, 1)),
-        Expression::Subtract(a, b) => both(a, b).and_then(|(a, b)| add(a, b, -1)),
-        Expression::Multiply(a, b) => {
-            let (a, b) = both(a, b)?;
-            let mut all = Sum::new();
-            for (left, times) in &a {
-                let mut scaled = Sum::new();
-                for (right, count) in &b {
-                    let mut product = [left.as_slice(), right.as_slice()].concat();
-                    product.sort();
-                    scaled.insert(product, *count);
-                }
-                all = add(all, scaled, *times)?;
-            }
-            Some(all)
-        }
-        _ => None,
-    }
-}
-
-/// Whether a map's coordinates are equal just where two numbers are: both are the numbers, but for what is
-/// added to them.
-pub(super) fn told_by(
-    source: &[Expression<CoordinateSymbol>],
-    sink: &[Expression<CoordinateSymbol>],
-    source_number: &Sum,
-    sink_number: &Sum,
-) -> bool {
-    let ([source], [sink]) = (source, sink) else {
-        return false;
-    };
-    let rest = |coordinate: &Expression<CoordinateSymbol>, number: &Sum| {
-        let mut rest = sum_of(coordinate)?;
-        for (product, count) in number {
-            let entry = rest.entry(product.clone()).or_insert(0);
-            *entry = entry.checked_sub(*count)?;
-        }
-        rest.retain(|_, count| *count != 0);
-        let uniform = rest
-            .keys()
-            .flatten()
-            .all(|symbol| matches!(symbol, CoordinateSymbol::Value(_)));
-        uniform.then_some(rest)
-    };
-    let rests = rest(source, source_number).zip(rest(sink, sink_number));
-    rests.is_some_and(|(source, sink)| source == sink)
 }
 
 /// The most threads of a launch that are counted.

@@ -28,6 +28,7 @@ mod host_order;
 mod iterations;
 mod liveness;
 mod local;
+mod numbers;
 mod obstacle;
 mod overlap;
 mod patterns;

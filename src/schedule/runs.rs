@@ -5,7 +5,8 @@
 //! runs so many in one piece, of either member, by the map of the edge.
 
 use super::ThreadOrder;
-use super::domains::{Found, Launched, MOST_NUMBERS, Numbered, Sum, sum_of};
+use super::domains::{Found, Launched, MOST_NUMBERS, Numbered};
+use super::numbers::{Sum, sum_of};
 use super::group::{Judge, orders};
 use super::obstacle::Candidate;
 use crate::dependence::{CoordinateSymbol, Edge, Guard, Scope};

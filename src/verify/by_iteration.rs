@@ -13,15 +13,18 @@
 //! Then the member is judged as that launch everywhere, with blocks of one thread; its configuration, which CUDA sees, is that of
 //! the original.
 
+use super::conflict::{Positions, Separation};
+use super::device::{GroupCheck, Judged, global_accesses};
 use super::formula::{Assumptions, Formula};
 use super::member::Member;
 use super::place::Values;
 use super::polynomial::Polynomial;
+use super::reduction::in_any_order;
 use super::{Refusal, Site};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::kernel::AccessKind;
 use crate::launch::{LaunchGraph, ValueId};
-use crate::schedule::FusionGroup;
+use crate::schedule::{FusionGroup, ThreadMap, ThreadOrder};
 
 /// The sites of a group, where the plan says so as launches that are counted by iterations.
 ///
@@ -141,6 +144,101 @@ fn bound(member: &Member<'_>, affine: &Affine) -> Option<Polynomial> {
     }
     is_bound.then_some(bound)
 }
+
+impl GroupCheck<'_> {
+    /// What speaks against members that are counted by iterations.
+    pub(super) fn by_iteration(&self, originals: &[Member<'_>]) -> Vec<Refusal> {
+        let mut refusals = Vec::new();
+        let planned = self.members.iter().zip(&self.group.members);
+        let counted = planned.enumerate();
+        for (position, (member, _)) in
+            counted.filter(|(_, (_, planned))| planned.map.counts_iterations())
+        {
+            let original = &originals[position];
+            refusals.extend(refusal(original, member, self.assumptions));
+            for first in global_accesses(member) {
+                for second in global_accesses(member) {
+                    let reads = [first, second].map(|access| access.kind == AccessKind::Read);
+                    if reads == [true; 2] || in_any_order(first, second) {
+                        continue;
+                    }
+                    let pair = ((member, first), (member, second));
+                    let meet = match self.met([pair.0, pair.1]) {
+                        Ok(None) => false,
+                        Ok(Some(difference)) => {
+                            let places = (Separation::Blocks, &Positions::Own);
+                            self.meet(pair, [self.numbers[position]; 2], &difference, places)
+                        }
+                        Err(_) => true,
+                    };
+                    if meet {
+                        refusals.push(Refusal::IterationsMeet {
+                            launch: member.launch.id,
+                            what: format!("{} and {}", first.location, second.location),
+                        });
+                    }
+                }
+            }
+        }
+        refusals
+    }
+}
+
+/// By member, a launch that leads with its loop as it is, as one that is counted by iterations, and its number in
+/// [`Answers`](super::conflict::Answers).
+///
+/// The fused launch has its shape, so that the thread of number t runs the iterations t, t + T, t + 2T and so on, T the number of
+/// threads: just those whose numbers less a multiple of T are t. Their order in the thread is that of the loop.
+pub(super) fn led<'a>(
+    check: &GroupCheck<'_>,
+    sites: &[Site<'a>],
+    originals: &[Member<'_>],
+) -> Vec<Option<(Member<'a>, usize)>> {
+    let of_member = |position: usize| {
+        let remapping = check.remapping.as_ref()?;
+        let planned = &check.group.members[position];
+        let original = &originals[position];
+        let leads = planned.map == ThreadMap::Identity
+            && remapping.has_shape_of(original, check.assumptions);
+        let site = of_site(check.graph, &sites[position]).ok().filter(|_| leads)?;
+        let counted = Member::new(check.graph, check.values, site.launch, site.model);
+        if refusal(original, &counted, check.assumptions).is_some() {
+            return None;
+        }
+        let number = check.answers.borrow_mut().number(&counted);
+        Some((counted, number))
+    };
+    (0..sites.len()).map(of_member).collect()
+}
+
+/// Two members, one of which leads with its loop, and is counted by iterations here, while the threads of the other one are
+/// placed by numbers.
+pub(super) fn with_led<'b>(
+    led: &'b [Option<(Member<'b>, usize)>],
+    pair: [usize; 2],
+    own: [Judged<'b>; 2],
+) -> Option<[Judged<'b>; 2]> {
+    let counted = |at: usize| {
+        let (member, number) = led[pair[at]].as_ref()?;
+        Some(Judged {
+            member,
+            number: *number,
+            map: &LED,
+        })
+    };
+    match own.map(|judged| judged.map.is_remapped()) {
+        [false, true] => Some([counted(0)?, own[1]]),
+        [true, false] => Some([own[0], counted(1)?]),
+        _ => None,
+    }
+}
+
+/// Where the iterations of a loop run whose launch the fused one is.
+static LED: ThreadMap = ThreadMap::Remapped {
+    own: ThreadOrder::Iterations,
+    fused: ThreadOrder::Blocks,
+    repeats: true,
+};
 
 /// The launches as the program has them, for what is known of configurations.
 pub(super) fn originals<'a>(

@@ -113,6 +113,7 @@ mod host_order;
 mod iterations;
 mod joining;
 mod liveness;
+mod meeting;
 mod member;
 mod one_thread;
 mod operations;
