@@ -6,11 +6,12 @@
 
 use super::edges::Builder;
 use super::effect::Effect;
+use super::instance::host_symbol;
 use super::order::Flow;
 use super::relation::Relations;
 use super::{CONDITIONAL_NEIGHBOURS, Edge, Guard};
 use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::Expression;
+use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, KernelModel, KernelSymbol};
 use crate::launch::{
     HostValue, Launch, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId,
@@ -79,28 +80,51 @@ fn stands_alone(model: &KernelModel) -> bool {
 /// How many iterations there are at a launch.
 fn count(graph: &mut LaunchGraph, launch: &Launch, model: &KernelModel) -> Option<ValueId> {
     let bound = bound(model)?;
-    match (bound.terms.as_slice(), bound.constant) {
-        ([], count) => Some(constant(graph, count)),
-        ([(1, Variable::Parameter(index))], 0) => match model.parameters.get(*index)? {
-            Expression::Leaf(KernelSymbol::Argument {
-                argument,
-                offset_bytes,
-                bits,
-                ..
-            }) => {
-                let mut pieces = launch.arguments.get(*argument)?.pieces.iter();
-                let piece = pieces
-                    .find(|piece| piece.offset_bytes == *offset_bytes && piece.bits == *bits)?;
-                piece.pointer.is_none().then_some(piece.value)
-            }
-            _ => None,
-        },
-        _ => None,
+    // What that relies on the model's parameters do, too.
+    let mut readings = Vec::new();
+    let mut host = |affine: &Affine| at_launch(graph, launch, model, affine, &mut readings);
+    match host(&bound)? {
+        Expression::Constant(count) => Some(constant(graph, count)),
+        Expression::Leaf(value) => Some(value),
+        computed => {
+            let value = new_value(graph, None);
+            graph.computed.insert(value, computed);
+            Some(value)
+        }
     }
 }
 
+/// A uniform expression of a kernel in host values.
+fn at_launch(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    model: &KernelModel,
+    affine: &Affine,
+    readings: &mut Vec<Condition<ValueId>>,
+) -> Option<Expression<ValueId>> {
+    let mut sum = Expression::Constant(affine.constant);
+    for (coefficient, variable) in &affine.terms {
+        let value = match variable {
+            Variable::Parameter(index) => {
+                let mut symbol = |symbol: &KernelSymbol| match symbol {
+                    KernelSymbol::Argument { .. } => host_symbol(graph, launch, symbol, readings),
+                    _ => None,
+                };
+                model.parameters.get(*index)?.substitute(&mut symbol)?
+            }
+            Variable::Floor(numerator, divisor) => {
+                let numerator = at_launch(graph, launch, model, numerator, readings)?;
+                numerator.floor_divide(Expression::Constant(*divisor))
+            }
+            _ => return None,
+        };
+        sum = sum.add(Expression::Constant(*coefficient).multiply(value));
+    }
+    Some(sum)
+}
+
 /// Below what the number of an iteration is wherever it writes: what a constraint of the first domain says, and all others.
-pub fn bound(model: &KernelModel) -> Option<Affine> {
+fn bound(model: &KernelModel) -> Option<Affine> {
     let writes = || {
         let accesses = model.accesses.iter();
         accesses.filter(|access| access.kind != AccessKind::Read)
@@ -110,14 +134,17 @@ pub fn bound(model: &KernelModel) -> Option<Affine> {
             return None;
         };
         let own = (-1, Variable::Block(Axis::X));
-        let rest: Vec<_> = affine.terms.iter().filter(|term| **term != own).cloned().collect();
-        let uniform = rest
+        let rest: Vec<_> = affine
+            .terms
             .iter()
-            .all(|(_, variable)| matches!(variable, Variable::Parameter(_)));
-        (uniform && rest.len() + 1 == affine.terms.len()).then(|| Affine {
+            .filter(|term| **term != own)
+            .cloned()
+            .collect();
+        let bound = Affine {
             constant: affine.constant + 1,
             terms: rest,
-        })
+        };
+        (is_uniform(&bound) && bound.terms.len() + 1 == affine.terms.len()).then_some(bound)
     };
     let first = writes().next()?.domain.first()?;
     let everywhere = |bound: &Affine| {
@@ -129,9 +156,21 @@ pub fn bound(model: &KernelModel) -> Option<Affine> {
     first.iter().filter_map(bounds).find(everywhere)
 }
 
+fn is_uniform(affine: &Affine) -> bool {
+    affine.terms.iter().all(|(_, variable)| match variable {
+        Variable::Parameter(_) => true,
+        Variable::Floor(numerator, _) => is_uniform(numerator),
+        _ => false,
+    })
+}
+
 fn constant(graph: &mut LaunchGraph, number: i64) -> ValueId {
+    new_value(graph, Some(number))
+}
+
+fn new_value(graph: &mut LaunchGraph, constant: Option<i64>) -> ValueId {
     graph.values.push(HostValue {
-        constant: Some(number),
+        constant,
         holder: (LaunchId(u32::MAX), Operand::SharedBytes),
         varies_in: None,
     });

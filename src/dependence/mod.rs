@@ -67,7 +67,7 @@ mod whole;
 mod witness;
 
 pub use arrays::{ArrayCoordinates, writes_within_array};
-pub use by_iteration::{ByIteration, bound, take_iterations};
+pub use by_iteration::{ByIteration, take_iterations};
 pub use contradiction::guards_contradict;
 pub use enumerate::{build_dependence_graph, build_dependence_graph_without_relations};
 pub use instance::barrier_conditions;

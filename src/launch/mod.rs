@@ -468,6 +468,9 @@ pub struct LaunchGraph {
     /// blocks of one thread: see [`crate::dependence::take_iterations`].
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub by_iteration: BTreeMap<LaunchId, Launch>,
+    /// What extents of [`LaunchGraph::by_iteration`] are that no launch takes as they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub computed: BTreeMap<ValueId, Expression<ValueId>>,
     /// Who may capture launches.
     #[serde(default)]
     pub capture: StreamCapture,
@@ -512,6 +515,15 @@ impl LaunchGraph {
             NodeKind::Launch(launch) => Some((launch.id, node.id)),
             _ => None,
         })
+    }
+
+    /// An extent of a launch, as guards write it.
+    pub fn extent(&self, value: ValueId) -> Expression<ValueId> {
+        match (self.values[value.0].constant, self.computed.get(&value)) {
+            (Some(constant), _) => Expression::Constant(constant & 0xffff_ffff),
+            (None, Some(computed)) => computed.clone(),
+            (None, None) => Expression::Leaf(value),
+        }
     }
 
     /// The operation that a launch is in truth.

@@ -699,10 +699,7 @@ impl<'a> Judge<'a> {
         } else {
             launch.block[index - 3]
         };
-        match self.graph.values[value.0].constant {
-            Some(constant) => Expression::Constant(constant & 0xffff_ffff),
-            None => Expression::Leaf(value),
-        }
+        self.graph.extent(value)
     }
 }
 

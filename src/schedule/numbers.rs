@@ -21,11 +21,8 @@ pub(super) fn mixed_radix(
         if let Some(digit) = digit {
             number = number.add(unit.clone().multiply(Expression::Leaf(digit)));
         }
-        let extent = match extent {
-            Expression::Constant(extent) => Expression::Constant(extent),
-            Expression::Leaf(value) => Expression::Leaf(CoordinateSymbol::Value(value)),
-            _ => return None,
-        };
+        let value = |value: &ValueId| Some(Expression::Leaf(CoordinateSymbol::Value(*value)));
+        let extent = extent.substitute(&mut { value })?;
         unit = unit.multiply(extent);
     }
     sum_of(&number)

@@ -18,10 +18,11 @@ use super::device::{GroupCheck, Judged, global_accesses};
 use super::formula::{Assumptions, Formula};
 use super::member::Member;
 use super::place::Values;
-use super::polynomial::Polynomial;
+use super::polynomial::{Polynomial, normal_form};
 use super::reduction::in_any_order;
 use super::{Refusal, Site};
 use crate::affine::{Affine, Axis, Constraint, Variable};
+use crate::expression::Expression;
 use crate::kernel::AccessKind;
 use crate::launch::{LaunchGraph, ValueId};
 use crate::schedule::{FusionGroup, ThreadMap, ThreadOrder};
@@ -130,19 +131,30 @@ fn writes_below(member: &Member<'_>, count: &Polynomial, assumptions: &Assumptio
 
 /// The bound where an expression is at least 0 just where `blockIdx.x` is below it.
 fn bound(member: &Member<'_>, affine: &Affine) -> Option<Polynomial> {
-    let mut bound = Polynomial::constant(affine.constant.checked_add(1)?);
-    let mut is_bound = false;
+    let own = (-1, Variable::Block(Axis::X));
+    let rest = affine.terms.iter().filter(|term| **term != own);
+    let rest = Affine {
+        constant: affine.constant.checked_add(1)?,
+        terms: rest.cloned().collect(),
+    };
+    let uniform = in_parameters(&rest).filter(|_| rest.terms.len() + 1 == affine.terms.len())?;
+    normal_form(&uniform, &mut |index| member.parameters.get(*index).cloned())
+}
+
+/// A sum over the model's parameters alone, whose numbers are the leaves.
+fn in_parameters(affine: &Affine) -> Option<Expression<usize>> {
+    let mut sum = Expression::Constant(affine.constant);
     for (coefficient, variable) in &affine.terms {
-        match variable {
-            Variable::Block(Axis::X) if *coefficient == -1 && !is_bound => is_bound = true,
-            Variable::Parameter(index) => {
-                let value = member.parameters.get(*index)?.scale(*coefficient)?;
-                bound = bound.add(&value)?;
+        let value = match variable {
+            Variable::Parameter(index) => Expression::Leaf(*index),
+            Variable::Floor(numerator, divisor) => {
+                in_parameters(numerator)?.floor_divide(Expression::Constant(*divisor))
             }
             _ => return None,
-        }
+        };
+        sum = sum.add(Expression::Constant(*coefficient).multiply(value));
     }
-    is_bound.then_some(bound)
+    Some(sum)
 }
 
 impl GroupCheck<'_> {
