@@ -1,8 +1,8 @@
 // Kernels that are one loop over the whole grid run beside launches of other grids and blocks, each iteration in the thread that
 // has its element.
 //
-// expect: 24 launches -> 10
-// executes: 13 13 13 12 14
+// expect: 33 launches -> 14
+// executes: 17 17 18 16 18
 // arguments: 29000 0
 // arguments: 4096 0
 // arguments: 1 0
@@ -59,6 +59,37 @@ __global__ void polynomial(float *y, const float *x, const float *terms, int cou
         y[i] = sum;
     }
 }
+
+// Its end stands in a struct, is a product, or a quotient.
+struct Packed {
+    float *to;
+    const float *from;
+    float factor;
+    int rows, columns;
+};
+__global__ void packed(Packed p) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < p.rows * p.columns; i += gridDim.x * blockDim.x)
+        p.to[i] = p.factor * p.from[i];
+}
+__global__ void add_pairs(float2 *y, const float2 *x, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n / 2; i += gridDim.x * blockDim.x)
+        y[i] = make_float2(x[i].x + 1, x[i].y + 2);
+}
+__global__ void scale_pairs(float2 *y, const float2 *x, int pairs) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < pairs) y[i] = make_float2(2 * x[i].x, 3 * x[i].y);
+}
+
+template <typename Function>
+__global__ void for_each(int n, Function function) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        function(i);
+}
+struct AddFive {
+    float *to;
+    const float *from;
+    __device__ void operator()(int i) const { to[i] = from[i] + 5; }
+};
 
 // Updates whose order does not matter, one for each iteration.
 __global__ void count_large(int *count, const float *x, int n) {
@@ -153,6 +184,27 @@ int main(int argc, char **argv) {
     int counted, large = std::count_if(expected.begin(), expected.begin() + n, [](float at) { return at > 8; });
     cudaMemcpy(&counted, count, sizeof counted, cudaMemcpyDeviceToHost);
     wrong += counted != large;
+
+    const int columns = n < 10 ? n : 10;
+    scale<<<(n + 255) / 256, 256>>>(y, x, n);
+    packed<<<13, 128>>>(Packed{z, y, 3, n / columns, columns});
+    for (int i = 0; i < n; i++) expected[i] = 6 * host[i];
+    expect("packed", z, n / columns * columns);
+    scale_pairs<<<(n / 2 + 127) / 128 + 1, 128>>>((float2 *)y, (const float2 *)x, n / 2);
+    add_pairs<<<6, 256>>>((float2 *)z, (const float2 *)y, n);
+    for (int i = 0; i < n; i++) expected[i] = i % 2 ? 3 * host[i] + 2 : 2 * host[i] + 1;
+    expect("pairs", z, n / 2 * 2);
+    for_each<<<blocks(n), 128>>>(n, AddFive{y, x});
+    scale<<<(n + 255) / 256, 256>>>(z, y, n);
+    for (int i = 0; i < n; i++) expected[i] = 2 * (host[i] + 5);
+    expect("functor", z, n);
+
+    // Nobody has a thread for each element: one takes the turns of the other.
+    add_one<<<2 * processors, 128>>>(y, x, n);
+    add_three<<<17, 96>>>(z, y, n);
+    halve_in_place<<<3, 256>>>(z, n);
+    for (int i = 0; i < n; i++) expected[i] = (host[i] + 4) / 2;
+    expect("loops alone", z, n);
 
     // Fewer threads than there are elements, or no element at all: as they are written.
     const int few = n + more;

@@ -1,8 +1,8 @@
 // Twins of grid_stride.cu: what one iteration hands to the next, what an iteration needs of others, and loops that are not one over the
 // whole grid, stay as they are written.
 //
-// expect: 30 launches -> 30
-// expect-missed: shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape
+// expect: 34 launches -> 34
+// expect-missed: shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape copy_between shape
 #include <cstdio>
 #include <vector>
 
@@ -214,6 +214,16 @@ int main() {
     scale<<<blocks, 256>>>(y, x);
     plain<<<dim3(grid, 2), block>>>(z, y);
     expect("two rows", z, [&](int i) { return a[i]; });
+
+    // Of two loops with other grids one needs what another element of the other got, or hands something on.
+    plain<<<grid, block>>>(y, x);
+    neighbour<<<5, 96>>>(z, y);
+    expect("neighbour of a loop", z, [&](int i) { return host[i] + (i + 1 < n ? host[i + 1] : 0); });
+    carried<<<grid, block>>>(y, x);
+    plain<<<5, 96>>>(z, y);
+    std::fill(sums.begin(), sums.end(), 0.0f);
+    for (int i = 0; i < n; i++) sum[i] = sums[i % threads] += host[i];
+    expect("behind a sum", z, [&](int i) { return sum[i]; });
 
     puts(wrong == 0 ? "PASS" : "FAIL");
     return wrong != 0;

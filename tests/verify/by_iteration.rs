@@ -372,3 +372,84 @@ fn runs_of_iterations_are_as_long_as_blocks_take() {
     assert_refused!(loops.chain.scene, alone, Refusal::MixedMaps { .. });
     loops.guards.clear();
 }
+
+/// Two such loops, of which the first leads with its launch.
+fn loops_alone() -> Loops {
+    let mut loops = loops();
+    let first = loops.chain.scene.kernels[0].id;
+    let mut model = loops.chain.scene.kernels[loops.iteration.0].clone();
+    model.id = KernelId(loops.chain.scene.kernels.len());
+    model.iteration_of = Some(first);
+    let id = model.id;
+    loops.chain.scene.kernels.push(model);
+    let counted = loops.counted().clone();
+    let original = loops.chain.scene.launch_mut(loops.chain.launches[0]).clone();
+    let counted = Launch {
+        kernel: Some(id),
+        grid: counted.grid,
+        block: counted.block,
+        shared_bytes: counted.shared_bytes,
+        ..original
+    };
+    loops.chain.scene.graph.by_iteration.insert(counted.id, counted);
+    // What the first one's model says of it as it is: anywhere.
+    for access in &mut loops.chain.scene.kernels[first.0].accesses {
+        access.subscript = None;
+    }
+    let last = Expression::Leaf(loops.chain.size).add(constant(40 * 256));
+    loops.guards[1] = holds(Condition::LessEqual(last, constant((1 << 31) - 1)));
+    loops
+}
+
+#[test]
+fn a_loop_leads_who_takes_its_turns() {
+    let loops = loops_alone();
+    assert_passes(&loops.chain.scene, &loops.planned(remapped(true)));
+    // Its threads are those of one line.
+    let mut rows = loops.planned(remapped(true));
+    rows.groups[0].members[1].map = ThreadMap::Remapped {
+        own: ThreadOrder::Iterations,
+        fused: ThreadOrder::Rows,
+        repeats: true,
+    };
+    assert_refused!(loops.chain.scene, rows, Refusal::UnprovenIndex { .. });
+    // Runs are no turns.
+    let mut runs = loops.planned(ThreadMap::Runs {
+        own: ThreadOrder::Iterations,
+        length: constant(256),
+    });
+    runs.groups[0].members[1].barrier_before = true;
+    assert_refused!(loops.chain.scene, runs, Refusal::UnprovenIndex { .. });
+}
+
+#[test]
+fn a_loop_that_leads_is_one() {
+    let refused = |loops: &Loops| {
+        let found = refusals(&loops.chain.scene, &loops.planned(remapped(true)));
+        let unproven = |refusal: &Refusal| matches!(refusal, Refusal::UnprovenIndex { .. });
+        assert!(found.iter().any(unproven), "{found:#?}");
+    };
+    // It may wrap around, has two rows of threads, is no such loop, or hands on what lies elsewhere.
+    let mut wraps = loops_alone();
+    wraps.guards.remove(1);
+    refused(&wraps);
+    let mut two = loops_alone();
+    let rows = two.chain.scene.constant(2);
+    two.chain.scene.launch_mut(two.chain.launches[0]).grid[1] = rows;
+    refused(&two);
+    let mut none = loops_alone();
+    let id = none.chain.launches[0];
+    none.chain.scene.graph.by_iteration.remove(&id);
+    refused(&none);
+    let mut shifted = loops_alone();
+    let model = shifted.chain.scene.kernels.last_mut().unwrap();
+    model.accesses[1].subscript = Some(element(1));
+    refused(&shifted);
+    // Not all of it is there, so that its threads are not those of the fused launch.
+    let clipped = loops_alone();
+    let mut plan = clipped.planned(remapped(true));
+    plan.groups[0].members[0].map = ThreadMap::Clipped;
+    let found = refusals(&clipped.chain.scene, &plan);
+    let unproven = |refusal: &Refusal| matches!(refusal, Refusal::UnprovenIndex { .. });
+    assert!(found.iter().any(unproven), "{found:#?}");
+}
