@@ -13,9 +13,7 @@ use super::{CONDITIONAL_NEIGHBOURS, Edge, Guard};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, KernelModel, KernelSymbol};
-use crate::launch::{
-    HostValue, Launch, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId,
-};
+use crate::launch::{HostValue, Launch, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId};
 use crate::program::KernelId;
 use std::collections::{BTreeMap, HashMap};
 
@@ -31,8 +29,11 @@ pub struct ByIteration {
 
 /// Finds which launches may be counted by iterations: [`LaunchGraph::by_iteration`].
 pub fn take_iterations(graph: &mut LaunchGraph, kernels: &[KernelModel]) {
-    let made = kernels.iter().filter_map(|model| Some((model.iteration_of?, model)));
-    let made: HashMap<KernelId, &KernelModel> = made.filter(|(_, model)| stands_alone(model)).collect();
+    let made = kernels
+        .iter()
+        .filter_map(|model| Some((model.iteration_of?, model)));
+    let made: HashMap<KernelId, &KernelModel> =
+        made.filter(|(_, model)| stands_alone(model)).collect();
     if made.is_empty() {
         return;
     }
@@ -221,7 +222,9 @@ pub(super) fn compare(graph: &LaunchGraph, kernels: &[KernelModel]) -> ByIterati
                 let before = builder.dependences.graph.edge_count();
                 builder.relate(&flow, from, to);
                 let edges = builder.dependences.graph.edge_weights().skip(before);
-                found.edges.insert((*source, *sink), edges.cloned().collect());
+                found
+                    .edges
+                    .insert((*source, *sink), edges.cloned().collect());
             }
         }
     }

@@ -8,8 +8,8 @@
 //! unrolled or vectorised (one that runs once is no loop any more, [`super::single_iterations`]), no
 //! access to memory is added, and none is moved out of its loop.
 
-use super::grid_stride;
 use super::assembly_order::order_assembly;
+use super::grid_stride;
 use super::inlining::inlined_functions;
 use super::ir::{self, AttributePosition, Value};
 use super::names;

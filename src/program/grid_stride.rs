@@ -78,11 +78,7 @@ pub(super) fn renew<'ctx>(
 
 /// The kernels of one iteration of a unit by themselves, under their names in the copy for analysis, to be linked to the
 /// unit's own copy, whose symbols have been renamed in the same way.
-pub(super) fn alone<'ctx>(
-    module: &Module<'ctx>,
-    unit: usize,
-    kernels: &[Kernel],
-) -> Module<'ctx> {
+pub(super) fn alone<'ctx>(module: &Module<'ctx>, unit: usize, kernels: &[Kernel]) -> Module<'ctx> {
     let copy = module.clone();
     let of_unit = |kernel: &&Kernel| kernel.unit == unit && kernel.iteration_of.is_some();
     let made: Vec<&Kernel> = kernels.iter().filter(of_unit).collect();
@@ -187,11 +183,16 @@ impl GridStride {
             _ => return None,
         };
         let stays = self.of.blocks.contains(&inside) && !self.of.blocks.contains(&outside);
-        (stays && widened(counter) == self.counter && is_uniform(function, bound)).then_some(outside)
+        (stays && widened(counter) == self.counter && is_uniform(function, bound))
+            .then_some(outside)
     }
 
     fn is_left_at_head_alone(&self) -> bool {
-        let others = self.of.blocks.iter().filter(|block| **block != self.of.header);
+        let others = self
+            .of
+            .blocks
+            .iter()
+            .filter(|block| **block != self.of.header);
         let mut ends = others.map(|block| block.terminator());
         ends.all(|end| {
             end.is_some_and(|end| {
@@ -214,10 +215,7 @@ impl GridStride {
             let Some(end) = block.terminator() else {
                 return false;
             };
-            let leaves = matches!(
-                end.opcode(),
-                Some(LLVMOpcode::LLVMRet | LLVMOpcode::LLVMBr)
-            );
+            let leaves = matches!(end.opcode(), Some(LLVMOpcode::LLVMRet | LLVMOpcode::LLVMBr));
             if self.of.blocks.contains(&block) || instructions.iter().any(phi) || !leaves {
                 return false;
             }
@@ -250,8 +248,14 @@ impl GridStride {
         })
     }
 
-    /// Whether each iteration begins with nothing in memory of the thread: there is none, or its life begins in the loop.
+    /// Whether each iteration begins with nothing in memory of the thread: there is none, its life begins in the loop, or it holds
+    /// arguments that nobody writes to.
     fn keeps_nothing(&self, function: Value) -> bool {
+        let parameters = function.parameters().into_iter().enumerate();
+        let mut passed = parameters.filter(|(at, _)| function.by_value(*at as u32).is_some());
+        if !passed.all(|(_, parameter)| is_only_read(parameter)) {
+            return false;
+        }
         let inside = |user: &Value| {
             user.block()
                 .is_some_and(|block| self.of.blocks.contains(&block))
@@ -401,7 +405,10 @@ fn is_uniform(function: Value, value: Value) -> bool {
         return true;
     }
     if value.opcode() == Some(LLVMOpcode::LLVMLoad) {
-        return value.operands().first().is_some_and(|from| is_passed(function, *from));
+        return value
+            .operands()
+            .first()
+            .is_some_and(|from| is_passed(function, *from));
     }
     let computes = matches!(
         value.opcode(),
@@ -435,7 +442,7 @@ fn is_passed(function: Value, address: Value) -> bool {
             let mut parameters = function.parameters().into_iter();
             let position = parameters.position(|parameter| parameter == address);
             let by_value = |position| function.by_value(position as u32).is_some();
-            position.is_some_and(by_value) && is_only_read(address)
+            position.is_some_and(by_value)
         }
     }
 }
@@ -443,7 +450,12 @@ fn is_passed(function: Value, address: Value) -> bool {
 fn is_only_read(address: Value) -> bool {
     address.users().iter().all(|user| match user.opcode() {
         Some(LLVMOpcode::LLVMLoad) => !user.is_volatile(),
-        Some(LLVMOpcode::LLVMGetElementPtr) => is_only_read(*user),
+        Some(LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast) => is_only_read(*user),
+        Some(LLVMOpcode::LLVMCall) => {
+            let name = user.called_name();
+            let copies = name.is_some_and(|name| name.starts_with("llvm.memcpy."));
+            copies && user.arguments()[0] != address
+        }
         _ => false,
     })
 }

@@ -84,7 +84,11 @@ fn in_words(
                     false => "the iterations of its loop remapped over threads block after block",
                     true => "the iterations of its loop remapped over threads row after row",
                 };
-                let several = if *repeats { ", several to a thread" } else { "" };
+                let several = if *repeats {
+                    ", several to a thread"
+                } else {
+                    ""
+                };
                 return ("iterations", format!("{over}{several}"));
             }
             let mut text = String::from(match (rows(own_order), rows(fused_order)) {

@@ -5,8 +5,8 @@
 //! inside of the array, or is absent under guards; and whatever a placed member writes is written inside of it.
 
 use super::domains::{Domains, MOST_NUMBERS, needs_its_block};
-use super::numbers::{told_by};
 use super::group::{Judge, orders};
+use super::numbers::told_by;
 use super::obstacle::Candidate;
 use super::rearranged::in_order;
 use super::{ThreadMap, ThreadOrder};

@@ -84,7 +84,7 @@ impl<'a> Judge<'a> {
         let other_way = |member: &&Candidate| {
             !is_counted(member) && self.graph.by_iteration.contains_key(&member.launch.id)
         };
-        if pair.iter().any(|member| other_way(member)) {
+        if pair.iter().any(other_way) {
             // Counted in two ways, they are only known not to meet.
             return Some(own()).filter(Vec::is_empty);
         }

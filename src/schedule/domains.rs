@@ -116,7 +116,11 @@ impl<'a> Judge<'a> {
 
     /// A launch whose grid or block only a run tells is written for more than one thread along x: what holds only for one
     /// is not worth its tests.
-    pub(super) fn without_single_threads(&self, members: &[Candidate<'a>], mut found: Domains) -> Domains {
+    pub(super) fn without_single_threads(
+        &self,
+        members: &[Candidate<'a>],
+        mut found: Domains,
+    ) -> Domains {
         let single = |member: &&Candidate| {
             [0, 3].into_iter().any(|along_x| {
                 let (extent, one) = (self.extent(member, along_x), Expression::Constant(1));
@@ -313,7 +317,8 @@ impl<'a> Judge<'a> {
                         true => [other, member],
                         false => [member, other],
                     };
-                    self.scope_allows(first, second).is_ok() && !self.goes_by_iteration(first, second)
+                    self.scope_allows(first, second).is_ok()
+                        && !self.goes_by_iteration(first, second)
                 });
             match stays {
                 true => kept.push(*member),

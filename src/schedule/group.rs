@@ -143,7 +143,10 @@ impl<'a> Judge<'a> {
             .filter(|edge| !edge.carried && may_be_inside(self.graph, edge))
             .map(|edge| (edge.source, edge.scope != Scope::Global || !orders(edge)))
             .collect();
-        sources.extend(self.sources_by_iteration(sink).map(|source| (source, false)));
+        sources.extend(
+            self.sources_by_iteration(sink)
+                .map(|source| (source, false)),
+        );
         sources.sort();
         sources.reverse();
         sources.dedup_by_key(|(source, _)| *source);

@@ -11,8 +11,8 @@
 //! the same function of the fused place on both.
 
 use super::domains::{Domains, MOST_NUMBERS, needs_its_block};
-use super::numbers::{Sum, sum_of, told_by};
 use super::group::{Judge, orders};
+use super::numbers::{Sum, sum_of, told_by};
 use super::obstacle::Candidate;
 use super::{Arrangement, ThreadMap, ThreadOrder};
 use crate::affine::Axis;

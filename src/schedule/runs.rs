@@ -6,8 +6,8 @@
 
 use super::ThreadOrder;
 use super::domains::{Found, Launched, MOST_NUMBERS, Numbered};
-use super::numbers::{Sum, sum_of};
 use super::group::{Judge, orders};
+use super::numbers::{Sum, sum_of};
 use super::obstacle::Candidate;
 use crate::dependence::{CoordinateSymbol, Edge, Guard, Scope};
 use crate::expression::{Condition, Expression};

@@ -138,7 +138,9 @@ fn bound(member: &Member<'_>, affine: &Affine) -> Option<Polynomial> {
         terms: rest.cloned().collect(),
     };
     let uniform = in_parameters(&rest).filter(|_| rest.terms.len() + 1 == affine.terms.len())?;
-    normal_form(&uniform, &mut |index| member.parameters.get(*index).cloned())
+    normal_form(&uniform, &mut |index| {
+        member.parameters.get(*index).cloned()
+    })
 }
 
 /// A sum over the model's parameters alone, whose numbers are the leaves.
@@ -212,7 +214,9 @@ pub(super) fn led<'a>(
         let original = &originals[position];
         let leads = planned.map == ThreadMap::Identity
             && remapping.has_shape_of(original, check.assumptions);
-        let site = of_site(check.graph, &sites[position]).ok().filter(|_| leads)?;
+        let site = of_site(check.graph, &sites[position])
+            .ok()
+            .filter(|_| leads)?;
         let counted = Member::new(check.graph, check.values, site.launch, site.model);
         if refusal(original, &counted, check.assumptions).is_some() {
             return None;

@@ -607,10 +607,11 @@ impl GroupCheck<'_> {
             what: what(),
         })
     }
-
 }
 
-pub(super) fn global_accesses<'a>(member: &Member<'a>) -> impl Iterator<Item = &'a Access> + use<'a> {
+pub(super) fn global_accesses<'a>(
+    member: &Member<'a>,
+) -> impl Iterator<Item = &'a Access> + use<'a> {
     member
         .model
         .accesses

@@ -31,7 +31,10 @@ fn at_least_one(size: ValueId) -> Guard {
 
 /// As many as the threads of the launch that leads.
 fn at_most_all(size: ValueId) -> Guard {
-    holds(Condition::LessEqual(Expression::Leaf(size), constant(40 * 256)))
+    holds(Condition::LessEqual(
+        Expression::Leaf(size),
+        constant(40 * 256),
+    ))
 }
 
 /// No counter of 16 blocks of 128 threads wraps around.
@@ -42,7 +45,11 @@ fn no_wrap_of(size: ValueId) -> Guard {
 
 fn element(shift: i64) -> Affine {
     let index = Affine::variable(Variable::Block(Axis::X));
-    index.add(&Affine::constant(shift)).unwrap().scale(4).unwrap()
+    index
+        .add(&Affine::constant(shift))
+        .unwrap()
+        .scale(4)
+        .unwrap()
 }
 
 fn loops() -> Loops {
@@ -187,7 +194,11 @@ fn an_iteration_is_one_of_the_loop() {
     );
     let mut none = loops();
     none.chain.scene.kernels[none.iteration.0].iteration_of = None;
-    assert_refused!(none.chain.scene, none.plan(), Refusal::NotByIteration { .. });
+    assert_refused!(
+        none.chain.scene,
+        none.plan(),
+        Refusal::NotByIteration { .. }
+    );
     let mut absent = loops();
     absent.chain.scene.graph.by_iteration.clear();
     assert_refused!(
@@ -228,7 +239,11 @@ fn all_iterations_are_counted() {
     let mut fewer = loops();
     let ten = fewer.chain.scene.constant(10);
     fewer.counted().grid[0] = ten;
-    assert_refused!(fewer.chain.scene, fewer.plan(), Refusal::NotByIteration { .. });
+    assert_refused!(
+        fewer.chain.scene,
+        fewer.plan(),
+        Refusal::NotByIteration { .. }
+    );
     // A write that has no bound, or an alternative that has none, or another one.
     for shift in [0, 1] {
         let mut unbounded = loops();
@@ -352,19 +367,11 @@ fn runs_of_iterations_are_as_long_as_blocks_take() {
     assert_passes(&loops.chain.scene, &plan);
     for length in [128, 255, 257] {
         plan.groups[0].members[1].map = run(length);
-        assert_refused!(
-            loops.chain.scene,
-            plan,
-            Refusal::RemappedConflict { .. }
-        );
+        assert_refused!(loops.chain.scene, plan, Refusal::RemappedConflict { .. });
     }
     plan.groups[0].members[1].map = run(256);
     plan.groups[0].members[1].barrier_before = false;
-    assert_refused!(
-        loops.chain.scene,
-        plan,
-        Refusal::RemappedConflict { .. }
-    );
+    assert_refused!(loops.chain.scene, plan, Refusal::RemappedConflict { .. });
     // Nobody else tells the shape of the fused launch.
     let mut alone = loops.plan();
     alone.groups[0].members.swap(0, 1);
@@ -383,7 +390,11 @@ fn loops_alone() -> Loops {
     let id = model.id;
     loops.chain.scene.kernels.push(model);
     let counted = loops.counted().clone();
-    let original = loops.chain.scene.launch_mut(loops.chain.launches[0]).clone();
+    let original = loops
+        .chain
+        .scene
+        .launch_mut(loops.chain.launches[0])
+        .clone();
     let counted = Launch {
         kernel: Some(id),
         grid: counted.grid,
@@ -391,7 +402,12 @@ fn loops_alone() -> Loops {
         shared_bytes: counted.shared_bytes,
         ..original
     };
-    loops.chain.scene.graph.by_iteration.insert(counted.id, counted);
+    loops
+        .chain
+        .scene
+        .graph
+        .by_iteration
+        .insert(counted.id, counted);
     // What the first one's model says of it as it is: anywhere.
     for access in &mut loops.chain.scene.kernels[first.0].accesses {
         access.subscript = None;
