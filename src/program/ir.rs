@@ -585,16 +585,6 @@ impl Value {
         }
     }
 
-    /// Makes a terminator go to another block wherever it goes to `from`.
-    pub(super) fn redirect(self, from: Block, to: Block) {
-        for (index, successor) in self.successors().into_iter().enumerate() {
-            if successor == from {
-                // SAFETY: callers pass terminators; this one has so many successors.
-                unsafe { LLVMSetSuccessor(self.0, index as u32, to.0) }
-            }
-        }
-    }
-
     /// The normal and the unwind destination of an invoke.
     pub(super) fn invoke_destinations(self) -> Option<(Block, Block)> {
         (self.opcode() == Some(LLVMOpcode::LLVMInvoke)).then(|| {
