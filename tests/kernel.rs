@@ -2,7 +2,8 @@
 //!
 //! The first line of a case is `// test: kernel`, `// test: kernel effects` or `// test: kernel classes`. The models of
 //! its kernels, what a block of each does to memory, or what planners take them for, as text, stand in the trailing
-//! lines that begin with `//> `; `SIRIUS_BLESS=1` rewrites them.
+//! lines that begin with `//> `; `SIRIUS_BLESS=1` rewrites them. Behind `// test: kernel iterations` stand the kernels that
+//! run one iteration of those that are a loop over the whole grid.
 
 #[path = "harness/filetests.rs"]
 mod filetests;
