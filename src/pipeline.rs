@@ -46,7 +46,7 @@ use crate::cli::toolchain::find_toolchain;
 use crate::cli::toolkit_folder::lay_out;
 use crate::cli::{Build, Device, Fusion, Invocation, Language, Phase, Toolchain, TuneMode};
 use crate::codegen::{self, CodegenError, FusedImage};
-use crate::dependence::take_domains;
+use crate::dependence::{take_domains, take_iterations};
 use crate::kernel::KernelModel;
 use crate::launch::{
     LaunchGraph, build_launch_graph, fold_launches_by_handles, promote_calls_through_pointers,
@@ -667,11 +667,8 @@ fn find_facts(
     })?;
     for model in &models {
         // The user did not write those.
-        if program
-            .units
-            .get(program.kernels[model.id.0].unit)
-            .is_none()
-        {
+        let written = program.units.get(program.kernels[model.id.0].unit);
+        if written.is_none() || model.iteration_of.is_some() {
             continue;
         }
         clock.dump(Stage::Kernel, || {
@@ -693,6 +690,7 @@ fn plan_program(
 ) -> Result<Option<Analysis>, PipelineError> {
     let dependences = clock.time(Stage::Dependence, || {
         take_domains(&mut graph, &models);
+        take_iterations(&mut graph, &models);
         relate(&graph, &models)
     });
     clock.dump(Stage::Dependence, || {

@@ -2,7 +2,8 @@
 //!
 //! The first line of a case is `// test: kernel`, `// test: kernel effects` or `// test: kernel classes`. The models of
 //! its kernels, what a block of each does to memory, or what planners take them for, as text, stand in the trailing
-//! lines that begin with `//> `; `SIRIUS_BLESS=1` rewrites them.
+//! lines that begin with `//> `; `SIRIUS_BLESS=1` rewrites them. Behind `// test: kernel iterations` stand the kernels that
+//! run one iteration of those that are a loop over the whole grid.
 
 #[path = "harness/filetests.rs"]
 mod filetests;
@@ -39,11 +40,17 @@ fn check(case: &Path) -> Result<(), Failed> {
     } else {
         KernelModel::to_string
     };
-    filetests::compare(case, "//>", &models(case, form)?)
+    // Kernels that the compiler makes of loops over the whole grid are shown by themselves.
+    let iterations = shown("iterations");
+    filetests::compare(case, "//>", &models(case, iterations, form)?)
 }
 
 /// The models of a source's kernels in a form, one after the other.
-fn models(case: &Path, form: fn(&KernelModel) -> String) -> Result<String, Failed> {
+fn models(
+    case: &Path,
+    iterations: bool,
+    form: fn(&KernelModel) -> String,
+) -> Result<String, Failed> {
     let words = ["--sirius-device=cpu", "-arch=sm_80", "-c"];
     let mut arguments: Vec<OsString> = words.map(OsString::from).to_vec();
     arguments.push(case.into());
@@ -56,6 +63,7 @@ fn models(case: &Path, form: fn(&KernelModel) -> String) -> Result<String, Faile
     let program = read_program(&context, &build, &toolchain)?;
     Ok(model_kernels(&program, &Tables::Unknown)
         .iter()
+        .filter(|model| model.iteration_of.is_some() == iterations)
         .map(form)
         .collect::<Vec<_>>()
         .join("\n"))

@@ -68,6 +68,7 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
         units: Vec::new(),
         bitcode: None,
         operations: None,
+        iterations: std::collections::BTreeMap::new(),
         analysis: context.create_module("analysis"),
         kernels: header(source, "; kernel: ")
             .enumerate()
@@ -101,6 +102,7 @@ fn kernel(index: usize, stub: &str) -> Kernel {
         unique_name: stub.to_owned(),
         stub: stub.to_owned(),
         unit: 0,
+        iteration_of: None,
     }
 }
 

@@ -734,6 +734,8 @@ fn passes_null_pointer() {
 // Behind the macro that they use.
 #[path = "verify/asked_memory.rs"]
 mod asked_memory;
+#[path = "verify/by_iteration.rs"]
+mod by_iteration;
 #[path = "verify/elements.rs"]
 mod elements;
 #[path = "verify/equal_pointers.rs"]

@@ -4,6 +4,7 @@
 use super::CONDITIONAL_NEIGHBOURS;
 use super::DependenceGraph;
 use super::boxes::Boxes;
+use super::by_iteration;
 use super::edges::Builder;
 use super::effect::Effect;
 use super::order::{Flow, Link, NEIGHBOURS, NumberSet, Past, TouchedBuffers, Touchers};
@@ -77,7 +78,11 @@ fn build(graph: &LaunchGraph, kernels: &[KernelModel], relations: Relations) -> 
             }
         }
     }
-    walk.builder.finish()
+    let mut dependences = walk.builder.finish();
+    if !dependences.cut_short {
+        dependences.by_iteration = by_iteration::compare(graph, kernels);
+    }
+    dependences
 }
 
 /// The operations of a function that touch device memory.

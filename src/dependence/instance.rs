@@ -119,7 +119,13 @@ impl<'a> Instance<'a> {
                 }
             })
         };
-        let grid = extent(&launch.grid, &mut readings);
+        let mut grid = extent(&launch.grid, &mut readings);
+        if model.iteration_of.is_some() {
+            // The number of iterations, which whoever counts by them tests to be positive.
+            let count = launch.grid[0];
+            let own = Polynomial::atom(Atom::Value(count));
+            grid[0] = host_polynomial(&graph.extent(count)).unwrap_or(own);
+        }
         let block = extent(&launch.block, &mut readings);
         let mut broken = None;
         let mut stated = Vec::new();
@@ -340,7 +346,6 @@ fn leaf_polynomial(expression: &Expression<ValueId>) -> Polynomial {
     }
 }
 
-/// A kernel symbol as a host value; what its reading relies on is added to `readings`.
 /// What a launch must satisfy so that all threads of its blocks reach a barrier of its kernel, where that is known to depend on
 /// the launch; `None` where it is not, or where it cannot be so.
 pub fn barrier_conditions(
@@ -372,7 +377,8 @@ pub fn barrier_conditions(
     Some(guards)
 }
 
-fn host_symbol(
+/// A kernel symbol as a host value; what its reading relies on is added to `readings`.
+pub(super) fn host_symbol(
     graph: &LaunchGraph,
     launch: &Launch,
     symbol: &KernelSymbol,

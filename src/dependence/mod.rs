@@ -35,6 +35,7 @@
 
 mod arrays;
 mod boxes;
+mod by_iteration;
 mod contradiction;
 mod decision;
 mod describe;
@@ -66,6 +67,7 @@ mod whole;
 mod witness;
 
 pub use arrays::{ArrayCoordinates, writes_within_array};
+pub use by_iteration::{ByIteration, take_iterations};
 pub use contradiction::guards_contradict;
 pub use enumerate::{build_dependence_graph, build_dependence_graph_without_relations};
 pub use instance::barrier_conditions;
@@ -320,6 +322,8 @@ pub struct DependenceGraph {
     pub graph: DiGraph<NodeId, Edge>,
     /// What it took to build it.
     pub effort: Effort,
+    /// What holds where launches of kernels that are one loop over the whole grid are counted by its iterations.
+    pub by_iteration: ByIteration,
     /// There are more edges than are looked for: some are missing, so that nothing follows from where there is none.
     pub cut_short: bool,
 }

@@ -111,6 +111,7 @@ pub fn model_of(program: &Program<'_>, kernel: &Kernel, tables: Tables) -> Kerne
         ..read::read_body(function)
     };
     let mut model = model::model_written_body(&body, kernel.id, &kernel.name);
+    model.iteration_of = kernel.iteration_of;
     if let Some(name) = operation_name(&kernel.name) {
         model.display_name = name.to_owned();
     }
@@ -442,6 +443,11 @@ pub struct BlockEffect {
 pub struct KernelModel {
     /// Its id.
     pub id: KernelId,
+    /// The kernel of which it runs one iteration, `blockIdx.x`, where the compiler made it so ([`Kernel::iteration_of`]): in
+    /// launches along x alone, that runs all those from 0 to below the bound that stands in the domains of all that this one
+    /// writes, each once and in any order, and does nothing else but loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iteration_of: Option<KernelId>,
     /// Mangled name.
     pub name: String,
     /// Name as the user wrote it, demangled, without parameters.

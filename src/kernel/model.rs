@@ -242,6 +242,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
     let (static_shared_bytes, dynamic_shared) = shared_memory(body);
     let mut model = KernelModel {
         id,
+        iteration_of: None,
         name: name.to_owned(),
         display_name: display_name(name),
         location: body.location.clone(),
@@ -336,6 +337,7 @@ fn rely_on_pointers(
 pub fn absent(id: KernelId, name: &str) -> KernelModel {
     KernelModel {
         id,
+        iteration_of: None,
         name: name.to_owned(),
         display_name: display_name(name),
         location: Location::default(),

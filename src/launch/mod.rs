@@ -42,7 +42,7 @@ use crate::diagnostics::Location;
 use crate::expression::Expression;
 use crate::program::{KernelId, OperationKind, Program};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads the host side of a program: never fails, because whatever is not understood is in the
 /// graph as [`NodeKind::Opaque`] or as a pointer that may point anywhere.
@@ -466,6 +466,13 @@ pub struct LaunchGraph {
     /// Sets, and copies within the device, that a kernel could do.
     #[serde(default)]
     pub operations: Vec<Operation>,
+    /// Launches of kernels that are one loop over the whole grid, as launches of the kernel that runs one iteration, so many
+    /// blocks of one thread: see [`crate::dependence::take_iterations`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_iteration: BTreeMap<LaunchId, Launch>,
+    /// What extents of [`LaunchGraph::by_iteration`] are that no launch takes as they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub computed: BTreeMap<ValueId, Expression<ValueId>>,
     /// Who may capture launches.
     #[serde(default)]
     pub capture: StreamCapture,
@@ -510,6 +517,15 @@ impl LaunchGraph {
             NodeKind::Launch(launch) => Some((launch.id, node.id)),
             _ => None,
         })
+    }
+
+    /// An extent of a launch, as guards write it.
+    pub fn extent(&self, value: ValueId) -> Expression<ValueId> {
+        match (self.values[value.0].constant, self.computed.get(&value)) {
+            (Some(constant), _) => Expression::Constant(constant & 0xffff_ffff),
+            (None, Some(computed)) => computed.clone(),
+            (None, None) => Expression::Leaf(value),
+        }
     }
 
     /// The operation that a launch is in truth.

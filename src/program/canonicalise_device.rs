@@ -9,6 +9,7 @@
 //! access to memory is added, and none is moved out of its loop.
 
 use super::assembly_order::order_assembly;
+use super::grid_stride;
 use super::inlining::inlined_functions;
 use super::ir::{self, AttributePosition, Value};
 use super::names;
@@ -22,6 +23,7 @@ use super::{DeviceVariable, Kernel, ProgramError, Unit, passes, single_iteration
 use crate::cli::Numerics;
 use inkwell::module::Module;
 use llvm_sys::LLVMOpcode;
+use std::collections::BTreeMap;
 
 /// What runs on each unit's device module before numerics are decided.
 pub const DEVICE_INLINING: &str = "always-inline,function(sroa,early-cse)";
@@ -97,7 +99,11 @@ pub(super) fn inline_linked(device: &Module<'_>, architecture: u32) -> Result<()
 /// [`ProgramError::Pass`] or [`ProgramError::Link`] when LLVM refuses.
 pub(super) fn analysis_module<'ctx>(
     context: &'ctx inkwell::context::Context,
-    (units, operations): (&[Unit<'ctx>], Option<&Module<'ctx>>),
+    (units, operations, iterations): (
+        &[Unit<'ctx>],
+        Option<&Module<'ctx>>,
+        &BTreeMap<usize, Module<'ctx>>,
+    ),
     kernels: &[Kernel],
     variables: &[DeviceVariable],
     architecture: u32,
@@ -119,6 +125,16 @@ pub(super) fn analysis_module<'ctx>(
     if let Some(operations) = operations {
         analysis
             .link_in_module(operations.clone())
+            .map_err(|error| ProgramError::Link {
+                message: error.to_string(),
+            })?;
+    }
+    for (unit, module) in iterations {
+        let copy = module.clone();
+        names::rename_device_symbols(&copy, *unit, kernels, variables);
+        let copy = grid_stride::alone(&copy, *unit, kernels);
+        analysis
+            .link_in_module(copy)
             .map_err(|error| ProgramError::Link {
                 message: error.to_string(),
             })?;

@@ -164,6 +164,16 @@ const MARKS: [[&str; 2]; 2] = [
 ];
 
 impl Value {
+    /// Makes a terminator go to another block wherever it goes to `from`.
+    pub(super) fn redirect(self, from: Block, to: Block) {
+        for (index, successor) in self.successors().into_iter().enumerate() {
+            if successor == from {
+                // SAFETY: callers pass terminators; this one has so many successors.
+                unsafe { LLVMSetSuccessor(self.0, index as u32, to.0) }
+            }
+        }
+    }
+
     /// Has LLVM write out the loop that this branch ends, or forbids it, until [`Self::unmark_loop`].
     pub(super) fn mark_loop(self, module: &Module<'_>, wanted: bool) {
         let mut properties = self.loop_properties(module);

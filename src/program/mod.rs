@@ -32,6 +32,7 @@ mod front_end_cache;
 mod front_end_messages;
 mod globals;
 mod graph_nodes;
+mod grid_stride;
 mod handles;
 mod host_arrays;
 mod host_functions;
@@ -204,9 +205,10 @@ pub fn read_program<'ctx>(
         host_visible_memory = HostVisibleMemory::Anything;
     }
     let operations = operations::kernels(context, &host, &units, &mut kernels)?;
+    let iterations = grid_stride::kernels(&units, &mut kernels)?;
     let analysis = canonicalise_device::analysis_module(
         context,
-        (&units, operations.as_ref()),
+        (&units, operations.as_ref(), &iterations),
         &kernels,
         &variables,
         architecture,
@@ -218,6 +220,7 @@ pub fn read_program<'ctx>(
         units,
         bitcode,
         operations,
+        iterations,
         analysis,
         kernels,
         variables,
@@ -381,9 +384,12 @@ pub struct Program<'ctx> {
     /// Kernels that do what sets and copies within the device do, where the host calls any; in no
     /// image.
     pub operations: Option<Module<'ctx>>,
+    /// By unit, its device module with kernels that run one iteration of those kernels that are one loop over the whole grid, in
+    /// their places; in no image.
+    pub iterations: BTreeMap<usize, Module<'ctx>>,
     /// The canonical copy of all kernels under [`Kernel::unique_name`], for analysis only.
     pub analysis: Module<'ctx>,
-    /// All kernels of all units, then those of [`Program::operations`].
+    /// All kernels of all units, then those of [`Program::operations`], then those of [`Program::iterations`].
     pub kernels: Vec<Kernel>,
     /// All device variables of all units.
     pub variables: Vec<DeviceVariable>,
@@ -446,9 +452,10 @@ impl<'ctx> Program<'ctx> {
                 exchanged::make_volatile(module, &kernel.name, &names);
             }
         }
+        grid_stride::renew(&self.units, &mut self.iterations)?;
         self.analysis = canonicalise_device::analysis_module(
             self.context,
-            (&self.units, self.operations.as_ref()),
+            (&self.units, self.operations.as_ref(), &self.iterations),
             &self.kernels,
             &self.variables,
             architecture,
@@ -458,6 +465,9 @@ impl<'ctx> Program<'ctx> {
 
     /// The device module that a kernel is in.
     pub fn module_of(&self, kernel: &Kernel) -> Option<&Module<'ctx>> {
+        if kernel.iteration_of.is_some() {
+            return self.iterations.get(&kernel.unit);
+        }
         match self.units.get(kernel.unit) {
             Some(unit) => Some(&unit.device),
             None => self.operations.as_ref(),
@@ -536,6 +546,9 @@ pub struct Kernel {
     pub stub: String,
     /// Index into [`Program::units`]; their number for those of [`Program::operations`].
     pub unit: usize,
+    /// It runs one iteration of this one, as `grid_stride.rs` has it; it stands in [`Program::iterations`], under
+    /// this one's name, and no host symbol leads to it.
+    pub iteration_of: Option<KernelId>,
 }
 
 /// A `__device__`, `__constant__` or `__managed__` variable.

@@ -190,6 +190,7 @@ pub(super) fn assign(units: &[Registrations]) -> (Vec<Kernel>, Vec<DeviceVariabl
                 unique_name: unique(name, unit),
                 stub: stub.clone(),
                 unit,
+                iteration_of: None,
             });
         }
         for variable in &registered.variables {
@@ -231,7 +232,7 @@ pub(super) fn rename_device_symbols(
 ) {
     let names: BTreeMap<&str, &str> = kernels
         .iter()
-        .filter(|kernel| kernel.unit == unit)
+        .filter(|kernel| kernel.unit == unit && kernel.iteration_of.is_none())
         .map(|kernel| (kernel.name.as_str(), kernel.unique_name.as_str()))
         .chain(
             variables

@@ -138,6 +138,7 @@ pub(super) fn kernels<'ctx>(
                 unique_name: name.clone(),
                 stub: name,
                 unit: units.len(),
+                iteration_of: None,
             });
         }
     }

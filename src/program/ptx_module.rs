@@ -62,6 +62,7 @@ pub fn read_ptx<'ctx>(
             unique_name: name.clone(),
             stub: String::new(),
             unit: 0,
+            iteration_of: None,
         })
         .collect();
     let variables = made.managed.iter().map(|(name, bytes)| DeviceVariable {
@@ -83,7 +84,7 @@ pub fn read_ptx<'ctx>(
     }];
     let analysis = canonicalise_device::analysis_module(
         context,
-        (&units, None),
+        (&units, None, &BTreeMap::new()),
         &kernels,
         &variables,
         architecture,
@@ -95,6 +96,7 @@ pub fn read_ptx<'ctx>(
         units,
         bitcode: None,
         operations: None,
+        iterations: BTreeMap::new(),
         analysis,
         kernels,
         host_visible_memory: HostVisibleMemory::Anything,

@@ -166,6 +166,7 @@ fn without_device<'ctx>(context: &'ctx Context, host: Module<'ctx>) -> Program<'
         units: Vec::new(),
         bitcode: None,
         operations: None,
+        iterations: BTreeMap::new(),
         analysis: context.create_module("analysis"),
         kernels: Vec::new(),
         variables: Vec::new(),

@@ -79,6 +79,18 @@ fn in_words(
             repeats,
         } => {
             let rows = |order: &ThreadOrder| *order == ThreadOrder::Rows;
+            if map.counts_iterations() {
+                let over = match rows(fused_order) {
+                    false => "the iterations of its loop remapped over threads block after block",
+                    true => "the iterations of its loop remapped over threads row after row",
+                };
+                let several = if *repeats {
+                    ", several to a thread"
+                } else {
+                    ""
+                };
+                return ("iterations", format!("{over}{several}"));
+            }
             let mut text = String::from(match (rows(own_order), rows(fused_order)) {
                 (false, false) => "threads remapped block after block",
                 (true, true) => "threads remapped row after row",
@@ -101,13 +113,17 @@ fn in_words(
             ("remapped", text)
         }
         ThreadMap::Runs { own, length } => {
-            let order = match own {
-                ThreadOrder::Blocks => "block after block",
-                ThreadOrder::Rows => "row after row",
+            let counted = match own {
+                ThreadOrder::Blocks => "threads counted block after block",
+                ThreadOrder::Rows => "threads counted row after row",
+                ThreadOrder::Iterations => "the iterations of its loop",
             };
             let length = names.expression(length, 2);
-            let text = format!("threads counted {order}, {length} to a block");
-            ("runs", text)
+            let text = format!("{counted}, {length} to a block");
+            match map.counts_iterations() {
+                false => ("runs", text),
+                true => ("iterations", text),
+            }
         }
         ThreadMap::Elements { axes, extents, own } => {
             let extents = extents.iter().map(|extent| names.expression(extent, 2));

@@ -4,8 +4,9 @@
 //! Invariant: every edge between two members of which one is placed so joins threads of one element, on both sides
 //! inside of the array, or is absent under guards; and whatever a placed member writes is written inside of it.
 
-use super::domains::{Domains, MOST_NUMBERS, needs_its_block, told_by};
+use super::domains::{Domains, MOST_NUMBERS, needs_its_block};
 use super::group::{Judge, orders};
+use super::numbers::told_by;
 use super::obstacle::Candidate;
 use super::rearranged::in_order;
 use super::{ThreadMap, ThreadOrder};

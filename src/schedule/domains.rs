@@ -10,8 +10,10 @@
 //! identity, among threads of one number (see [`ThreadOrder`]), or among numbers of one block of the fused
 //! launch (see `runs`), or is absent under guards.
 
+use super::by_iteration::{ByIteration, is_counted, own_order};
 use super::group::{Judge, orders};
 use super::layout::Alignment;
+use super::numbers::{Sum, mixed_radix, told_by};
 use super::obstacle::{Candidate, rejection};
 use super::{ThreadMap, ThreadOrder};
 use crate::affine::Axis;
@@ -88,13 +90,14 @@ impl<'a> Judge<'a> {
                 .and_then(|()| self.scopes_allow(&[], members))
                 .and_then(|()| self.fits_block(members))
         };
-        match remapped.any(|remapped| remapped) && stay().is_err() {
+        let found = match remapped.any(|remapped| remapped) {
+            false => None,
+            true if stay().is_ok() => self.rather_by_iteration(members),
             true => self
                 .placed_anew(members)
-                .filter(|found| found.cost.is_none())
-                .unwrap_or_default(),
-            false => Domains::default(),
-        }
+                .filter(|found| found.cost.is_none()),
+        };
+        found.unwrap_or_default()
     }
 
     /// A way to place the threads of some of the members over those of the others; `None` when there is
@@ -113,7 +116,11 @@ impl<'a> Judge<'a> {
 
     /// A launch whose grid or block only a run tells is written for more than one thread along x: what holds only for one
     /// is not worth its tests.
-    fn without_single_threads(&self, members: &[Candidate<'a>], mut found: Domains) -> Domains {
+    pub(super) fn without_single_threads(
+        &self,
+        members: &[Candidate<'a>],
+        mut found: Domains,
+    ) -> Domains {
         let single = |member: &&Candidate| {
             [0, 3].into_iter().any(|along_x| {
                 let (extent, one) = (self.extent(member, along_x), Expression::Constant(1));
@@ -221,7 +228,7 @@ impl<'a> Judge<'a> {
     }
 
     /// A way to remap some of the members to the threads of the others; `None` when there is none.
-    fn remapped(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+    pub(super) fn remapped(&self, members: &[Candidate<'a>]) -> Option<Domains> {
         if !self.may_be_remapped(members) {
             return None;
         }
@@ -245,7 +252,7 @@ impl<'a> Judge<'a> {
         let mut tried: Vec<[Expression<ValueId>; 6]> = Vec::new();
         // Legal, but not worth it.
         let mut dear = None;
-        for leader in leaders {
+        for leader in &leaders {
             let shape = std::array::from_fn(|axis| self.extent(leader, axis));
             if tried.contains(&shape) {
                 continue;
@@ -261,7 +268,12 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        dear
+        // Nobody has a thread for each element: the others take the turns of a loop over the whole grid.
+        let led = leaders.into_iter().find_map(|leader| {
+            self.by_iteration(leader)?;
+            self.led(leader, 0, (ThreadOrder::Blocks, Led::ByLoop), members)
+        });
+        led.or(dear)
     }
 
     /// The members remapped over the launch of one of them; those may stay that have its extents from
@@ -272,6 +284,17 @@ impl<'a> Judge<'a> {
         leader: &Candidate<'a>,
         first_extent: usize,
         (fused, aligned): (ThreadOrder, Option<Alignment>),
+        members: &[Candidate<'a>],
+    ) -> Option<Domains> {
+        let led = aligned.map_or(Led::ByThreads, Led::Aligned);
+        self.led(leader, first_extent, (fused, led), members)
+    }
+
+    fn led(
+        &self,
+        leader: &Candidate<'a>,
+        first_extent: usize,
+        (fused, led): (ThreadOrder, Led),
         members: &[Candidate<'a>],
     ) -> Option<Domains> {
         let is_operation = |member: &Candidate| self.graph.operation_of(member.launch.id).is_some();
@@ -295,6 +318,7 @@ impl<'a> Judge<'a> {
                         false => [member, other],
                     };
                     self.scope_allows(first, second).is_ok()
+                        && !self.goes_by_iteration(first, second)
                 });
             match stays {
                 true => kept.push(*member),
@@ -326,6 +350,18 @@ impl<'a> Judge<'a> {
             threads: self.block_threads(leader).as_constant()?,
         };
         let mut domains = Domains::default();
+        let mut counted: BTreeMap<NodeId, Candidate<'a>> = BTreeMap::new();
+        if led == Led::ByLoop {
+            let alike = |member: &&Candidate| {
+                (0..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
+            };
+            for member in kept.iter().filter(alike) {
+                if let Some(by_iteration) = self.by_iteration(member) {
+                    counted.insert(member.node, by_iteration.member);
+                    domains.guards.extend(by_iteration.guards);
+                }
+            }
+        }
         let mut add = |condition: Condition<ValueId>| {
             domains.guards.insert(Guard::Holds {
                 class: String::from("threads"),
@@ -346,9 +382,13 @@ impl<'a> Judge<'a> {
         remapped.sort_by_key(|member| !is_near(member));
         let mut numbered: Vec<Numbered> = Vec::new();
         for member in &kept {
+            let (member, grid) = match counted.get(&member.node) {
+                Some(counted) => (counted, None),
+                None => (member, Some(&launch.grid)),
+            };
             numbered.push(Numbered {
                 member: *member,
-                number: self.number(member, fused, Some(&launch.grid))?,
+                number: self.number(member, fused, grid)?,
                 run: None,
                 repeats: false,
             });
@@ -358,20 +398,42 @@ impl<'a> Judge<'a> {
             if orders[0] != fused {
                 orders.reverse();
             }
-            let mut ways: Vec<_> = orders.map(|own| (own, None)).into();
-            if fused == ThreadOrder::Blocks {
-                let runs = self.runs(member, &numbered).into_iter();
-                ways.extend(runs.map(|run| (ThreadOrder::Blocks, Some(run))));
+            let mut ways: Vec<_> = orders
+                .map(|own| Way::of(member, own, None, BTreeSet::new()))
+                .into();
+            let in_runs = |member: &Candidate<'a>, guards: &BTreeSet<Guard>| {
+                let runs = match fused {
+                    ThreadOrder::Blocks => self.runs(member, &numbered),
+                    _ => Vec::new(),
+                };
+                let ways = runs.into_iter();
+                ways.map(|run| Way::of(member, ThreadOrder::Blocks, Some(run), guards.clone()))
+                    .collect::<Vec<Way>>()
+            };
+            ways.extend(in_runs(member, &BTreeSet::new()));
+            if let Some(ByIteration { member, guards }) = self.by_iteration(member) {
+                let by_number = Way::of(&member, ThreadOrder::Blocks, None, guards.clone());
+                ways.push(by_number);
+                ways.extend(in_runs(&member, &guards));
             }
             let mut dear = None;
-            let cheap = ways.into_iter().find_map(|(own, run)| {
-                let mut found = Found::default();
+            let cheap = ways.into_iter().find_map(|way| {
+                let Way {
+                    ref member,
+                    own,
+                    run,
+                    guards,
+                } = way;
+                let mut found = Found {
+                    guards,
+                    ..Found::default()
+                };
                 let mut repeats = false;
                 let map = match &run {
                     None => {
-                        repeats = self.repeats(member, (leader, &launch), aligned, &mut found);
+                        repeats = self.repeats(member, (leader, &launch), led, &mut found);
                         ThreadMap::Remapped {
-                            own,
+                            own: own_order(member, own),
                             fused,
                             repeats,
                         }
@@ -379,7 +441,10 @@ impl<'a> Judge<'a> {
                     Some(length) => {
                         self.run_conditions(member, length, &launch, &mut found)?;
                         let length = length.clone();
-                        ThreadMap::Runs { own, length }
+                        ThreadMap::Runs {
+                            own: own_order(member, own),
+                            length,
+                        }
                     }
                 };
                 let mine = Numbered {
@@ -428,18 +493,18 @@ impl<'a> Judge<'a> {
         &self,
         member: &Candidate,
         (leader, launch): (&Candidate, &Launched),
-        aligned: Option<Alignment>,
+        led: Led,
         found: &mut Found,
     ) -> bool {
         let total = self.total(member);
         let Some((own, all)) = total.as_constant().zip(launch.total.as_constant()) else {
-            if aligned == Some(Alignment::Smallest) {
+            if matches!(led, Led::Aligned(Alignment::Smallest) | Led::ByLoop) {
                 return true;
             }
             found.add(Condition::LessEqual(total, launch.total.clone()));
             return false;
         };
-        if own > all.saturating_mul(MOST_REPEATS) {
+        if own > all.saturating_mul(MOST_REPEATS) && led != Led::ByLoop {
             found.cost = Some(format!(
                 "fused, the {own} threads of `{}` would be {all} of `{}`, each in the place of more \
                  than {MOST_REPEATS}, so that most of the device would stand idle",
@@ -458,9 +523,15 @@ impl<'a> Judge<'a> {
         launch: &Launched,
         found: &mut Found,
     ) -> bool {
+        let [one, other] = [&source.member, &sink.member];
+        if !is_counted(one) && !is_counted(other) && self.goes_by_iteration(one, other) {
+            return false;
+        }
         let one_thread = source.run == sink.run;
-        let edges = self.edges(source.member.node, sink.member.node).iter();
-        edges.filter(|edge| orders(edge)).all(|edge| {
+        let Some(edges) = self.edges_as_counted(&source.member, &sink.member) else {
+            return false;
+        };
+        edges.into_iter().filter(|edge| orders(edge)).all(|edge| {
             found.guards.extend(edge.absent_if.iter().cloned());
             if one_thread && source.number == sink.number && edge.scope == Scope::Thread {
                 found.guards.extend(edge.conditions.iter().cloned());
@@ -506,7 +577,7 @@ impl<'a> Judge<'a> {
             (Some(CoordinateSymbol::Thread(axis)), extent)
         };
         let digits: Vec<_> = match order {
-            ThreadOrder::Blocks => {
+            ThreadOrder::Blocks | ThreadOrder::Iterations => {
                 let threads = Axis::ALL.map(thread).into_iter();
                 threads.chain(Axis::ALL.map(block)).collect()
             }
@@ -535,6 +606,43 @@ impl<'a> Judge<'a> {
     /// How many threads the member has.
     pub(super) fn total(&self, member: &Candidate) -> Expression<ValueId> {
         self.blocks(member).multiply(self.block_threads(member))
+    }
+}
+
+/// How a launch leads others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Led {
+    /// Each of its threads has a number.
+    ByThreads,
+    /// The same over the threads of the largest or the smallest.
+    Aligned(Alignment),
+    /// Each of its iterations has: it is a loop over the whole grid, whose threads take turns, and so do the others'.
+    ByLoop,
+}
+
+/// A way to count a member's threads, and to run them.
+struct Way<'a> {
+    member: Candidate<'a>,
+    own: ThreadOrder,
+    /// See [`Numbered::run`].
+    run: Option<Expression<ValueId>>,
+    /// What it relies on by itself.
+    guards: BTreeSet<Guard>,
+}
+
+impl<'a> Way<'a> {
+    fn of(
+        member: &Candidate<'a>,
+        own: ThreadOrder,
+        run: Option<Expression<ValueId>>,
+        guards: BTreeSet<Guard>,
+    ) -> Self {
+        Self {
+            member: *member,
+            own,
+            run,
+            guards,
+        }
     }
 }
 
@@ -603,95 +711,6 @@ pub(super) fn needs_its_block(member: &Candidate) -> bool {
         || model.prints
         || model.dynamic_shared
         || model.static_shared_bytes > 0
-}
-
-/// Products of places and host values, with how often each is added.
-pub(super) type Sum = BTreeMap<Vec<CoordinateSymbol>, i64>;
-
-/// The number whose digits these are, the fastest first; a digit that is always zero has no symbol.
-fn mixed_radix(
-    digits: impl IntoIterator<Item = (Option<CoordinateSymbol>, Expression<ValueId>)>,
-) -> Option<Sum> {
-    let mut number = Expression::Constant(0);
-    let mut unit = Expression::Constant(1);
-    for (digit, extent) in digits {
-        if extent.as_constant() == Some(1) {
-            continue;
-        }
-        if let Some(digit) = digit {
-            number = number.add(unit.clone().multiply(Expression::Leaf(digit)));
-        }
-        let extent = match extent {
-            Expression::Constant(extent) => Expression::Constant(extent),
-            Expression::Leaf(value) => Expression::Leaf(CoordinateSymbol::Value(value)),
-            _ => return None,
-        };
-        unit = unit.multiply(extent);
-    }
-    sum_of(&number)
-}
-
-/// An expression without quotients and extrema, multiplied out.
-pub(super) fn sum_of(expression: &Expression<CoordinateSymbol>) -> Option<Sum> {
-    let both = |a, b| Some((sum_of(a)?, sum_of(b)?));
-    let add = |mut one: Sum, other: Sum, factor: i64| {
-        for (product, count) in other {
-            let entry = one.entry(product).or_insert(0);
-            *entry = entry.checked_add(count.checked_mul(factor)?)?;
-        }
-        one.retain(|_, count| *count != 0);
-        Some(one)
-    };
-    match expression {
-        Expression::Constant(0) => Some(Sum::new()),
-        Expression::Constant(value) => Some(Sum::from([(Vec::new(), *value)])),
-        Expression::Leaf(symbol) => Some(Sum::from([(vec![*symbol], 1)])),
-        Expression::Add(a, b) => both(a, b).and_then(|(a, b)| add(a, b, 1)),
-        Expression::Subtract(a, b) => both(a, b).and_then(|(a, b)| add(a, b, -1)),
-        Expression::Multiply(a, b) => {
-            let (a, b) = both(a, b)?;
-            let mut all = Sum::new();
-            for (left, times) in &a {
-                let mut scaled = Sum::new();
-                for (right, count) in &b {
-                    let mut product = [left.as_slice(), right.as_slice()].concat();
-                    product.sort();
-                    scaled.insert(product, *count);
-                }
-                all = add(all, scaled, *times)?;
-            }
-            Some(all)
-        }
-        _ => None,
-    }
-}
-
-/// Whether a map's coordinates are equal just where two numbers are: both are the numbers, but for what is
-/// added to them.
-pub(super) fn told_by(
-    source: &[Expression<CoordinateSymbol>],
-    sink: &[Expression<CoordinateSymbol>],
-    source_number: &Sum,
-    sink_number: &Sum,
-) -> bool {
-    let ([source], [sink]) = (source, sink) else {
-        return false;
-    };
-    let rest = |coordinate: &Expression<CoordinateSymbol>, number: &Sum| {
-        let mut rest = sum_of(coordinate)?;
-        for (product, count) in number {
-            let entry = rest.entry(product.clone()).or_insert(0);
-            *entry = entry.checked_sub(*count)?;
-        }
-        rest.retain(|_, count| *count != 0);
-        let uniform = rest
-            .keys()
-            .flatten()
-            .all(|symbol| matches!(symbol, CoordinateSymbol::Value(_)));
-        uniform.then_some(rest)
-    };
-    let rests = rest(source, source_number).zip(rest(sink, sink_number));
-    rests.is_some_and(|(source, sink)| source == sink)
 }
 
 /// The most threads of a launch that are counted.

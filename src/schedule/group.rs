@@ -15,7 +15,7 @@ use super::told_by_first::told_by_first;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{
-    DependenceGraph, DependenceKind, Edge, Guard, PointerRange, Scope, SharedMemory,
+    ByIteration, DependenceGraph, DependenceKind, Edge, Guard, PointerRange, Scope, SharedMemory,
     guards_contradict,
 };
 use crate::diagnostics::{Location, Rejection, RejectionReason};
@@ -32,6 +32,8 @@ pub(super) struct Judge<'a> {
     pub(super) order: HostOrder<'a>,
     pub(super) memory: SharedMemory<'a>,
     edges: HashMap<(NodeId, NodeId), Vec<&'a Edge>>,
+    /// The same where launches of kernels that are one loop over the whole grid are counted by iterations.
+    pub(super) counted: &'a ByIteration,
     /// What each launch's model relies on; an error where nothing can make it right.
     conditions: HashMap<NodeId, Result<Vec<Guard>, String>>,
     /// Launches of which only the run tells whether all threads of a block reach a barrier.
@@ -95,6 +97,7 @@ impl<'a> Judge<'a> {
             order: HostOrder::new(graph),
             memory: SharedMemory::new(graph, kernels),
             edges,
+            counted: &dependences.by_iteration,
             conditions,
             told_by_launch,
             observers: WaitObservers::new(graph, options),
@@ -140,6 +143,10 @@ impl<'a> Judge<'a> {
             .filter(|edge| !edge.carried && may_be_inside(self.graph, edge))
             .map(|edge| (edge.source, edge.scope != Scope::Global || !orders(edge)))
             .collect();
+        sources.extend(
+            self.sources_by_iteration(sink)
+                .map(|source| (source, false)),
+        );
         sources.sort();
         sources.reverse();
         sources.dedup_by_key(|(source, _)| *source);
@@ -185,6 +192,9 @@ impl<'a> Judge<'a> {
                 return Err(rejection(RejectionReason::Resources, cost, location));
             }
             self.fits_block(&domains.kept(&members))?;
+            self.among_remapped
+                .extend(members.iter().map(|member| member.node));
+        } else if self.rather_by_iteration(&members).is_some() {
             self.among_remapped
                 .extend(members.iter().map(|member| member.node));
         }
@@ -692,10 +702,7 @@ impl<'a> Judge<'a> {
         } else {
             launch.block[index - 3]
         };
-        match self.graph.values[value.0].constant {
-            Some(constant) => Expression::Constant(constant & 0xffff_ffff),
-            None => Expression::Leaf(value),
-        }
+        self.graph.extent(value)
     }
 }
 

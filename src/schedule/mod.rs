@@ -15,6 +15,7 @@ mod unfused;
 mod arrays;
 mod beside;
 mod beside_cost;
+mod by_iteration;
 mod conditional;
 mod dead_buffers;
 mod domains;
@@ -27,6 +28,7 @@ mod host_order;
 mod iterations;
 mod liveness;
 mod local;
+mod numbers;
 mod obstacle;
 mod overlap;
 mod patterns;
@@ -153,6 +155,9 @@ pub enum ThreadOrder {
     Blocks,
     /// Row after row of threads along x through all blocks, then y, then z.
     Rows,
+    /// Of a member whose kernel is one loop over the whole grid: its iterations, each of which runs as a thread of its own in
+    /// the place of its number ([`LaunchGraph::by_iteration`](crate::launch::LaunchGraph::by_iteration)).
+    Iterations,
 }
 
 /// How the places of a box, a grid of blocks or a block of threads, are those of another one, each
@@ -294,6 +299,20 @@ impl ThreadMap {
         matches!(
             self,
             Self::Remapped { .. } | Self::Runs { .. } | Self::Elements { .. }
+        )
+    }
+
+    /// Whether the member's iterations count as its threads.
+    pub fn counts_iterations(&self) -> bool {
+        matches!(
+            self,
+            Self::Remapped {
+                own: ThreadOrder::Iterations,
+                ..
+            } | Self::Runs {
+                own: ThreadOrder::Iterations,
+                ..
+            }
         )
     }
 

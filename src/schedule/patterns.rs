@@ -86,6 +86,9 @@ impl<'a> Patterns<'a> {
                 true if edge.mapped.is_some() || edge.array.is_some() => {
                     edge.scope.min(Scope::Block)
                 }
+                true if self.judge.may_meet_by_iteration(edge.source, edge.sink) => {
+                    edge.scope.min(Scope::Block)
+                }
                 true => edge.scope,
                 false => Scope::Thread,
             };

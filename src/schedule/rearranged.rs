@@ -10,8 +10,9 @@
 //! or block where the coordinates of its map, which tell places apart on both sides, become
 //! the same function of the fused place on both.
 
-use super::domains::{Domains, MOST_NUMBERS, Sum, needs_its_block, sum_of, told_by};
+use super::domains::{Domains, MOST_NUMBERS, needs_its_block};
 use super::group::{Judge, orders};
+use super::numbers::{Sum, sum_of, told_by};
 use super::obstacle::Candidate;
 use super::{Arrangement, ThreadMap, ThreadOrder};
 use crate::affine::Axis;

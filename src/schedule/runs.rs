@@ -5,8 +5,9 @@
 //! runs so many in one piece, of either member, by the map of the edge.
 
 use super::ThreadOrder;
-use super::domains::{Found, Launched, MOST_NUMBERS, Numbered, Sum, sum_of};
+use super::domains::{Found, Launched, MOST_NUMBERS, Numbered};
 use super::group::{Judge, orders};
+use super::numbers::{Sum, sum_of};
 use super::obstacle::Candidate;
 use crate::dependence::{CoordinateSymbol, Edge, Guard, Scope};
 use crate::expression::{Condition, Expression};
@@ -29,11 +30,13 @@ impl<'a> Judge<'a> {
             }
         };
         for other in numbered {
-            let node = other.member.node;
-            let after = self.edges(node, member.node).iter();
-            let before = self.edges(member.node, node).iter();
-            let sides = after.map(|edge| (edge, false));
-            let sides = sides.chain(before.map(|edge| (edge, true)));
+            let [first, second] = match other.member.node < member.node {
+                true => [&other.member, member],
+                false => [member, &other.member],
+            };
+            let edges = self.edges_as_counted(first, second).unwrap_or_default();
+            let is_source = first.node == member.node;
+            let sides = edges.into_iter().map(|edge| (edge, is_source));
             for (edge, is_source) in sides.filter(|(edge, _)| orders(edge)) {
                 let coordinates = edge.mapped.as_ref().map(|mapped| match is_source {
                     true => mapped.map.source.as_slice(),

@@ -85,7 +85,8 @@ pub(super) fn why_unfused<'a>(
     let local = judge
         .edges(source, sink)
         .iter()
-        .any(|edge| may_be_inside(judge.graph, edge));
+        .any(|edge| may_be_inside(judge.graph, edge))
+        || judge.may_meet_by_iteration(source, sink);
     if !local {
         // A dependence across blocks that a test at run time could rule out is still no reason to
         // join two launches that share nothing then.

@@ -184,7 +184,7 @@ impl<'a> Model<'a> {
         let led = self.leading_threads(members);
         let mut at_hand: BTreeSet<Touched> = BTreeSet::new();
         for (position, (id, map)) in members.iter().enumerate() {
-            let Some((launch, model)) = self.member(*id) else {
+            let Some((launch, model)) = self.placed(*id, *map) else {
                 continue;
             };
             let threads = self
@@ -265,6 +265,21 @@ impl<'a> Model<'a> {
     fn member(&self, id: LaunchId) -> Option<(&'a Launch, &'a KernelModel)> {
         let launch = *self.launches.get(&id)?;
         Some((launch, self.models.get(launch.kernel?.0)?))
+    }
+
+    /// The same, as its threads are counted in a group.
+    fn placed(
+        &self,
+        id: LaunchId,
+        map: Option<&ThreadMap>,
+    ) -> Option<(&'a Launch, &'a KernelModel)> {
+        match map.is_some_and(ThreadMap::counts_iterations) {
+            false => self.member(id),
+            true => {
+                let launch = self.graph.by_iteration.get(&id)?;
+                Some((launch, self.models.get(launch.kernel?.0)?))
+            }
+        }
     }
 
     /// The memory behind an access; `None` for what is not global.

@@ -179,6 +179,7 @@ fn map_name(map: &ThreadMap) -> &'static str {
     match map {
         ThreadMap::Identity => "identity",
         ThreadMap::Clipped => "clipped",
+        _ if map.counts_iterations() => "iterations",
         ThreadMap::Remapped { .. } => "remapped",
         ThreadMap::Runs { .. } => "runs",
         ThreadMap::Elements { .. } => "elements",

@@ -135,6 +135,7 @@ fn members<'a>(
             node: *node,
             launch,
             model,
+            by_iteration: None,
         });
     }
     Ok(members)

@@ -1,12 +1,14 @@
 //! The device side of a group: the fused kernel keeps the order of every conflicting pair.
 
-use super::conflict::{Answers, Positions, Separation, one_never_happens};
+use super::by_iteration;
+use super::conflict::{Answers, Positions, Separation};
 use super::expansion::Moved;
 use super::fixed::fixed;
 use super::formula::{Assumptions, Formula};
+use super::meeting::TestedRange;
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::partitions::BlockPartitions;
-use super::place::{Overlap, Place, Values};
+use super::place::Values;
 use super::polynomial::{Atom, Polynomial, normal_form};
 use super::rearranged::{Rearranging, is_rearranged};
 use super::reduction::in_any_order;
@@ -15,10 +17,10 @@ use super::segments::{Kept, SegmentOrder};
 use super::space::needed_space;
 use super::uniform_barriers::reached_by_all;
 use super::{Refusal, Site};
-use crate::dependence::{Guard, PointerRange};
+use crate::dependence::Guard;
 use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, Barrier, KernelSymbol, Target};
-use crate::launch::{LaunchGraph, Operand, ValueId};
+use crate::launch::{LaunchGraph, ValueId};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -32,15 +34,23 @@ pub(super) fn refusals(
     answers: &mut Answers,
 ) -> Vec<Refusal> {
     let values = guarded_values(graph, &group.guards, sites);
-    let members: Vec<_> = sites
-        .iter()
-        .map(|site| Member::new(graph, &values, site.launch, site.model))
-        .collect();
-    let mut refusals: Vec<_> = members
+    let originals = by_iteration::originals(graph, &values, sites);
+    let mut refusals: Vec<_> = originals
         .iter()
         .filter_map(|member| configuration(&group.guards, member))
         .collect();
-    let assumptions = assumptions(&group.guards, &values, &members);
+    let assumptions = assumptions(&group.guards, &values, &originals);
+    let counted = match by_iteration::counted(graph, group, sites) {
+        Ok(counted) => counted,
+        Err(refusal) => {
+            refusals.push(refusal);
+            return refusals;
+        }
+    };
+    let members: Vec<_> = counted
+        .iter()
+        .map(|site| Member::new(graph, &values, site.launch, site.model))
+        .collect();
     let tested = |left, right| {
         let range = |range| TestedRange::new(graph, &values, &members, range);
         Some((range(left)?, range(right)?))
@@ -101,6 +111,7 @@ pub(super) fn refusals(
         members: &members,
         partitions: &partitions,
     };
+    refusals.extend(judge.by_iteration(&originals));
     refusals.extend(judge.shapes());
     refusals.extend(judge.preconditions());
     let Some(order) = SegmentOrder::of(group, &partitions) else {
@@ -110,12 +121,21 @@ pub(super) fn refusals(
     };
     refusals.extend(judge.resources(&order));
     refusals.extend(judge.synchronisation(&order));
-    for (position, source) in members.iter().enumerate() {
-        for (distance, sink) in members[position + 1..].iter().enumerate() {
-            let pair = [position, position + 1 + distance];
+    let led = by_iteration::led(&judge, sites, &originals);
+    for position in 0..members.len() {
+        for later in position + 1..members.len() {
+            let pair = [position, later];
             let segments = pair.map(|member| order.segment[member]);
             let kept = order.between(&partitions, pair);
-            refusals.extend(judge.pair(source, sink, (pair, segments), kept));
+            let own = pair.map(|member| judge.as_planned(member));
+            let mut found = judge.pair(own, segments, kept);
+            let counted = by_iteration::with_led(&led, pair, own);
+            if !found.is_empty()
+                && counted.is_some_and(|pair| judge.pair(pair, segments, kept).is_empty())
+            {
+                found.clear();
+            }
+            refusals.extend(found);
         }
     }
     refusals
@@ -226,27 +246,36 @@ pub(super) fn configuration(guards: &[Guard], member: &Member<'_>) -> Option<Ref
     (!tested && !known).then_some(Refusal::ConfigurationUnchecked { launch })
 }
 
-struct GroupCheck<'a> {
+/// A member as it is compared with others.
+#[derive(Clone, Copy)]
+pub(super) struct Judged<'b> {
+    pub(super) member: &'b Member<'b>,
+    /// Its number in [`Answers`].
+    pub(super) number: usize,
+    pub(super) map: &'b ThreadMap,
+}
+
+pub(super) struct GroupCheck<'a> {
     /// What is replaced elsewhere than earlier segments find it.
-    moved: &'a Moved,
-    graph: &'a LaunchGraph,
-    group: &'a FusionGroup,
+    pub(super) moved: &'a Moved,
+    pub(super) graph: &'a LaunchGraph,
+    pub(super) group: &'a FusionGroup,
     /// The pairs of ranges that guards compare.
-    ranges: Vec<(TestedRange, TestedRange)>,
+    pub(super) ranges: Vec<(TestedRange, TestedRange)>,
     /// Those that they compare where the pointers are not equal.
-    equal_or_disjoint: Vec<(TestedRange, TestedRange)>,
-    values: &'a Values<'a>,
-    assumptions: &'a Assumptions,
-    members: &'a [Member<'a>],
-    partitions: &'a BlockPartitions,
+    pub(super) equal_or_disjoint: Vec<(TestedRange, TestedRange)>,
+    pub(super) values: &'a Values<'a>,
+    pub(super) assumptions: &'a Assumptions,
+    pub(super) members: &'a [Member<'a>],
+    pub(super) partitions: &'a BlockPartitions,
     /// Where some members are remapped.
-    remapping: Option<Remapping>,
+    pub(super) remapping: Option<Remapping>,
     /// Where blocks of some members are rearranged.
-    rearranging: Option<Rearranging>,
+    pub(super) rearranging: Option<Rearranging>,
     /// Numbers of the members and of the assumptions, equal for equal ones.
-    numbers: Vec<usize>,
-    assumed: usize,
-    answers: RefCell<&'a mut Answers>,
+    pub(super) numbers: Vec<usize>,
+    pub(super) assumed: usize,
+    pub(super) answers: RefCell<&'a mut Answers>,
 }
 
 impl GroupCheck<'_> {
@@ -454,15 +483,19 @@ impl GroupCheck<'_> {
         of_partitions.into_values().max().unwrap_or(0)
     }
 
+    /// A member as the plan has it.
+    pub(super) fn as_planned(&self, position: usize) -> Judged<'_> {
+        Judged {
+            member: &self.members[position],
+            number: self.numbers[position],
+            map: &self.group.members[position].map,
+        }
+    }
+
     /// Every pair of conflicting accesses of two members keeps its order.
-    fn pair(
-        &self,
-        source: &Member<'_>,
-        sink: &Member<'_>,
-        (positions, segments): ([usize; 2], [usize; 2]),
-        kept: Kept,
-    ) -> Vec<Refusal> {
+    fn pair(&self, pair: [Judged<'_>; 2], segments: [usize; 2], kept: Kept) -> Vec<Refusal> {
         let mut refusals = Vec::new();
+        let [source, sink] = pair.map(|judged| judged.member);
         for first in global_accesses(source) {
             for second in global_accesses(sink) {
                 let late = match segments[0] < segments[1] {
@@ -478,8 +511,7 @@ impl GroupCheck<'_> {
                 if in_any_order(first, second) {
                     continue;
                 }
-                let (one, two) = ((source, first), (sink, second));
-                if let Some(refusal) = self.accesses(one, two, positions, kept)
+                if let Some(refusal) = self.accesses(pair, [first, second], kept)
                     && !refusals.contains(&refusal)
                 {
                     refusals.push(refusal);
@@ -501,67 +533,23 @@ impl GroupCheck<'_> {
 
     fn accesses(
         &self,
-        (source, first): (&Member<'_>, &Access),
-        (sink, second): (&Member<'_>, &Access),
-        positions: [usize; 2],
+        judged: [Judged<'_>; 2],
+        [first, second]: [&Access; 2],
         kept: Kept,
     ) -> Option<Refusal> {
+        let [source, sink] = judged.map(|judged| judged.member);
         let what = || format!("{} and {}", first.location, second.location);
         let (one, two) = (source.launch.id, sink.launch.id);
-        let pair = [(source, first), (sink, second)];
-        let places = (&source.places[first.id.0], &sink.places[second.id.0]);
-        if places.0.is_constant_memory(self.graph) || places.1.is_constant_memory(self.graph) {
-            return None;
-        }
-        let difference = match places.0.overlap_in_one_iteration(places.1) {
-            Overlap::Disjoint => return None,
-            Overlap::Unknown { .. } if self.disjoint(&self.ranges, pair) => return None,
-            // Where they are not equal they are disjoint, and nothing has to be kept in order.
-            Overlap::Unknown { .. } if self.disjoint(&self.equal_or_disjoint, pair) => {
-                Polynomial::default()
-            }
-            Overlap::Unknown { same_buffer: true } => {
-                return Some(Refusal::UnprovenIndex {
-                    first: one,
-                    second: two,
-                    what: what(),
-                });
-            }
-            Overlap::Unknown { same_buffer: false } => {
-                return Some(Refusal::MayAlias {
-                    first: one,
-                    second: two,
-                    what: what(),
-                });
-            }
-            Overlap::SameBase(difference) => difference,
+        let pair = ((source, first), (sink, second));
+        let difference = match self.met([pair.0, pair.1]) {
+            Ok(difference) => difference?,
+            Err(refusal) => return Some(refusal),
         };
-        let footprints = pair.map(|(member, access)| member.footprint(self.values, &access.target));
-        if self.disjoint(&self.ranges, pair) || constantly_disjoint(&difference, &footprints) {
-            return None;
-        }
-        if first.subscript.is_none() || second.subscript.is_none() {
-            if one_never_happens(self.assumptions, (source, first), (sink, second)) {
-                return None;
-            }
-            return Some(Refusal::UnprovenIndex {
-                first: one,
-                second: two,
-                what: what(),
-            });
-        }
         let meet_by = |separation, places: &Positions| {
-            let [source_number, sink_number] = positions.map(|position| self.numbers[position]);
-            let never = self.answers.borrow_mut().never_meet(
-                (self.assumptions, self.assumed),
-                (source, first, source_number),
-                (sink, second, sink_number),
-                &difference,
-                (separation, places),
-            );
-            never != Some(true)
+            let numbers = judged.map(|judged| judged.number);
+            self.meet(pair, numbers, &difference, (separation, places))
         };
-        let maps = positions.map(|position| &self.group.members[position].map);
+        let maps = judged.map(|judged| judged.map);
         let rearranged = self.rearranging.as_ref();
         let places = rearranged
             .and_then(|rearranging| rearranging.of_pair([source, sink], maps))
@@ -619,106 +607,16 @@ impl GroupCheck<'_> {
             what: what(),
         })
     }
-
-    /// Some of the compared ranges are what the two accesses' targets may touch.
-    fn disjoint(
-        &self,
-        ranges: &[(TestedRange, TestedRange)],
-        [(source, first), (sink, second)]: [(&Member<'_>, &Access); 2],
-    ) -> bool {
-        let one = &source.places[first.id.0].value;
-        let two = &sink.places[second.id.0].value;
-        let (Some(one), Some(two)) = (one, two) else {
-            return false;
-        };
-        let covers = |left: &TestedRange, right: &TestedRange| {
-            left.pointer == *one
-                && right.pointer == *two
-                && self.covers(left, source, first)
-                && self.covers(right, sink, second)
-        };
-        let mut ranges = ranges.iter();
-        ranges.any(|(left, right)| covers(left, right) || covers(right, left))
-    }
-
-    /// The range holds all that the member may touch through the access's target.
-    fn covers(&self, range: &TestedRange, member: &Member<'_>, access: &Access) -> bool {
-        let Some((low, high)) = member.footprint(self.values, &access.target) else {
-            return false;
-        };
-        let within = |a: &Polynomial, b: &Polynomial| {
-            let formula = Formula::less_equal(a, b);
-            formula.is_some_and(|formula| self.assumptions.imply(&formula))
-        };
-        within(&range.low, &low) && within(&high, &range.high)
-    }
 }
 
-/// Bytes behind a pointer that a guard compares with others.
-struct TestedRange {
-    /// The pointer's own value.
-    pointer: Polynomial,
-    low: Polynomial,
-    high: Polynomial,
-}
-
-impl TestedRange {
-    /// A range may be told by another member than the one that touches it, if it got the same
-    /// pointer.
-    fn new(
-        graph: &LaunchGraph,
-        values: &Values<'_>,
-        members: &[Member<'_>],
-        range: &PointerRange,
-    ) -> Option<Self> {
-        let Operand::Argument {
-            argument,
-            offset_bytes,
-            bits: 64,
-            ..
-        } = range.operand
-        else {
-            return None;
-        };
-        let target = Target::Argument {
-            argument,
-            offset_bytes,
-        };
-        let mut members = members.iter();
-        let teller = members.find(|other| other.launch.id == range.launch)?;
-        let resolve = &mut |value: &ValueId| Some(values.resolve(*value));
-        Some(Self {
-            pointer: Place::of_target(graph, values, teller.launch, &target).value?,
-            low: normal_form(&range.low_bytes, resolve)?,
-            high: normal_form(&range.high_bytes, resolve)?,
-        })
-    }
-}
-
-fn global_accesses<'a>(member: &Member<'a>) -> impl Iterator<Item = &'a Access> + use<'a> {
+pub(super) fn global_accesses<'a>(
+    member: &Member<'a>,
+) -> impl Iterator<Item = &'a Access> + use<'a> {
     member
         .model
         .accesses
         .iter()
         .filter(|access| !matches!(access.target, Target::Shared(_) | Target::UnknownShared))
-}
-
-/// Whether what two targets' accesses may touch is disjoint whatever the values are. That the models
-/// hold, and their footprints with them, is a check of its own.
-fn constantly_disjoint(
-    difference: &Polynomial,
-    footprints: &[Option<(Polynomial, Polynomial)>; 2],
-) -> bool {
-    let [Some((low, high)), Some((other_low, other_high))] = footprints else {
-        return false;
-    };
-    let below = |high: Option<Polynomial>, low: Option<Polynomial>| {
-        let gap = high.zip(low).and_then(|(high, low)| low.subtract(&high));
-        gap.and_then(|gap| gap.as_constant())
-            .is_some_and(|gap| gap >= 0)
-    };
-    below(high.add(difference), Some(other_low.clone()))
-        || below(Some(other_high.clone()), low.add(difference))
 }
 
 const EXTENT_NAMES: [&str; 6] = [

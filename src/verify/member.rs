@@ -32,7 +32,12 @@ impl<'a> Member<'a> {
         launch: &'a Launch,
         model: &'a KernelModel,
     ) -> Self {
-        let extent = |value: ValueId| values.resolve(value);
+        let extent = |value: ValueId| {
+            let computed = graph.computed.get(&value).and_then(|computed| {
+                normal_form(computed, &mut |value| Some(values.resolve(*value)))
+            });
+            computed.unwrap_or_else(|| values.resolve(value))
+        };
         let [gx, gy, gz] = launch.grid.map(extent);
         let [bx, by, bz] = launch.block.map(extent);
         let mut member = Self {

@@ -96,6 +96,7 @@
 
 mod barriers;
 mod buffer_promotion;
+mod by_iteration;
 mod capture;
 mod conflict;
 mod dead_buffers;
@@ -112,6 +113,7 @@ mod host_order;
 mod iterations;
 mod joining;
 mod liveness;
+mod meeting;
 mod member;
 mod one_thread;
 mod operations;
@@ -179,7 +181,7 @@ pub fn verify(
     let (sites, mut refusals) = sites(graph, &plan);
     let mut groups = Vec::new();
     for (index, group) in plan.groups.iter().enumerate() {
-        match members(&sites, kernels, index, group) {
+        match members((graph, &sites), kernels, index, group) {
             Ok(members) => groups.push((group, members)),
             Err(reasons) => refusals.extend(reasons),
         }
@@ -230,6 +232,8 @@ struct Site<'a> {
     node: NodeId,
     launch: &'a Launch,
     model: &'a KernelModel,
+    /// As it is counted by iterations, with the model of the kernel that runs one.
+    by_iteration: Option<(&'a Launch, &'a KernelModel)>,
 }
 
 type Sites<'a> = BTreeMap<LaunchId, Vec<(NodeId, &'a Launch)>>;
@@ -253,7 +257,7 @@ fn sites<'a>(graph: &'a LaunchGraph, plan: &FusionPlan) -> (Sites<'a>, Vec<Refus
 }
 
 fn members<'a>(
-    sites: &Sites<'a>,
+    (graph, sites): (&'a LaunchGraph, &Sites<'a>),
     kernels: &'a [KernelModel],
     index: usize,
     group: &FusionGroup,
@@ -303,6 +307,10 @@ fn members<'a>(
             node: *node,
             launch: site,
             model,
+            by_iteration: graph.by_iteration.get(&launch).and_then(|counted| {
+                let model = kernels.get(counted.kernel?.0)?;
+                (Some(model.id) == counted.kernel).then_some((counted, model))
+            }),
         });
     }
     match refusals.is_empty() {

@@ -99,6 +99,7 @@ fn refusal(
             node: *node,
             launch: own,
             model,
+            by_iteration: None,
         });
     }
     for member in &members {
@@ -414,6 +415,7 @@ impl Sequence {
                 node: *node,
                 launch,
                 model: kernels.get(launch.kernel?.0)?,
+                by_iteration: None,
             })
         });
         let sites: Vec<Site<'_>> = sites.collect();

@@ -118,6 +118,10 @@ pub enum Refusal {
     BlockRange { launch: LaunchId, what: String },
     #[error("launch {} has {what}, and its threads would be remapped", launch.0)]
     NotRemapped { launch: LaunchId, what: String },
+    #[error("launch {} has {what}, and would be counted by iterations", launch.0)]
+    NotByIteration { launch: LaunchId, what: String },
+    #[error("iterations of launch {} may touch a common byte ({what}), and would be counted as its threads", launch.0)]
+    IterationsMeet { launch: LaunchId, what: String },
     #[error("launch {} has {what}, and its blocks would be rearranged", launch.0)]
     NotRearranged { launch: LaunchId, what: String },
     #[error("nothing tests that launch {} has fewer than 2³¹ threads, which are counted", launch.0)]

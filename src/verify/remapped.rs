@@ -203,6 +203,17 @@ impl Remapping {
         refusals
     }
 
+    /// Whether the fused launch has the grid and the block of a member.
+    pub(super) fn has_shape_of(&self, member: &Member<'_>, assumptions: &Assumptions) -> bool {
+        let grid = self.grid.iter().zip(&member.extents[..3]);
+        let mut blocks = self.block.iter().zip(&member.extents[3..]);
+        let mut grids = grid.map(|(grid, own)| {
+            let known = grid.as_ref();
+            known.is_some_and(|grid| assumptions.equal(grid, own))
+        });
+        grids.all(|equal| equal) && blocks.all(|(fused, own)| assumptions.equal(fused, own))
+    }
+
     /// The numbers of the threads of two members, of which one is remapped at least, where equal ones are in
     /// one thread of the fused launch; `None` when they are counted in different orders, or the blocks
     /// run them by different runs.
@@ -403,7 +414,8 @@ impl Numbers {
             return elements::parts(&self.array, &self.grid, &self.block);
         }
         let digits: Vec<_> = match self.order {
-            ThreadOrder::Blocks => Axis::ALL
+            // The member is a launch of one block for each iteration then.
+            ThreadOrder::Blocks | ThreadOrder::Iterations => Axis::ALL
                 .map(thread)
                 .into_iter()
                 .chain(Axis::ALL.map(block))

@@ -369,6 +369,7 @@ impl Kernel {
         Self {
             model: KernelModel {
                 id: KernelId(0),
+                iteration_of: None,
                 name: name.to_owned(),
                 display_name: name.to_owned(),
                 location: line(1),

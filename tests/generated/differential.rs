@@ -57,11 +57,12 @@ pub struct Totals {
 }
 
 /// Kinds of maps of members, as the report names them.
-const MAPS: [&str; 7] = [
+const MAPS: [&str; 8] = [
     "identity",
     "clipped",
     "remapped",
     "runs",
+    "iterations",
     "elements",
     "rearranged",
     "blocks",
@@ -90,11 +91,12 @@ const ROWS: &str = "rows of the run";
 const TABLES: &str = "pointers in tables";
 
 /// What the few units that always run must have; the rest is met in long runs.
-const WANTED: [&str; 11] = [
+const WANTED: [&str; 12] = [
     "identity",
     "clipped",
     "remapped",
     "runs",
+    "iterations",
     "rearranged",
     "blocks",
     "alias",

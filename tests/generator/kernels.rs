@@ -256,10 +256,12 @@ impl Case<'_> {
             }
             12 => {
                 let value = self.value("i", "i", false, Some("i"));
-                format!(
-                    "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)\n\
-                     \x20       out[i] = {value};\n"
-                )
+                let head = self.pick(&[
+                    "int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x",
+                    "unsigned i = threadIdx.x + blockIdx.x * blockDim.x; i < (unsigned)n; i += blockDim.x * gridDim.x",
+                    "long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < (long long)n; i += (long long)gridDim.x * blockDim.x",
+                ]);
+                format!("    for ({head})\n        out[i] = {value};\n")
             }
             13 => {
                 let value = self.value("i", "i", false, None);

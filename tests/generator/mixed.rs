@@ -24,6 +24,42 @@ template <typename T> __global__ void on_line_by_steps(T *out, const T *in, int 
         out[i] = mad(in[i], scale, (T)2);
 }
 
+template <typename T> __global__ void on_line_by_long_steps(T *out, const T *in, int n, int columns, T scale) {
+    const size_t step = (size_t)gridDim.x * blockDim.x, end = n;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < end; i += step) {
+        if (i % 5 == 0) {
+            out[i] = mad(in[i], (T)2, (T)(i % 11));
+            continue;
+        }
+        out[i] = mad(in[i], scale, (T)3);
+    }
+}
+
+template <typename T> __global__ void on_line_while(T *out, const T *in, int n, int columns, T scale) {
+    unsigned i = threadIdx.x + blockDim.x * blockIdx.x;
+    while (i < (unsigned)n) {
+        T sum = in[i];
+        for (int k = 0; k < 3; ++k) sum = mad(sum, scale, (T)(i % 7 + k));
+        out[i] = sum;
+        i += blockDim.x * gridDim.x;
+    }
+}
+
+// A thread hands its last element on.
+template <typename T> __global__ void on_line_handed_on(T *out, const T *in, int n, int columns, T scale) {
+    T last = (T)1;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        last = mad(in[i], scale, last);
+        out[i] = last;
+    }
+}
+
+// The pointers are apart.
+template <typename T> __global__ void on_line_of_next(T *out, const T *in, int n, int columns, T scale) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        out[i] = mad(in[i], scale, i + 1 < n ? in[i + 1] : (T)5);
+}
+
 template <typename T> __global__ void on_plane(T *out, const T *in, int n, int columns, T scale) {
     int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
     if (column < columns && row < n / columns)
@@ -138,12 +174,21 @@ impl Case<'_> {
                 input = self.pick(&places);
             }
             let kind = match alike {
-                true => self.pick(&[0, 0, 1]),
-                false if ragged => self.pick(&[0, 0, 0, 1, 1, 3, 3, 3, 8, 8, 9, 10, 10, 4]),
-                false => self.pick(&[0, 0, 0, 1, 1, 2, 3, 3, 4, 4, 5, 6, 7]),
+                true => self.pick(&[0, 0, 1, 2]),
+                false if ragged => self.pick(&[0, 0, 0, 1, 1, 2, 2, 3, 3, 3, 8, 8, 9, 10, 10, 4]),
+                false => self.pick(&[0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6, 7]),
             };
+            let steps = self.pick(&[
+                "on_line_by_steps",
+                "on_line_by_steps",
+                "on_line_by_long_steps",
+                "on_line_while",
+                "on_line_handed_on",
+                "on_line_of_next",
+            ]);
             let mut output = self.pick(&places);
-            while matches!(kind, 6 | 7 | 9) && output == input {
+            let is_apart = matches!(kind, 6 | 7 | 9) || kind == 2 && steps == "on_line_of_next";
+            while is_apart && output == input {
                 output = self.pick(&places);
             }
             let length = match told && self.chance(0.5) {
@@ -161,7 +206,7 @@ impl Case<'_> {
                 1 => ("on_line_by_place", line),
                 2 => {
                     let blocks = self.pick(&["1", "2", "5", "rows"]);
-                    ("on_line_by_steps", format!("{blocks}, {threads}"))
+                    (steps, format!("{blocks}, {threads}"))
                 }
                 3 => {
                     let (x, y) = self.pick(&[(16, 16), (32, 8), (8, 8), (64, 1), (16, 4)]);

@@ -273,6 +273,7 @@ impl Scene {
         self.kernels.push(KernelModel {
             exchanges: Vec::new(),
             id,
+            iteration_of: None,
             name: format!("_Z{name}"),
             display_name: name.to_string(),
             location: Location::default(),

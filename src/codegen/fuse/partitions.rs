@@ -112,10 +112,7 @@ pub(super) fn places(
 
 /// A grid or block extent as guards write it.
 pub(in crate::codegen) fn extent(graph: &LaunchGraph, value: ValueId) -> Expression<ValueId> {
-    match graph.values[value.0].constant {
-        Some(constant) => Expression::Constant(constant & 0xffff_ffff),
-        None => Expression::Leaf(value),
-    }
+    graph.extent(value)
 }
 
 /// The function of a block partition while bodies are not yet part of it.

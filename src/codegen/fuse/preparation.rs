@@ -99,10 +99,17 @@ impl<'ctx> Preparation<'ctx> {
                     let launch = launches.get(&member.launch).ok_or_else(|| {
                         CodegenError::Inconsistent(format!("no launch {}", member.launch.0))
                     })?;
+                    let launch = match member.map.counts_iterations() {
+                        false => launch,
+                        true => graph.by_iteration.get(&member.launch).ok_or_else(|| {
+                            let number = member.launch.0;
+                            CodegenError::Inconsistent(format!("launch {number} has no iterations"))
+                        })?,
+                    };
                     let kernel = launch.kernel.ok_or_else(|| {
                         CodegenError::Inconsistent(format!("launch {} is unknown", member.launch.0))
                     })?;
-                    Ok((*launch, &models[kernel.0]))
+                    Ok((launch, &models[kernel.0]))
                 })
                 .collect::<Result<Vec<_>, CodegenError>>()?;
             // Left out when a kernel depends on something that only its own image has.

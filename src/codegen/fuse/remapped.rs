@@ -215,7 +215,7 @@ impl GroupBuilder<'_, '_> {
         }
         let value = |number: Number| number.value(module, function);
         let [blocks, threads] = match remapped.own {
-            ThreadOrder::Blocks => {
+            ThreadOrder::Blocks | ThreadOrder::Iterations => {
                 let (thread, block) =
                     split(builder, number, product(builder, remapped.block, value));
                 let coordinates =
@@ -273,7 +273,7 @@ impl GroupBuilder<'_, '_> {
         let block = |axis: Axis| (Index::Block(axis), Index::GridSize(axis));
         let thread = |axis: Axis| (Index::Thread(axis), Index::BlockSize(axis));
         let digits: Vec<(Index, Index)> = match order {
-            ThreadOrder::Blocks => Axis::ALL
+            ThreadOrder::Blocks | ThreadOrder::Iterations => Axis::ALL
                 .map(thread)
                 .into_iter()
                 .chain(Axis::ALL.map(block))

@@ -31,6 +31,7 @@ fn program(context: &Context) -> Program<'_> {
             unique_name: (*name).to_owned(),
             stub: format!("stub_{name}"),
             unit: 0,
+            iteration_of: None,
         })
         .collect();
     Program {
@@ -45,6 +46,7 @@ fn program(context: &Context) -> Program<'_> {
             image_global: String::new(),
         }],
         operations: None,
+        iterations: std::collections::BTreeMap::new(),
         analysis: parse(),
         kernels,
         variables: vec![DeviceVariable {
