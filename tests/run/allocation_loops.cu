@@ -2,7 +2,7 @@
 // allocated in longer loops, or in as many as only the run knows, stays what it is.
 //
 // test: run
-// expect: 30 launches -> 22
+// expect: 30 launches -> 21
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
