@@ -65,6 +65,7 @@ pub fn link_queue(
         ("COPY", "cudaMemcpyAsync"),
         ("ALLOCATE", "cudaMallocAsync"),
         ("FREE", "cudaFreeAsync"),
+        ("IS_CAPTURING", "cudaStreamIsCapturing"),
     ] {
         macros.push(format!("SIRIUS_{name}={function}{suffix}"));
     }

@@ -26,6 +26,7 @@ int cudaGetLastError(void);
 int cudaDeviceSynchronize(void);
 int SIRIUS_WAIT(void *);
 int SIRIUS_COPY(void *, const void *, size_t, int, void *);
+int SIRIUS_IS_CAPTURING(void *, int *);
 #ifdef SIRIUS_ANNOUNCE
 void SIRIUS_ANNOUNCE(unsigned);
 #endif
@@ -764,6 +765,16 @@ static unsigned latest_of(const struct sirius_batch_range *ranges, const struct 
     return batch;
 }
 
+/* Whether what is issued on a stream is recorded, to run later and perhaps again: versions would be gone by then. */
+static int is_recorded(void *stream) {
+    int status = 0;
+    if (SIRIUS_IS_CAPTURING(stream, &status)) {
+        cudaGetLastError();
+        return 1;
+    }
+    return status != 0;
+}
+
 /* Where a launch touches memory, how far its arguments are moved and which batch it comes after; UINT32_MAX
  * when it cannot wait beside what waits already. `must` move what it replaces out of its own way. `moved` says
  * whether what it replaces is moved, to `blocks`, which are taken then. */
@@ -777,7 +788,7 @@ static unsigned place(const struct sirius_batch_range *ranges, unsigned count, i
         return kept;
     }
     unsigned batch = latest_of(ranges, found, count, 1);
-    if (batch < kept) {
+    if (batch < kept && !is_recorded(stream)) {
         batch = replace(ranges, count, batch, stream, found, distances, blocks);
         if (batch < kept) {
             *moved = 1;
