@@ -10,7 +10,7 @@
 use super::calls;
 use super::host_ir::{Function, HostModule, Opcode};
 use super::{Launch, LaunchGraph, NodeId, Stream};
-use crate::program::GRAPH_NODES;
+use crate::program::{FINDS_ANYTHING, GRAPH_NODES, ONLY_RUNS};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -88,29 +88,6 @@ fn used_by_graph_nodes(host: &HostModule) -> BTreeSet<usize> {
     own.retain(|function| !host.functions[*function].address_taken);
     own
 }
-
-/// What gives the address of any function.
-const FINDS_ANYTHING: [&str; 6] = [
-    "cudaGetDriverEntryPoint",
-    "cudaGetDriverEntryPointByVersion",
-    "cuGetProcAddress",
-    "cuGetProcAddress_v2",
-    "dlsym",
-    "dlvsym",
-];
-
-/// What graphs are for, where nobody looks inside.
-const ONLY_RUNS: [&str; 9] = [
-    "GraphInstantiate",
-    "GraphInstantiateWithFlags",
-    "GraphInstantiateWithParams",
-    "GraphInstantiate_v2",
-    "GraphLaunch",
-    "GraphUpload",
-    "GraphDestroy",
-    "GraphExecDestroy",
-    "GraphRetainUserObject",
-];
 
 /// The name of a function of the runtime or the driver without what says which of the two it is.
 fn plain(name: &str) -> Option<&str> {

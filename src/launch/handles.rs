@@ -11,8 +11,8 @@ use super::memory::HostMemory;
 use super::points_to::{self, PointsTo, is_analysed};
 use super::values::{Definition, Facts, Numbering, Symbol, moved};
 use crate::program::{
-    ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, Program, ProgramError,
-    handle_launch,
+    ATTRIBUTE_COUNT_OFFSET, DeviceVariable, FoundLaunch, HandleLaunch, HostVisibleMemory, Kernel,
+    Passing, Program, ProgramError, handle_launch,
 };
 
 /// Rounds of folding: arguments of one launch may lead to the handle of another.
@@ -43,7 +43,7 @@ fn find(program: &Program<'_>) -> Vec<FoundLaunch> {
     if calls.is_empty() {
         return Vec::new();
     }
-    let (points_to, stubs) = points_to(program, &host);
+    let (points_to, stubs) = points_to(program.into(), &host);
     let memory = HostMemory::new(&host, &points_to, &stubs);
     let facts = Facts {
         host: &host,
@@ -80,14 +80,30 @@ fn find(program: &Program<'_>) -> Vec<FoundLaunch> {
     found
 }
 
+/// What the analysis of pointers takes of a program besides its host module.
+#[derive(Clone, Copy)]
+pub(super) struct DeviceSide<'a> {
+    pub(super) kernels: &'a [Kernel],
+    pub(super) variables: &'a [DeviceVariable],
+    /// Memory of the host that kernels may write.
+    pub(super) host_visible_memory: HostVisibleMemory,
+}
+
+impl<'a> From<&'a Program<'_>> for DeviceSide<'a> {
+    fn from(program: &'a Program<'_>) -> Self {
+        Self {
+            kernels: &program.kernels,
+            variables: &program.variables,
+            host_visible_memory: program.host_visible_memory,
+        }
+    }
+}
+
 /// What pointers of a program lead to, and the names of its stubs.
-pub(super) fn points_to(program: &Program<'_>, host: &HostModule) -> (PointsTo, Vec<String>) {
-    let stubs: Vec<String> = program
-        .kernels
-        .iter()
-        .map(|kernel| kernel.stub.clone())
-        .collect();
-    let shadows: Vec<(String, usize, bool)> = program
+pub(super) fn points_to(device: DeviceSide<'_>, host: &HostModule) -> (PointsTo, Vec<String>) {
+    let stubs = device.kernels.iter().map(|kernel| kernel.stub.clone());
+    let stubs: Vec<String> = stubs.collect();
+    let shadows: Vec<(String, usize, bool)> = device
         .variables
         .iter()
         .enumerate()
@@ -96,7 +112,7 @@ pub(super) fn points_to(program: &Program<'_>, host: &HostModule) -> (PointsTo, 
     let surroundings = points_to::Surroundings {
         variables: &shadows,
         stubs: &stubs,
-        host_visible_memory: program.host_visible_memory,
+        host_visible_memory: device.host_visible_memory,
     };
     let points_to = PointsTo::solve(host, surroundings);
     (points_to, stubs)

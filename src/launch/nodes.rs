@@ -9,10 +9,11 @@ mod tables;
 use super::buffer_names::buffer_name;
 use super::calls::{self, Action, Direction, OnStream, RuntimeCall, Size, Waiting};
 use super::cfg::{self, ControlFlow};
+use super::handles::{self, DeviceSide};
 use super::host_ir::{Field, HostModule, Instruction, Opcode, Operand as HostOperand, Type};
 use super::memory::{Conduct, HostMemory};
 use super::pointers::ValueTable;
-use super::points_to::{ObjectKind, PointsTo, Targets, is_analysed};
+use super::points_to::{ObjectKind, Targets, is_analysed};
 use super::recurrences::{Closing, LoopPosition};
 use super::values::{Facts, Numbering, Symbol, moved};
 use super::*;
@@ -28,18 +29,12 @@ pub fn assemble(
     variables: &[DeviceVariable],
     host_visible_memory: HostVisibleMemory,
 ) -> LaunchGraph {
-    let stubs: Vec<String> = kernels.iter().map(|kernel| kernel.stub.clone()).collect();
-    let shadows: Vec<(String, usize, bool)> = variables
-        .iter()
-        .enumerate()
-        .map(|(index, variable)| (variable.shadow.clone(), index, variable.managed))
-        .collect();
-    let surroundings = points_to::Surroundings {
-        variables: &shadows,
-        stubs: &stubs,
+    let device = DeviceSide {
+        kernels,
+        variables,
         host_visible_memory,
     };
-    let points_to = PointsTo::solve(host, surroundings);
+    let (points_to, stubs) = handles::points_to(device, host);
     let memory = HostMemory::new(host, &points_to, &stubs);
     let facts = Facts {
         host,

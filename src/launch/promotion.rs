@@ -20,7 +20,7 @@ pub fn promote_calls_through_pointers(program: &Program<'_>) -> Result<bool, Pro
         return Ok(false);
     }
     let host = host_reader::read_host_module(&program.host, program.closed);
-    let (points_to, stubs) = handles::points_to(program, &host);
+    let (points_to, stubs) = handles::points_to(program.into(), &host);
     let mut places = Vec::new();
     for (function, body) in host.functions.iter().enumerate() {
         for (at, instruction) in body.instructions.iter().enumerate() {

@@ -37,8 +37,32 @@ pub const GRAPH_NODES: [&str; 2] = [OPEN, CLOSE];
 /// Most nodes of a chain, and most nodes that its first one comes behind.
 const MOST_NODES: usize = 16;
 
-/// What else programs do that are changed.
-const HARMLESS: [&str; 24] = [
+/// What gives the address of any function.
+pub const FINDS_ANYTHING: [&str; 6] = [
+    "cudaGetDriverEntryPoint",
+    "cudaGetDriverEntryPointByVersion",
+    "cuGetProcAddress",
+    "cuGetProcAddress_v2",
+    "dlsym",
+    "dlvsym",
+];
+
+/// What graphs are for, where nobody looks inside: functions of the runtime or the driver, without what says of which.
+pub const ONLY_RUNS: [&str; 10] = [
+    "GraphInstantiate",
+    "GraphInstantiateWithFlags",
+    "GraphInstantiateWithParams",
+    "GraphInstantiate_v2",
+    "GraphLaunch",
+    "GraphUpload",
+    "GraphDestroy",
+    "GraphExecDestroy",
+    "GraphRetainUserObject",
+    "GraphReleaseUserObject",
+];
+
+/// What makes graphs and their nodes.
+const MAKES: [&str; 12] = [
     "GraphCreate",
     "GraphAddKernelNode",
     "GraphAddMemcpyNode",
@@ -51,26 +75,6 @@ const HARMLESS: [&str; 24] = [
     "GraphAddChildGraphNode",
     "GraphAddEventRecordNode",
     "GraphAddEventWaitNode",
-    "GraphInstantiate",
-    "GraphInstantiateWithFlags",
-    "GraphInstantiate_v2",
-    "GraphLaunch",
-    "GraphLaunch_ptsz",
-    "GraphUpload",
-    "GraphUpload_ptsz",
-    "GraphDestroy",
-    "GraphExecDestroy",
-    "GraphRetainUserObject",
-    "GraphReleaseUserObject",
-    "GraphInstantiateWithParams",
-];
-
-/// What finds functions by their names.
-const FINDS_ANYTHING: [&str; 4] = [
-    "cudaGetDriverEntryPoint",
-    "cudaGetDriverEntryPointByVersion",
-    "dlsym",
-    "dlvsym",
 ];
 
 /// Where fields of `cudaKernelNodeParams` are, in bytes.
@@ -152,7 +156,9 @@ fn only_makes_and_launches(host: &Module<'_>) -> bool {
             };
             let is_graphs = plain.starts_with("Graph") && !plain.starts_with("Graphics");
             let is_captures = plain.contains("Capture");
-            !is_graphs && !is_captures || of_runtime.is_some() && HARMLESS.contains(&plain)
+            let plain = plain.strip_suffix("_ptsz").unwrap_or(plain);
+            let is_known = MAKES.contains(&plain) || ONLY_RUNS.contains(&plain);
+            !is_graphs && !is_captures || of_runtime.is_some() && is_known
         };
         function.users().is_empty() || !FINDS_ANYTHING.contains(&name.as_str()) && is_harmless()
     })
@@ -361,7 +367,7 @@ fn handles_in(slot: Value, handles: &mut BTreeMap<Place, Handle>) -> Option<()> 
             if name.starts_with("llvm.lifetime.") {
                 continue;
             }
-            if !(name.starts_with("cudaGraphAdd") && HARMLESS.contains(&&name[4..])) {
+            if !(name.starts_with("cudaGraphAdd") && MAKES.contains(&&name[4..])) {
                 return None;
             }
             let arguments = user.arguments();

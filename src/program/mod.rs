@@ -74,7 +74,7 @@ pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTR
 pub use closed::{is_known_library, is_users};
 pub use exchanged::EXCHANGED;
 pub use front_end_messages::pass_on_messages;
-pub use graph_nodes::GRAPH_NODES;
+pub use graph_nodes::{FINDS_ANYTHING, GRAPH_NODES, ONLY_RUNS};
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
 pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
@@ -416,12 +416,12 @@ impl<'ctx> Program<'ctx> {
         launches.sum()
     }
 
-    /// A copy of the host's code in which innermost loops are rotated behind launch sites, one for each loop; `None` where
-    /// one of them cannot be.
+    /// A copy of the host's code in which innermost loops are rotated behind launch sites, one for each loop; those that
+    /// cannot be rotated stay.
     ///
     /// # Errors
     /// [`ProgramError::Pass`] when LLVM refuses the copy.
-    pub fn rotated(&self, behind: &[u32]) -> Result<Option<RotatedHost<'ctx>>, ProgramError> {
+    pub fn rotated(&self, behind: &[u32]) -> Result<RotatedHost<'ctx>, ProgramError> {
         rotation::rotate(&self.host, behind)
     }
 
