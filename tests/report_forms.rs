@@ -9,9 +9,13 @@ fn analyse(source: &str, form: &str) -> String {
 }
 
 fn analyse_with(source: &str, form: &str, options: &[&str]) -> String {
+    let form = format!("--format={form}");
+    told(source, &[&[form.as_str()], options].concat())
+}
+
+fn told(source: &str, options: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
-        .args(["analyze", "--sirius-device=cpu", "-O2"])
-        .args([format!("--format={form}"), source.to_owned()])
+        .args(["analyze", "--sirius-device=cpu", "-O2", source])
         .args(options)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("SIRIUS_STRICT", "1")
@@ -210,6 +214,47 @@ fn links_of_a_page_lead_somewhere() {
         "{page}"
     );
     assert!(!page.contains("http"), "a page needs nothing else");
+}
+
+/// A loop that the compiler rotates is told as the source has it.
+#[test]
+fn launches_of_the_next_iteration_are_told_as_such() {
+    let source = "tests/run/rotated_loops.cu";
+    let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
+    let (root, mut found) = (schema(), Vec::new());
+    mistakes(&root, &root, &report, "report", &mut found);
+    assert!(found.is_empty(), "{found:#?}");
+    let launches: Vec<&Value> = report["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|node| node["kind"] == "launch")
+        .collect();
+    let in_front = |node: &&&Value| node["first_iteration"] == true;
+    let copies: Vec<u64> = launches
+        .iter()
+        .filter(in_front)
+        .filter_map(|node| node["id"].as_u64())
+        .collect();
+    assert!(!copies.is_empty());
+    let of_source = (launches.len() - copies.len()) as u64;
+    assert_eq!(report["counts"]["launches"].as_u64(), Some(of_source));
+    for missed in report["missed"].as_array().unwrap() {
+        let ends = [&missed["src"], &missed["dst"]].map(|end| end.as_u64().unwrap());
+        assert!(!ends.iter().any(|end| copies.contains(end)), "{missed}");
+    }
+    let fused = report["fusions"].as_array().unwrap().iter();
+    let next = fused.filter_map(|fusion| fusion["of_next_iteration"][0].as_u64());
+    let next = next
+        .min()
+        .expect("a fusion has a member of the next iteration");
+    let line = &launches.iter().find(|node| node["id"] == next).unwrap()["line"];
+    let text = analyse(source, "text");
+    assert!(text.contains("of the next iteration run as one"), "{text}");
+    let why = format!("--why=rotated_loops.cu:{line}");
+    let why = told(source, &[&why]);
+    assert!(why.contains("of the iteration before\n"), "{why}");
+    assert!(why.contains("in the first iteration\n"), "{why}");
 }
 
 #[test]

@@ -57,9 +57,6 @@ pub(super) fn rotate(
         // What a front end could compile is no longer the user's to mend.
         let rotated = program.rotated(&sites);
         let rotated = rotated.map_err(|error| PipelineError::Bug(error.to_string()))?;
-        let Some(rotated) = rotated else {
-            break;
-        };
         let loops = loops(&rotated);
         let as_it_is = std::mem::replace(&mut program.host, rotated.host);
         let trial = plan_again(

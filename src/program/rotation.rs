@@ -36,14 +36,14 @@ pub struct RotatedHost<'ctx> {
 }
 
 /// A copy of a canonical host module in which innermost loops are rotated behind launch sites, one for each loop, in the
-/// order of the result; `None` where a loop cannot be.
+/// order of the result. A loop that cannot be rotated stays, and has no sites in the result.
 ///
 /// # Errors
 /// [`ProgramError::Pass`] when LLVM refuses a pipeline or the new module.
 pub(super) fn rotate<'ctx>(
     host: &Module<'ctx>,
     behind: &[u32],
-) -> Result<Option<RotatedHost<'ctx>>, ProgramError> {
+) -> Result<RotatedHost<'ctx>, ProgramError> {
     let host = host.clone();
     let machine = passes::host_machine()?;
     for function in ir::functions(&host) {
@@ -54,14 +54,11 @@ pub(super) fn rotate<'ctx>(
             Some((place?, each))
         });
         let sites: Vec<(usize, Value)> = sites.collect();
-        if sites.is_empty() {
-            continue;
-        }
         let Some(defined) = function.as_function() else {
-            return Ok(None);
+            continue;
         };
-        if !is_copyable(function) {
-            return Ok(None);
+        if sites.is_empty() || !is_copyable(function) {
+            continue;
         }
         forget_scopes(&host, function);
         Flow::of(function).loops().iter().for_each(count_upwards);
@@ -71,12 +68,9 @@ pub(super) fn rotate<'ctx>(
         }
         for (index, site) in sites {
             passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
-            let Some(next) = split_behind(function, site) else {
-                return Ok(None);
-            };
-            passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
-            if !rotate_loop(&host, function, (site, next), index) {
-                return Ok(None);
+            if let Some(next) = split_behind(function, site) {
+                passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
+                rotate_loop(&host, function, (site, next), index);
             }
         }
         canonicalise_host::make_canonical_as_computed(function, &machine)?;
@@ -88,11 +82,11 @@ pub(super) fn rotate<'ctx>(
     let of_next_iteration = of_next_iteration.collect();
     launches::number_sites(&host);
     passes::verify(&host, "rotating host loops")?;
-    Ok(Some(RotatedHost {
+    Ok(RotatedHost {
         host,
         prologues,
         of_next_iteration,
-    }))
+    })
 }
 
 /// Whether the blocks of a function can be copied: no block has its address taken, nothing returns twice, and all values
@@ -145,7 +139,8 @@ fn count_upwards(of: &Loop) {
             }
             _ => false,
         };
-        // From below the largest number no step leads to one below zero, or it is no number at all.
+        // A sum of numbers that are not negative is none either, or wraps with its sign, which `nsw` rules out. So its
+        // unsigned reading does not wrap.
         if adds && first.integer().is_some_and(|first| first >= 0) && next.never_wraps_signed() {
             next.never_wraps();
         }
@@ -300,13 +295,8 @@ fn split_behind(function: Value, site: Value) -> Option<Block> {
 }
 
 /// Writes what comes before `next` in its loop in front of the loop as well, from where control goes to `next`.
-/// Tells whether that could be done.
-fn rotate_loop(
-    host: &Module<'_>,
-    function: Value,
-    (site, next): (Value, Block),
-    index: usize,
-) -> bool {
+/// Where that cannot be done, the loop stays.
+fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block), index: usize) {
     let flow = Flow::of(function);
     let Some(around) = flow
         .loops()
@@ -314,10 +304,10 @@ fn rotate_loop(
         .filter(|each| each.blocks.contains(&next))
         .min_by_key(|each| each.blocks.len())
     else {
-        return false;
+        return;
     };
     let Some(before) = before(function, &around, (site, next)) else {
-        return false;
+        return;
     };
     let entries: Vec<Block> = (around.header.predecessors().into_iter())
         .filter(|block| !around.blocks.contains(block))
@@ -326,7 +316,7 @@ fn rotate_loop(
     let instructions: Vec<Value> = instructions.collect();
     if instructions.len() > MOST_INSTRUCTIONS || !instructions.iter().copied().all(may_stand_twice)
     {
-        return false;
+        return;
     }
     for launch in instructions.into_iter().filter(|each| is_launch(*each)) {
         launches::mark(host, launch, next_mark(index));
@@ -352,7 +342,6 @@ fn rotate_loop(
     for entry in entries {
         redirect(entry, &to_header);
     }
-    true
 }
 
 /// The blocks of an iteration up to a launch, in the order of the function; `None` where an iteration can end without it.

@@ -172,6 +172,9 @@ pub struct ReportNode {
     /// The host loop around it.
     #[serde(rename = "loop")]
     pub host_loop: Option<ReportLoop>,
+    /// The compiler put it in front of a host loop, for the first iteration; the source has it in the loop.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_iteration: bool,
 }
 
 /// A dependence.
@@ -422,7 +425,10 @@ pub fn build_report(
         nodes: graph
             .nodes
             .iter()
-            .map(|node| describe(graph, kernels, node))
+            .map(|node| ReportNode {
+                first_iteration: rotated.is_in_front(node.id),
+                ..describe(graph, kernels, node)
+            })
             .collect(),
         edges: edges.collect(),
         overlaps: None,
@@ -578,6 +584,7 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
         block: None,
         stream: None,
         host_loop: host_loop(graph, node.block),
+        first_iteration: false,
     };
     match &node.kind {
         NodeKind::Launch(launch) => {

@@ -1,6 +1,7 @@
 //! Host loops that were rotated, in reports: what is told is the program as the user wrote it.
 
-use super::find_launch;
+use super::text::name_at;
+use super::{Report, ReportFusion, find_launch};
 use crate::launch::{LaunchGraph, LaunchId, NodeId};
 use crate::schedule::{FusionGroup, Missed};
 use std::collections::BTreeSet;
@@ -24,6 +25,11 @@ impl Rotated {
                 .flat_map(|of| nodes(&of.of_next_iteration))
                 .collect(),
         }
+    }
+
+    /// Whether the compiler put a launch in front of its loop.
+    pub(super) fn is_in_front(&self, node: NodeId) -> bool {
+        self.prologue.contains(&node)
     }
 
     /// Whether one of two launches stands in front of a loop because the compiler put it there: what is to be told of it
@@ -53,5 +59,21 @@ impl Rotated {
             true => Vec::new(),
             false => next.into_iter().map(|node| node.0).collect(),
         }
+    }
+}
+
+/// The name of a member for somebody who looks at another one, or at all of them.
+pub(super) fn member_name(
+    report: &Report,
+    fusion: &ReportFusion,
+    member: usize,
+    seen_from: Option<usize>,
+) -> String {
+    let is_next = |id: usize| fusion.of_next_iteration.contains(&id);
+    let name = name_at(report, member);
+    match (is_next(member), seen_from.is_some_and(is_next)) {
+        (true, false) => format!("{name} of the next iteration"),
+        (false, true) => format!("{name} of the iteration before"),
+        _ => name,
     }
 }

@@ -1,6 +1,7 @@
 //! The report for people at a terminal.
 
 use super::fold::{again, fold};
+use super::rotation::member_name;
 use super::{
     Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, batches, kind_name, scope_name,
 };
@@ -33,10 +34,7 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
         let members: Vec<_> = fusions[0]
             .members
             .iter()
-            .map(|id| match fusions[0].of_next_iteration.contains(id) {
-                true => format!("{} of the next iteration", name_at(report, *id)),
-                false => name_at(report, *id),
-            })
+            .map(|id| member_name(report, fusions[0], *id, None))
             .collect();
         let _ = writeln!(
             text,

@@ -1,5 +1,6 @@
 //! What becomes of the launches at one place of the source, in a few lines.
 
+use super::rotation::member_name;
 use super::text::{list, name_at};
 use super::{Report, ReportMissed, ReportNodeKind, persistent};
 use crate::diagnostics::RejectionReason;
@@ -69,7 +70,9 @@ fn about(report: &Report, id: usize) -> Vec<String> {
     match fusion {
         Some(fusion) => {
             let others = fusion.members.iter().filter(|member| **member != id);
-            let others: Vec<String> = others.map(|other| name_at(report, *other)).collect();
+            let others: Vec<String> = others
+                .map(|other| member_name(report, fusion, *other, Some(id)))
+                .collect();
             lines.push(format!("  runs as one with {}", list(&others)));
             if fusion.partial {
                 lines.push(format!("  {}", super::text::PARTIAL));
@@ -85,6 +88,11 @@ fn about(report: &Report, id: usize) -> Vec<String> {
                     }
                 ));
             }
+        }
+        None if report.nodes[id].first_iteration => {
+            lines.push(String::from(
+                "  is a launch of its own in the first iteration",
+            ));
         }
         None if !batched => lines.push(String::from("  is a launch of its own")),
         None => {}

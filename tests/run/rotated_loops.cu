@@ -1,7 +1,7 @@
 // Host loops whose iterations end with a launch that can run together with the one that the next iteration begins with.
 // Beside them stand twins in which it cannot. An argument is the number of the case.
 //
-// executes: 17 24 24 13 1 0 16 17 17 17 11 14 13
+// executes: 17 24 24 13 1 0 16 17 17 17 11 14 13 24
 // arguments: 0
 // arguments: 1
 // arguments: 2
@@ -15,6 +15,7 @@
 // arguments: 10
 // arguments: 11
 // arguments: 12
+// arguments: 13
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -183,6 +184,16 @@ static void layers(Program &p, int count) {
     cudaFree(made);
 }
 
+// What stands before the launch cannot be written twice, since it may have labels.
+static void assembled(Program &p) {
+    for (int step = 0; step < STEPS; ++step) {
+        asm volatile("" ::: "memory");
+        square<<<BLOCKS, THREADS>>>(p.squares, p.x);
+        scaled<<<BLOCKS, THREADS>>>(p.c, p.x, p.mean());
+        update<<<BLOCKS, THREADS>>>(p.x, p.c);
+    }
+}
+
 int main(int argc, char **argv) {
     int number = argc > 1 ? std::atoi(argv[1]) : 0;
     Program p;
@@ -201,6 +212,7 @@ int main(int argc, char **argv) {
     case 10: throws(p, 5); break;
     case 11: nested(p); break;
     case 12: layers(p, 6); break;
+    case 13: assembled(p); break;
     }
     std::vector<float> x(N), squares(N), c(N);
     cudaMemcpy(x.data(), p.x, N * sizeof(float), cudaMemcpyDeviceToHost);
