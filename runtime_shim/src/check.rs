@@ -234,6 +234,14 @@ fn thread_of(state: &BlockState, thread: u32) -> String {
     )
 }
 
+/// What messages call the allocation at an address: a variable by its name, others by their place in the order of creation.
+fn allocation_name(base: usize, ordinal: u32) -> String {
+    match memory::find(base).and_then(|found| found.name) {
+        Some(name) => format!("the variable {name}"),
+        None => format!("allocation {ordinal}"),
+    }
+}
+
 /// `, at file:line`, where that is known.
 fn at(instruction: usize) -> String {
     // The address after the call that reported the access.

@@ -124,15 +124,24 @@ pub struct Place {
     pub kind: MemoryKind,
 }
 
-/// The pages that an allocation has for itself, where it has such.
+/// The pages that an allocation has for itself, where it has such. Of memory that the program registered, these are the
+/// pages within; a managed variable is laid out with pages of its own.
 pub fn own_pages(base: usize) -> Option<(usize, usize)> {
     let table = TABLE
         .read()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    match &table.by_base.get(&base)?.backing {
-        Backing::Guarded { mapping } => Some((mapping.start(), mapping.end())),
-        _ => None,
-    }
+    let entry = table.by_base.get(&base)?;
+    let end = base + entry.view.bytes;
+    let page_bytes = crate::mapping::page_bytes();
+    let pages = match (&entry.backing, entry.view.kind) {
+        (Backing::Guarded { mapping }, _) => (mapping.start(), mapping.end()),
+        (_, MemoryKind::ManagedVariable) if base % page_bytes == 0 => {
+            (base, end.next_multiple_of(page_bytes))
+        }
+        (_, MemoryKind::Registered) => (base.next_multiple_of(page_bytes), end - end % page_bytes),
+        _ => return None,
+    };
+    (pages.0 < pages.1).then_some(pages)
 }
 
 /// Allocates `bytes` zero bytes. Errors: `cudaErrorMemoryAllocation` when the machine has less.
@@ -308,6 +317,7 @@ pub fn register_host(base: usize, bytes: usize, flags: u32) -> CudaResult {
     if table.overlaps(base, bytes) {
         return Err(CudaError::HOST_MEMORY_ALREADY_REGISTERED);
     }
+    check::streams::allocated(MemoryKind::Registered);
     let ordinal = table.next_ordinal;
     table.next_ordinal += 1;
     let kind = MemoryKind::Registered;
@@ -382,6 +392,9 @@ pub fn register_variable(base: usize, bytes: usize, kind: MemoryKind, name: &str
     let mut table = write();
     if bytes == 0 || table.overlaps(base, bytes) {
         return;
+    }
+    if kind == MemoryKind::ManagedVariable {
+        check::streams::allocated(kind);
     }
     let ordinal = VARIABLE_ORDINAL + table.variables;
     table.variables += 1;

@@ -344,6 +344,14 @@ impl Value {
         })
     }
 
+    /// A constant structure of these constants.
+    pub(super) fn structure(module: &Module, values: &[Value]) -> Value {
+        let context = module.get_context().as_ctx_ref();
+        let mut raw: Vec<LLVMValueRef> = values.iter().map(|value| value.0).collect();
+        // SAFETY: pointer and length describe `raw`.
+        Value(unsafe { LLVMConstStructInContext(context, raw.as_mut_ptr(), raw.len() as u32, 0) })
+    }
+
     /// Adds a constant table of addresses that only its module sees.
     pub(super) fn add_private_table(module: &Module, name: &str, addresses: &[Value]) -> Value {
         let element = Type::pointer(module, 0);

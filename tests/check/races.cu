@@ -2,6 +2,7 @@
 // lines name the places that messages have.
 #include <cooperative_groups.h>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace cg = cooperative_groups;
@@ -268,6 +269,8 @@ static void launch_in_clusters(void (*kernel)(Arguments...), int blocks, int thr
     cudaLaunchKernelEx(&configuration, kernel, arguments...);
 }
 
+__managed__ int shared_by_name[64], beside;
+
 int main(int argc, char **argv) {
     const char *race = argc > 1 ? argv[1] : "";
     auto is = [&](const char *name) { return strcmp(race, name) == 0; };
@@ -356,6 +359,22 @@ int main(int argc, char **argv) {
     if (is("staging")) pinned[1] = kept;
     cudaStreamSynchronize(one);
     pinned[1] = kept;
+    fill<<<1, 64>>>(shared_by_name, 8);
+    beside += 1;
+    if (is("variable")) shared_by_name[7] += 1;
+    cudaDeviceSynchronize();
+    shared_by_name[7] += 1;
+    // Only the whole pages of it are looked at.
+    int *registered = static_cast<int *>(aligned_alloc(4096, 3 * 4096));
+    memset(registered, 0, 3 * 4096);
+    cudaHostRegister(registered + 512, 2 * 4096, cudaHostRegisterDefault);
+    fill<<<1, 64>>>(registered + 1024, 9);
+    registered[512] += registered[2048 + 64];
+    if (is("registered")) registered[1024 + 63] += 1;
+    cudaDeviceSynchronize();
+    registered[1024 + 63] += 1;
+    cudaHostUnregister(registered + 512);
+    free(registered);
     cudaFreeHost(pinned);
     cudaFree(managed);
     last_launch.memory = out;

@@ -347,6 +347,21 @@ const SHARED_RACES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "variable",
+        &[
+            "race between host and device: the host",
+            "byte 28 of the variable shared_by_name",
+            "which kernel fill, at {fill} wrote",
+        ],
+    ),
+    (
+        "registered",
+        &[
+            "the host writes byte 2300 of allocation",
+            "which kernel fill, at {fill} wrote",
+        ],
+    ),
+    (
         "pinned",
         &[
             "the host reads byte 252 of allocation",

@@ -4,16 +4,16 @@
 //! Between calls of the runtime, the pages of managed and pinned memory that an operation has touched are closed to
 //! the host until it has waited for that operation: where the operation wrote, to all accesses, else to stores. An
 //! access to them arrives as a fault. It is a race when its byte is one that the operation touched; else the page
-//! is opened until the next call. Managed variables, memory that the program registered and allocations without pages
-//! of their own are not looked at.
+//! is opened until the next call. Allocations without pages of their own are not looked at, nor the first and last
+//! pages of memory that the program registered, where these hold something else.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::at;
 use super::streams::{self, Source};
+use super::{allocation_name, at};
 use crate::memory::{self, MemoryKind};
 use crate::{mapping, termination};
 
@@ -158,7 +158,13 @@ pub(super) fn touched(
 
 /// Whether a kind of memory is the host's as well, in pages of its own.
 pub(super) fn sees(kind: MemoryKind) -> bool {
-    matches!(kind, MemoryKind::Managed | MemoryKind::Pinned)
+    matches!(
+        kind,
+        MemoryKind::Managed
+            | MemoryKind::ManagedVariable
+            | MemoryKind::Pinned
+            | MemoryKind::Registered
+    )
 }
 
 /// A thread of the host has faulted. Ends the program where that is a race; else opens the page, or says that
@@ -184,8 +190,9 @@ pub fn faulted(address: usize, writes: bool, instruction: usize) -> bool {
         let verb = if writes { "writes" } else { "reads" };
         let did = if part.wrote { "wrote" } else { "read" };
         termination::fail(&format!(
-            "race between host and device: the host {verb} byte {byte} of allocation {ordinal}{}, which {} {did}; \
+            "race between host and device: the host {verb} byte {byte} of {}{}, which {} {did}; \
              the host has not waited for that",
+            allocation_name(awaited.base, *ordinal),
             // The instruction itself, not one behind a call.
             at(instruction.saturating_add(1)),
             part.source.describe(),

@@ -12,7 +12,7 @@ use std::mem::ManuallyDrop;
 
 use self::order::Order;
 use self::shadow::{Shadow, Unit, Visit, Visits};
-use super::{Checked, at, place_of, streams, thread_of};
+use super::{Checked, allocation_name, at, place_of, streams, thread_of};
 use crate::execution::block::BlockState;
 use crate::execution::grid;
 use crate::execution::warp::WARP_LANES;
@@ -396,7 +396,10 @@ fn report(race: &Race) -> ! {
         one_cluster,
     } = race;
     let what = match (checked.place, owner) {
-        (Some(place), _) => format!("byte {offset} of allocation {}", place.ordinal),
+        (Some(place), _) => {
+            let allocation = allocation_name(place.base, place.ordinal);
+            format!("byte {offset} of {allocation}")
+        }
         (None, Some(owner)) => format!("byte {offset} of shared memory of {owner}"),
         (None, None) => format!("byte {offset} of shared memory"),
     };

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use super::{at, host};
+use super::{allocation_name, at, host};
 use crate::environment::settings;
 use crate::memory::{MemoryKind, Place, place};
 use crate::termination;
@@ -298,7 +298,7 @@ pub fn touches(place: &Place, [from, to]: [usize; 2], access: Access, source: So
     });
     if let Some(other) = unordered {
         report(
-            allocation,
+            &allocation_name(place.base, allocation),
             from.max(other.from),
             access,
             &source,
@@ -350,7 +350,7 @@ fn join(clock: &mut Clock, other: &Clock) {
 }
 
 fn report(
-    allocation: u32,
+    allocation: &str,
     byte: usize,
     access: Access,
     source: &Source,
@@ -362,7 +362,7 @@ fn report(
         stream => format!("stream {stream}"),
     };
     termination::fail(&format!(
-        "race between streams: {} on {} {} byte {byte} of allocation {allocation}, which {} on {} {}; neither \
+        "race between streams: {} on {} {} byte {byte} of {allocation}, which {} on {} {}; neither \
          an event nor the host orders them",
         source.describe(),
         name(stream),

@@ -5,7 +5,7 @@ use super::entry::{Entries, argument_offsets, argument_sizes};
 use super::shared::KernelShared;
 use super::{CpuImageRequest, Lowered, Variant};
 use crate::codegen::CodegenError;
-use crate::codegen::ir::Value;
+use crate::codegen::ir::{Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use sirius_abi::{
@@ -84,17 +84,25 @@ pub(super) fn host_variables(
         }
         let ty = old.value_type();
         let symbol = format!("{}.variable.{name}", request.symbol);
-        let new = Value::add_global(module, &symbol, ty, 0);
-        new.set_alignment(old.alignment().max(ty.alignment(module)));
+        let managed = request.managed.contains(&name);
+        // The host may write a constant, so that it is none here.
+        let initial = (!old.is_declaration() && variant == Variant::Plain).then(|| {
+            let given = old.initializer().filter(|value| !value.is_undefined());
+            let value = given.unwrap_or(ty.zero());
+            match managed {
+                true => filling_pages(module, value),
+                false => value,
+            }
+        });
+        let new = Value::add_global(module, &symbol, initial.map_or(ty, Value::ty), 0);
+        let alignment = old.alignment().max(ty.alignment(module));
+        new.set_alignment(if managed {
+            alignment.max(PAGE_BYTES)
+        } else {
+            alignment
+        });
         new.set_hidden();
-        if !old.is_declaration() && variant == Variant::Plain {
-            // The host may write a constant, so that it is none here.
-            new.set_initializer(Some(
-                old.initializer()
-                    .filter(|value| !value.is_undefined())
-                    .unwrap_or(ty.zero()),
-            ));
-        }
+        new.set_initializer(initial);
         let replacement = if space == 0 {
             new
         } else {
@@ -104,7 +112,7 @@ pub(super) fn host_variables(
             rows.push(VariableEntry {
                 bytes: ty.allocation_bytes(module),
                 constant,
-                managed: request.managed.contains(&name),
+                managed,
                 name,
                 symbol,
             });
@@ -113,6 +121,18 @@ pub(super) fn host_variables(
         old.delete_global();
     }
     rows
+}
+
+/// A managed variable has pages of its own: the runtime closes them to the host while a kernel may use the variable,
+/// to find races between the two.
+const PAGE_BYTES: u32 = 4096;
+
+/// A value with as many zero bytes behind it as fill its last page.
+fn filling_pages(module: &Module, value: Value) -> Value {
+    let page_bytes = u64::from(PAGE_BYTES);
+    let bytes = value.ty().allocation_bytes(module);
+    let rest = Type::integer(module, 8).array(bytes.next_multiple_of(page_bytes) - bytes);
+    Value::structure(module, &[value, rest.zero()])
 }
 
 /// The tables and the `CpuImage`, as a module to be linked with the code.
