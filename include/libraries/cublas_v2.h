@@ -241,6 +241,37 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
     strideB, const void *beta, void *C, cudaDataType Ctype, int ldc, long long int strideC, int
     batchCount, cublasComputeType_t computeType, cublasGemmAlgo_t algo);
 
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t
+    transb, int m, int n, int k, const void *alpha, const void *const Aarray[], cudaDataType Atype,
+    int lda, const void *const Barray[], cudaDataType Btype, int ldb, const void *beta, void *const
+    Carray[], cudaDataType Ctype, int ldc, int batchCount, cublasComputeType_t computeType,
+    cublasGemmAlgo_t algo);
+
+cublasStatus_t cublasSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+    const float *alpha, const float *const Aarray[], int lda, const float *const xarray[], int incx,
+    const float *beta, float *const yarray[], int incy, int batchCount);
+cublasStatus_t cublasSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+    const float *alpha, const float *A, int lda, long long int strideA, const float *x, int incx,
+    long long int stridex, const float *beta, float *y, int incy, long long int stridey, int batchCount);
+cublasStatus_t cublasDgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+    const double *alpha, const double *const Aarray[], int lda, const double *const xarray[], int incx,
+    const double *beta, double *const yarray[], int incy, int batchCount);
+cublasStatus_t cublasDgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+    const double *alpha, const double *A, int lda, long long int strideA, const double *x, int incx,
+    long long int stridex, const double *beta, double *y, int incy, long long int stridey, int batchCount);
+cublasStatus_t cublasCgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+    const cuComplex *alpha, const cuComplex *const Aarray[], int lda, const cuComplex *const xarray[], int incx,
+    const cuComplex *beta, cuComplex *const yarray[], int incy, int batchCount);
+cublasStatus_t cublasCgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+    const cuComplex *alpha, const cuComplex *A, int lda, long long int strideA, const cuComplex *x, int incx,
+    long long int stridex, const cuComplex *beta, cuComplex *y, int incy, long long int stridey, int batchCount);
+cublasStatus_t cublasZgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+    const cuDoubleComplex *alpha, const cuDoubleComplex *const Aarray[], int lda, const cuDoubleComplex *const xarray[], int incx,
+    const cuDoubleComplex *beta, cuDoubleComplex *const yarray[], int incy, int batchCount);
+cublasStatus_t cublasZgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
+    const cuDoubleComplex *alpha, const cuDoubleComplex *A, int lda, long long int strideA, const cuDoubleComplex *x, int incx,
+    long long int stridex, const cuDoubleComplex *beta, cuDoubleComplex *y, int incy, long long int stridey, int batchCount);
+
 cublasStatus_t cublasStrsm(cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,
     cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const float *alpha, const float
     *A, int lda, float *B, int ldb);
@@ -359,6 +390,17 @@ static inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation
   return status != CUBLAS_STATUS_SUCCESS ? status
       : cublasGemmEx(handle, transa, transb, m, n, k, alpha, A, Atype, lda, B, Btype, ldb, beta, C,
                      Ctype, ldc, compute, algo);
+}
+static inline cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
+    cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *const Aarray[],
+    cudaDataType Atype, int lda, const void *const Barray[], cudaDataType Btype, int ldb, const void
+    *beta, void *const Carray[], cudaDataType Ctype, int ldc, int batchCount, cudaDataType
+    computeType, cublasGemmAlgo_t algo) {
+  cublasComputeType_t compute;
+  const cublasStatus_t status = siriusComputeType(computeType, &compute);
+  return status != CUBLAS_STATUS_SUCCESS ? status
+      : cublasGemmBatchedEx(handle, transa, transb, m, n, k, alpha, Aarray, Atype, lda, Barray,
+                            Btype, ldb, beta, Carray, Ctype, ldc, batchCount, compute, algo);
 }
 static inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t
     transa, cublasOperation_t transb, int m, int n, int k, const void *alpha, const void *A,

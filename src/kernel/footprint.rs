@@ -91,6 +91,9 @@ fn bound(
             // Constants of bounds that have the same symbols compare, the rest is left to run time.
             if !loosest.contains(&bounds) {
                 absorb(&mut loosest, bounds, from_above);
+                if loosest.len() > MOST_BOUNDS {
+                    return None;
+                }
             }
         }
     }
@@ -115,6 +118,10 @@ fn bound(
         })?
 }
 
+/// Bounds of one target that no other makes superfluous. A launch that asks for more of them takes longer by that than it
+/// gains; nothing is known of what the kernel touches then.
+const MOST_BOUNDS: usize = 64;
+
 /// Adds bounds unless others are looser in every launch.
 fn absorb(loosest: &mut Vec<Vec<Polynomial>>, bounds: Vec<Polynomial>, from_above: bool) {
     let looser = |a: &[Polynomial], b: &[Polynomial]| {
@@ -129,5 +136,24 @@ fn absorb(loosest: &mut Vec<Vec<Polynomial>>, bounds: Vec<Polynomial>, from_abov
         return;
     }
     loosest.retain(|known| !looser(&bounds, known));
+    if let [bound] = bounds.as_slice() {
+        // One of the two that it lies between is at least as loose, whichever that is.
+        let single =
+            |known: &Vec<Polynomial>| matches!(known.as_slice(), [_]).then(|| known[0].clone());
+        let singles: Vec<Polynomial> = loosest.iter().filter_map(single).collect();
+        let mut pairs = singles
+            .iter()
+            .enumerate()
+            .flat_map(|(place, one)| singles[place + 1..].iter().map(move |other| (one, other)));
+        if pairs.any(|(one, other)| bound.is_between(one, other)) {
+            return;
+        }
+        loosest.retain(|known| match known.as_slice() {
+            [known] => !singles
+                .iter()
+                .any(|other| known != other && known.is_between(bound, other)),
+            _ => true,
+        });
+    }
     loosest.push(bounds);
 }

@@ -105,6 +105,25 @@ impl Polynomial {
         Some(())
     }
 
+    /// Whether it lies between two others, whatever the symbols stand for: it is on the line from one to the other.
+    pub fn is_between(&self, one: &Self, other: &Self) -> bool {
+        let (Some(part), Some(span)) = (self.subtract(one), other.subtract(one)) else {
+            return false;
+        };
+        let coefficient =
+            |of: &Self, factors| i128::from(of.terms.get(factors).copied().unwrap_or(0));
+        let Some((factors, whole)) = span.terms.first_key_value() else {
+            return part.terms.is_empty();
+        };
+        let (share, whole) = (coefficient(&part, factors), i128::from(*whole));
+        let is_within = share * whole.signum() >= 0 && share.abs() <= whole.abs();
+        let mut all = part.terms.keys().chain(span.terms.keys());
+        is_within
+            && all.all(|factors| {
+                coefficient(&part, factors) * whole == coefficient(&span, factors) * share
+            })
+    }
+
     /// Multiple; `None` when a coefficient leaves 64 bits.
     pub fn scale(&self, factor: i64) -> Option<Self> {
         if factor == 0 {
@@ -338,5 +357,39 @@ fn expression_range(expression: &Expression<KernelSymbol>) -> (i128, i128) {
             let (a, b) = pair(a, b);
             (a.0.max(b.0), a.1.max(b.1))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Polynomial;
+    use crate::affine::Axis;
+    use crate::kernel::KernelSymbol;
+
+    #[test]
+    fn what_lies_between() {
+        let [n, m] =
+            [Axis::X, Axis::Y].map(|axis| Polynomial::symbol(KernelSymbol::GridSize(axis)));
+        let of = |of_n, of_m, constant| {
+            let sum = n.scale(of_n).and_then(|sum| sum.plus(&m, of_m));
+            sum.and_then(|sum| sum.plus(&Polynomial::constant(constant), 1))
+                .expect("small")
+        };
+        let (one, other) = (of(2, 1, 4), of(8, -2, 16));
+        for (between, expected) in [
+            (of(2, 1, 4), true),
+            (of(4, 0, 8), true),
+            (of(6, -1, 12), true),
+            (of(8, -2, 16), true),
+            (of(0, 2, 0), false),
+            (of(10, -3, 20), false),
+            (of(4, 0, 9), false),
+            (of(4, 1, 8), false),
+            (of(4, 0, 0), false),
+        ] {
+            assert_eq!(between.is_between(&one, &other), expected, "{between:?}");
+            assert_eq!(between.is_between(&other, &one), expected, "{between:?}");
+        }
+        assert!(one.is_between(&one, &one) && !other.is_between(&one, &one));
     }
 }

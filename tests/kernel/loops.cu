@@ -466,7 +466,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   must read arg1[4tx + 4q0 - 4p2 + 4p3 .. +4] : true
 //>   must write arg0[4tx + 4q0 - 4p2 + 4p3 .. +4] : true
 //>   writes arg0 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3))
-//>   reads arg1 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 12*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3))
+//>   reads arg1 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 12*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3))
 //>   requires 0 <= arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 0 <= arg2 - 2

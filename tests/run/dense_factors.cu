@@ -129,6 +129,9 @@ template <typename T> struct Calls;
     static constexpr auto getriBatched = cublas##L##getriBatched;                                                      \
     static constexpr auto matinvBatched = cublas##L##matinvBatched;                                                    \
     static constexpr auto gelsBatched = cublas##L##gelsBatched;                                                        \
+    static constexpr auto gemvBatched = cublas##L##gemvBatched;                                                        \
+    static constexpr auto gemvStridedBatched = cublas##L##gemvStridedBatched;                                          \
+    static constexpr auto type = sizeof(T) == sizeof(R) ? CUDA_R_64F : CUDA_C_64F;                                     \
   }
 CALLS(double, double, D, ormqr, orgqr, syevd);
 CALLS(cuDoubleComplex, double, Z, unmqr, ungqr, heevd);
@@ -290,6 +293,42 @@ template <typename T> static void factors(cusolverDnHandle_t solver, cublasHandl
     for (int j = 0; j < N; j++) stretched[j * N + i] *= w[j];
   check("A * V", distance(product(positive, vectors, N, N, N), stretched), 1e-8);
   for (int i = 1; i < N; i++) check("ascending", w[i - 1].real() - w[i].real(), 0);
+
+  // The same by functions that are told the types.
+  cusolverDnParams_t params;
+  SUCCEED(cusolverDnCreateParams(&params));
+  SUCCEED(cusolverDnSetAdvOptions(params, CUSOLVERDN_GETRF, CUSOLVER_ALG_0));
+  size_t bytes = 0, host_bytes = 1;
+  T *dx = on_device<T>(positive);
+  Real *dxw = on_device<Real>(Matrix(N));
+  const auto vectors_too = CUSOLVER_EIG_MODE_VECTOR;
+  SUCCEED(cusolverDnXsyevd_bufferSize(solver, params, vectors_too, CUBLAS_FILL_MODE_UPPER, N, C::type, dx, N, CUDA_R_64F, dxw,
+                                      C::type, &bytes, &host_bytes));
+  SUCCEED(cusolverDnXsyevd(solver, params, vectors_too, CUBLAS_FILL_MODE_UPPER, N, C::type, dx, N, CUDA_R_64F, dxw, C::type,
+                           work, WORK, nullptr, host_bytes, info));
+  told();
+  check("vectors by types", distance(back(dx, N * N), vectors), 0);
+  check("values by types", distance(back(dxw, N), w), 0);
+  if (cusolverDnXsyevd(solver, params, vectors_too, CUBLAS_FILL_MODE_UPPER, N, C::type, dx, N, CUDA_R_32F, dxw, C::type, work,
+                       WORK, nullptr, 0, info) == CUSOLVER_STATUS_SUCCESS)
+    printf("values of another type\n"), failures++;
+  T *dxa = on_device<T>(positive), *dxb = on_device<T>(b);
+  SUCCEED(cusolverDnXpotrf_bufferSize(solver, params, CUBLAS_FILL_MODE_LOWER, N, C::type, dxa, N, C::type, &bytes, &host_bytes));
+  SUCCEED(cusolverDnXpotrf(solver, params, CUBLAS_FILL_MODE_LOWER, N, C::type, dxa, N, C::type, work, bytes, nullptr, host_bytes,
+                           info));
+  SUCCEED(cusolverDnXpotrs(solver, params, CUBLAS_FILL_MODE_LOWER, N, 3, C::type, dxa, N, C::type, dxb, N, info));
+  check("potrs by types", distance(product(positive, back(dxb, N * 3), N, N, 3), b));
+  SUCCEED(cusolverDnDestroyParams(params));
+
+  // Matrices with vectors, two with one call: columns 0 and 1 of `b`, then 1 and 2.
+  T *da = on_device<T>(a), *dvectors = on_device<T>(b), *sums = on_device<T>(Matrix(N * 4)), once, nothing;
+  put(once, 1), put(nothing, 0);
+  SUCCEED(C::gemvBatched(blas, CUBLAS_OP_N, N, N, &once, addresses<T>({da, da}), N, addresses<T>({dvectors, dvectors + N}), 1,
+                         &nothing, addresses<T>({sums, sums + N}), 1, 2));
+  SUCCEED(C::gemvStridedBatched(blas, CUBLAS_OP_N, N, N, &once, da, N, 0, dvectors + N, 1, N, &nothing, sums + 2 * N, 1, N, 2));
+  Matrix columns = product(a, b, N, N, 3), summed = back(sums, N * 4);
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < 4; j++) check("gemv", std::abs(summed[j * N + i] - columns[(j - j / 2) * N + i]));
 }
 
 int main() {

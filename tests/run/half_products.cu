@@ -69,6 +69,28 @@ int main() {
     for (int j = 0; j < N; j++)
       for (int i = 0; i < M; i++)
         check("float", floats[(batch * N + j) * M + i], expected(batch, i, j) + 1.5, 1e-4);
+  // The same by addresses on the device.
+  const void *pointers[3 * BATCH];
+  for (int batch = 0; batch < BATCH; batch++) {
+    pointers[batch] = a + batch * M * K;
+    pointers[BATCH + batch] = b + batch * K * N;
+    pointers[2 * BATCH + batch] = sums + batch * M * N;
+  }
+  const void **places;
+  cudaMalloc(&places, sizeof pointers);
+  cudaMemcpy(places, pointers, sizeof pointers, cudaMemcpyHostToDevice);
+  check("GemmBatchedEx",
+        cublasGemmBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, M, N, K, &one, places, CUDA_R_16F, M, places + BATCH, CUDA_R_16F, N,
+                            &one, (void **)(places + 2 * BATCH), CUDA_R_32F, M, BATCH, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+        0, 0);
+  cudaMemcpy(floats.data(), sums, c_count * sizeof(float), cudaMemcpyDeviceToHost);
+  for (int batch = 0; batch < BATCH; batch++)
+    for (int j = 0; j < N; j++)
+      for (int i = 0; i < M; i++)
+        check("float of addresses", floats[(batch * N + j) * M + i], 2 * expected(batch, i, j) + 1.5, 1e-4);
+  // Addresses differ from run to run.
+  cudaMemset(places, 0, sizeof pointers);
+  cudaFree(places);
   // bfloat16.
   std::vector<__nv_bfloat16> small(4), product(1);
   for (int i = 0; i < 4; i++) small[i] = __float2bfloat16(i + 1.0f);

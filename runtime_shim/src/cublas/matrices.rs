@@ -93,10 +93,7 @@ macro_rules! matrix_functions {
             ) {
                 handle::in_order(handle)?;
                 let product = Product { operations: [a_operation, b_operation], m, n, k, alpha, beta };
-                let count = usize::try_from(count).map_err(|_| BlasError::INVALID_VALUE)?;
-                for array in [a.cast(), b.cast(), c.cast::<c_void>()] {
-                    super::check(array, count * size_of::<usize>())?;
-                }
+                let count = super::check_arrays([a.cast(), b.cast(), c.cast()], count)?;
                 for index in 0..count {
                     // SAFETY: as above; the arrays were checked.
                     unsafe {
@@ -209,20 +206,50 @@ cublas_functions! {
         _algorithm: c_int,
     ) {
         handle::in_order(handle)?;
-        let (a, b, c) = ((a, a_leading, 0), (b, b_leading, 0), (c.cast_const(), c_leading, 0));
+        let matrices = [(a, a_leading, 0), (b, b_leading, 0), (c.cast_const(), c_leading, 0)];
         let operations = [a_operation, b_operation];
-        check_types([a_type, b_type, c_type], [a.1, b.1], compute_type)?;
-        if mixed::takes([a_type, b_type, c_type]) {
-            // SAFETY: the program passes scalars of that type or null.
-            let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };
-            return mixed::product(operations, [m, n, k], scalars, [a, b, c], [a_type, b_type, c_type], 1);
+        let types = [a_type, b_type, c_type];
+        // SAFETY: the program passes scalars of the type that is named, or null; the same below.
+        unsafe { named(operations, [m, n, k], [alpha, beta], matrices, types, compute_type) }
+    }
+
+    /// The same for matrices whose addresses stand in arrays on the device.
+    fn cublasGemmBatchedEx(
+        handle: *mut c_void,
+        a_operation: u32,
+        b_operation: u32,
+        m: c_int,
+        n: c_int,
+        k: c_int,
+        alpha: *const c_void,
+        a: *const *const c_void,
+        a_type: u32,
+        a_leading: c_int,
+        b: *const *const c_void,
+        b_type: u32,
+        b_leading: c_int,
+        beta: *const c_void,
+        c: *const *mut c_void,
+        c_type: u32,
+        c_leading: c_int,
+        count: c_int,
+        compute_type: u32,
+        _algorithm: c_int,
+    ) {
+        handle::in_order(handle)?;
+        let operations = [a_operation, b_operation];
+        let types = [a_type, b_type, c_type];
+        let count = super::check_arrays([a.cast(), b.cast(), c.cast()], count)?;
+        for index in 0..count {
+            // SAFETY: as above; the arrays were checked.
+            unsafe {
+                let (a, b) = (a.add(index).read(), b.add(index).read());
+                let c = c.add(index).read().cast_const();
+                let matrices = [(a, a_leading, 0), (b, b_leading, 0), (c, c_leading, 0)];
+                named(operations, [m, n, k], [alpha, beta], matrices, types, compute_type)?;
+            }
         }
-        if whole_numbers::takes([a_type, b_type, c_type]) {
-            // SAFETY: as above.
-            return unsafe { whole_numbers::product(operations, [m, n, k], [alpha, beta], [a, b, c, c], 1) };
-        }
-        // SAFETY: as above.
-        unsafe { typed(operations, [m, n, k], [alpha, beta], [a, b, c], [a_type, b_type, c_type], 1) }
+        Ok(())
     }
 
     /// The same for matrices at equal distances.
@@ -268,6 +295,34 @@ cublas_functions! {
         // SAFETY: as above.
         unsafe { typed(operations, [m, n, k], [alpha, beta], [a, b, c], types, count) }
     }
+}
+
+/// One product whose types are named.
+///
+/// # Safety
+/// As for [`Product::run`].
+unsafe fn named(
+    operations: [u32; 2],
+    extents: [c_int; 3],
+    [alpha, beta]: [*const c_void; 2],
+    matrices: [Batch<c_void>; 3],
+    types: [u32; 3],
+    compute_type: u32,
+) -> BlasResult {
+    check_types(types, [matrices[0].1, matrices[1].1], compute_type)?;
+    if mixed::takes(types) {
+        // SAFETY: as the caller promises.
+        let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };
+        return mixed::product(operations, extents, scalars, matrices, types, 1);
+    }
+    let scalars = [alpha, beta];
+    if whole_numbers::takes(types) {
+        let [a, b, c] = matrices;
+        // SAFETY: as the caller promises.
+        return unsafe { whole_numbers::product(operations, extents, scalars, [a, b, c, c], 1) };
+    }
+    // SAFETY: as the caller promises.
+    unsafe { typed(operations, extents, scalars, matrices, types, 1) }
 }
 
 /// # Safety

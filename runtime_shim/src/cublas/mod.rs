@@ -7,7 +7,7 @@
 //! `CUBLAS_STATUS_EXECUTION_FAILED` with a sentence on stderr. Work is done in order of the handle's
 //! stream, before the call returns. A function that is not here is missing when the program is linked.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 use nalgebra::DMatrix;
 
@@ -23,6 +23,7 @@ macro_rules! cublas_functions {
     };
 }
 
+pub mod batches;
 pub mod complex_matrices;
 pub mod complex_vectors;
 pub mod extended;
@@ -328,6 +329,15 @@ fn check(start: *const c_void, bytes: usize) -> BlasResult {
         Some(place) if bytes <= place.bytes - (start - place.base) => Ok(()),
         _ => Err(BlasError::EXECUTION_FAILED),
     }
+}
+
+/// Arrays of `count` addresses on the device; gives the count.
+fn check_arrays<const N: usize>(arrays: [*const c_void; N], count: c_int) -> BlasResult<usize> {
+    let count = usize::try_from(count).map_err(|_| BlasError::INVALID_VALUE)?;
+    for array in arrays {
+        check(array, count * size_of::<usize>())?;
+    }
+    Ok(count)
 }
 
 /// `CUBLAS_OP_N`, `CUBLAS_OP_T`, `CUBLAS_OP_C`: whether the matrix is transposed.

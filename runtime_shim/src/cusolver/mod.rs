@@ -8,6 +8,7 @@
 mod factors;
 mod sparse;
 mod spectra;
+mod typed;
 
 use std::ffi::{c_int, c_void};
 
