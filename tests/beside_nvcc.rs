@@ -25,13 +25,18 @@ fn main() -> ExitCode {
 fn check(source: &Path) -> Result<(), Failed> {
     let place = tempfile::tempdir()?;
     let toolkit = find_toolkit(&|name| std::env::var(name).ok())?;
-    let (runs, architecture) = asked(source)?;
+    let (runs, options) = asked(source)?;
     let program = place.path().join("program");
     // Wheels have the shared runtime under its versioned name alone.
     let cudart = shared_cudart(&toolkit).ok_or("the toolkit has no shared runtime")?;
     std::os::unix::fs::symlink(cudart, place.path().join("libcudart.so"))?;
     let made = Command::new(toolkit.join("bin/nvcc"))
-        .args(["-std=c++17", "-cudart", "shared", &architecture])
+        .args(["-cudart", "shared"])
+        .args(
+            options
+                .iter()
+                .filter(|option| !option.starts_with("--sirius-")),
+        )
         .arg(source)
         .arg("-o")
         .arg(&program)

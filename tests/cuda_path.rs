@@ -34,11 +34,12 @@ fn main() -> ExitCode {
 
 fn check(source: &Path) -> Result<(), Failed> {
     let place = tempfile::tempdir()?;
-    let (runs, architecture) = asked(source)?;
+    let (runs, options) = asked(source)?;
     let own = place.path().join("own");
     build(
         compiler()
-            .args(["--sirius-device=cpu", "--sirius-fusion=off", &architecture])
+            .args(["--sirius-device=cpu", "--sirius-fusion=off"])
+            .args(&options)
             .args(quick_link::QUICK_LINK)
             .arg(source)
             .arg("-o")
@@ -49,7 +50,8 @@ fn check(source: &Path) -> Result<(), Failed> {
         let program = place.path().join(fusion);
         build(
             compiler()
-                .args(["--sirius-device=cuda", &architecture])
+                .arg("--sirius-device=cuda")
+                .args(&options)
                 // What clang makes of the source serves both programs.
                 .env("SIRIUS_FRONT_END_CACHE", place.path().join("front_end"))
                 .args(quick_link::QUICK_LINK)
@@ -72,7 +74,7 @@ fn check(source: &Path) -> Result<(), Failed> {
             if is_unfused {
                 unfused.push(found.clone());
             }
-            if found != expected && !(is_unfused && rounds_as_it_likes(source, &architecture)?) {
+            if found != expected && !(is_unfused && rounds_as_it_likes(source, &options)?) {
                 return Err(format!(
                     "fusion {fusion}, arguments {arguments:?}\n--- {whose}\n{}\n--- PTX\n{}",
                     String::from_utf8_lossy(&expected),
@@ -92,16 +94,12 @@ const APPROXIMATIONS: [&str; 13] = [
 ];
 
 /// Whether device code of a program calls one of them.
-fn rounds_as_it_likes(source: &Path, architecture: &str) -> Result<bool, Failed> {
+fn rounds_as_it_likes(source: &Path, options: &[String]) -> Result<bool, Failed> {
     let place = tempfile::tempdir()?;
     build(
         compiler()
-            .args([
-                "--sirius-device=cpu",
-                "--sirius-fusion=off",
-                architecture,
-                "-c",
-            ])
+            .args(["--sirius-device=cpu", "--sirius-fusion=off", "-c"])
+            .args(options)
             .env("SIRIUS_SAVE_DIR", place.path())
             .arg(source)
             .arg("-o")

@@ -135,7 +135,7 @@ pub fn own_pages(base: usize) -> Option<(usize, usize)> {
     let page_bytes = crate::mapping::page_bytes();
     let pages = match (&entry.backing, entry.view.kind) {
         (Backing::Guarded { mapping }, _) => (mapping.start(), mapping.end()),
-        (_, MemoryKind::ManagedVariable) if base % page_bytes == 0 => {
+        (_, MemoryKind::ManagedVariable) if base.is_multiple_of(page_bytes) => {
             (base, end.next_multiple_of(page_bytes))
         }
         (_, MemoryKind::Registered) => (base.next_multiple_of(page_bytes), end - end % page_bytes),

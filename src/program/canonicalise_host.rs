@@ -26,6 +26,10 @@ pub const HOST_PROMOTION: &str = "sroa,early-cse<memssa>,instcombine<no-verify-f
 pub const HOST_DEVIRTUALISATION: &str =
     "sroa,early-cse<memssa>,gvn,instcombine<no-verify-fixpoint>,simplifycfg";
 
+/// What makes functions of coroutines, one for each way into them. Until then a suspended coroutine looks like a function
+/// that goes on at once.
+const HOST_COROUTINES: &str = "coro-early,cgscc(coro-split),coro-cleanup";
+
 /// What makes the host code that drives the device canonical.
 pub const HOST_PIPELINE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
     simplifycfg,sroa,early-cse<memssa>,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
@@ -54,6 +58,9 @@ pub(super) fn canonicalise(
     outside: Outside,
 ) -> Result<HostVisibleMemory, ProgramError> {
     let machine = passes::host_machine()?;
+    if has_coroutines(host) {
+        passes::run(host, HOST_COROUTINES, &machine)?;
+    }
     // clang makes complete-object destructors aliases of base-object ones.
     ir::call_through_aliases(host);
     if outside.code {
@@ -94,6 +101,11 @@ pub(super) fn canonicalise(
     runtime_effects::declare(host, visible != HostVisibleMemory::Nothing);
     make_drivers_canonical(host, stubs, &machine)?;
     Ok(visible)
+}
+
+fn has_coroutines(host: &Module<'_>) -> bool {
+    let mut functions = host.get_functions();
+    functions.any(|function| function.get_name().to_bytes().starts_with(b"llvm.coro."))
 }
 
 /// Makes a canonical module canonical again in which calls through pointers were promoted, after `remove` took out

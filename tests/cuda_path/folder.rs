@@ -81,22 +81,25 @@ pub fn build(command: &mut Command) -> Result<(), Failed> {
     }
 }
 
-/// What the first lines of a program say: with which arguments it runs, and for which architecture it is.
-pub fn asked(source: &Path) -> Result<(Vec<Vec<String>>, String), Failed> {
+/// What the first lines of a program say: with which arguments it runs, and with which options it is built, those for
+/// its architecture among them.
+pub fn asked(source: &Path) -> Result<(Vec<Vec<String>>, Vec<String>), Failed> {
     let text = std::fs::read_to_string(source)?;
     let mut runs = Vec::new();
-    let mut architecture = "-arch=sm_80".to_owned();
+    let mut options = vec!["-arch=sm_80".to_owned()];
     for line in text.lines().take_while(|line| line.starts_with("//")) {
         if let Some(words) = line.strip_prefix("// arguments:") {
             runs.push(words.split_whitespace().map(str::to_owned).collect());
         } else if line.starts_with("// architecture: sm_90") || line.contains("-arch=sm_90") {
-            architecture = "-arch=sm_90".to_owned();
+            options[0] = "-arch=sm_90".to_owned();
+        } else if let Some(words) = line.strip_prefix("// built with:") {
+            options.extend(words.split_whitespace().map(str::to_owned));
         }
     }
     if runs.is_empty() {
         runs.push(Vec::new());
     }
-    Ok((runs, architecture))
+    Ok((runs, options))
 }
 
 /// Of the programs of the project one in so many, or in as many as `SIRIUS_TEST_ONE_IN` says, the first by `offset`.

@@ -502,8 +502,8 @@ impl Built {
         let always = lines.find_map(|line| line.strip_prefix("// built with: "));
         let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .arg(source)
-            .args(always.unwrap_or_default().split_whitespace())
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
+            .args(always.unwrap_or_default().split_whitespace())
             .args(QUICK_LINK)
             // What most of the programs need, unless they are about architectures.
             .args(
