@@ -39,7 +39,7 @@ const ERROR_NUMBER: usize = 1;
 const STREAM: usize = 2;
 
 /// A place in a memory object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target {
     /// Index into [`PointsTo::objects`].
     pub object: usize,

@@ -16,8 +16,9 @@ use super::cfg::ControlFlow;
 use super::host_ir::{HostModule, Opcode, Operand, Operation, Type};
 use super::memory::HostMemory;
 use super::points_to::{Offset, PointsTo, Target, Targets, is_memory_copy};
-use super::versions::{Location, Point, Version, Writers};
+use super::versions::{Location, Point, Version, Writers, Written};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Number of a host value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,6 +117,8 @@ pub struct Numbering<'a> {
     pub(super) halves: HashMap<(Symbol, bool), Symbol>,
     pub(super) writers: HashMap<usize, Writers>,
     pub(super) locations: HashMap<(usize, Symbol, u64), Location>,
+    /// Where so many bytes at some places may be written in a function, as far as places tell.
+    pub(super) written: HashMap<(usize, Targets, u64), Rc<Written>>,
 }
 
 /// Loads of copied structs are followed through so many copies.
@@ -138,6 +141,7 @@ impl<'a> Numbering<'a> {
             halves: HashMap::new(),
             writers: HashMap::new(),
             locations: HashMap::new(),
+            written: HashMap::new(),
         }
     }
 

@@ -8,7 +8,7 @@ use super::host_ir::{Opcode, Operand};
 use super::memory::Writes;
 use super::points_to::{PointsTo, Targets, UNKNOWN};
 use super::values::{Definition, Numbering, Symbol};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// How memory came to be what a load sees.
@@ -30,11 +30,18 @@ pub(super) struct Point {
 pub(super) struct Location {
     /// What its address may point to.
     pub(super) targets: Targets,
-    /// Instructions that may write it, ascending within each block.
-    pub(super) writers: HashMap<usize, Vec<usize>>,
-    pub(super) joins: BTreeSet<usize>,
+    pub(super) written: Rc<Written>,
     /// The versions at the starts of blocks that were asked for.
     starts: HashMap<usize, Version>,
+}
+
+/// Where some bytes of memory may be written in a function. Many addresses lead to the same bytes, as far as is known.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// Blocks and the instructions in them that may write the bytes, in order.
+    writers: Vec<(usize, usize)>,
+    /// Blocks where two of them may meet, in order.
+    joins: Vec<usize>,
 }
 
 /// The instructions of a function that may write host memory.
@@ -73,14 +80,16 @@ impl Writers {
         if unclear {
             return (0..self.all.len()).collect();
         }
-        let mut found = BTreeSet::new();
+        let mut found: Vec<usize> = Vec::new();
         for target in targets {
             found.extend(self.by_object.get(&target.object).into_iter().flatten());
         }
         let escaped = points_to.any_escaped(targets);
         let far = self.far.iter().copied();
         found.extend(far.filter(|index| escaped || self.all[*index].1.anywhere));
-        found.into_iter().collect()
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 }
 
@@ -108,18 +117,16 @@ impl Numbering<'_> {
         } = point;
         let mut passed = Vec::new();
         let found = loop {
-            let last = location
-                .writers
-                .get(&block)
-                .and_then(|writers| writers.iter().rev().find(|writer| **writer < limit));
-            if let Some(writer) = last {
+            let writers = &location.written.writers;
+            let before = writers.partition_point(|writer| *writer < (block, limit));
+            if let Some((_, writer)) = writers[..before].last().filter(|last| last.0 == block) {
                 break Version::Write(*writer);
             }
             if let Some(known) = location.starts.get(&block) {
                 break *known;
             }
             passed.push(block);
-            if location.joins.contains(&block) {
+            if location.written.joins.binary_search(&block).is_ok() {
                 break Version::Join(block);
             }
             match flow.immediate_dominator[block] {
@@ -134,62 +141,83 @@ impl Numbering<'_> {
     }
 
     fn location(
-        &self,
+        &mut self,
         function: usize,
         address: Symbol,
         targets: &Targets,
         bytes: u64,
     ) -> Location {
-        let host = self.facts.host;
-        let (flow, _) = &self.flows[&function];
-        let written = &self.writers[&function];
-        let mut writers: HashMap<usize, Vec<usize>> = HashMap::new();
-        for index in written.candidates(self.facts.points_to, targets) {
-            let (at, writes) = &written.all[index];
-            let instruction = &host.functions[function].instructions[*at];
-            if self.may_write(function, *at, writes, address, targets, bytes) {
-                writers.entry(instruction.block).or_default().push(*at);
+        let key = (function, targets.clone(), bytes);
+        let written = match self.written.get(&key) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let all = self.writers[&function].candidates(self.facts.points_to, targets);
+                let all = all.into_iter().filter_map(|index| {
+                    let (at, writes) = &self.writers[&function].all[index];
+                    let touches = writes.may_touch(self.facts.points_to, targets, bytes);
+                    touches.then_some(*at)
+                });
+                let found = Rc::new(self.writers_of(function, all.collect()));
+                self.written.insert(key, Rc::clone(&found));
+                found
             }
-        }
-        let mut joins = BTreeSet::new();
-        let mut work: Vec<usize> = writers.keys().copied().collect();
-        while let Some(block) = work.pop() {
-            for join in &flow.frontier[block] {
-                if joins.insert(*join) {
-                    work.push(*join);
-                }
+        };
+        let elsewhere = |(_, at): &(usize, usize)| self.is_elsewhere(function, *at, address, bytes);
+        let written = match written.writers.iter().any(elsewhere) {
+            false => written,
+            true => {
+                let others = written.writers.iter().filter(|each| !elsewhere(each));
+                Rc::new(self.writers_of(function, others.map(|(_, at)| *at).collect()))
             }
-        }
+        };
         Location {
             targets: targets.clone(),
-            writers,
-            joins,
+            written,
             starts: HashMap::new(),
         }
     }
 
-    fn may_write(
-        &self,
-        function: usize,
-        at: usize,
-        writes: &Writes,
-        address: Symbol,
-        targets: &Targets,
-        bytes: u64,
-    ) -> bool {
-        let instruction = &self.facts.host.functions[function].instructions[at];
-        // Two constant distances from one base that never changes.
-        if let Opcode::Store { stored, .. } = &instruction.opcode
-            && let Operand::Instruction(place) = instruction.operands[1]
-            && let Some(place) = self.values.get(&(function, place))
-            && self.varies_in(*place).is_none()
-            && let Some(distance) = self.distance(address, *place)
-        {
-            let end = i64::try_from(bytes).unwrap_or(i64::MAX);
-            let size = i64::try_from(stored.bytes()).unwrap_or(i64::MAX);
-            return distance < end && distance.saturating_add(size) > 0;
+    /// What these instructions may write.
+    fn writers_of(&self, function: usize, all: Vec<usize>) -> Written {
+        let instructions = &self.facts.host.functions[function].instructions;
+        let (flow, _) = &self.flows[&function];
+        let in_block = |at: usize| (instructions[at].block, at);
+        let mut writers: Vec<(usize, usize)> = all.into_iter().map(in_block).collect();
+        writers.sort_unstable();
+        let mut is_join = vec![false; flow.frontier.len()];
+        let mut joins = Vec::new();
+        let mut work: Vec<usize> = writers.iter().map(|(block, _)| *block).collect();
+        work.dedup();
+        while let Some(block) = work.pop() {
+            for join in &flow.frontier[block] {
+                if !std::mem::replace(&mut is_join[*join], true) {
+                    joins.push(*join);
+                    work.push(*join);
+                }
+            }
         }
-        writes.may_touch(self.facts.points_to, targets, bytes)
+        joins.sort_unstable();
+        Written { writers, joins }
+    }
+
+    /// Whether a store writes other bytes than those at an address: the two are constant distances from one base that never
+    /// changes.
+    fn is_elsewhere(&self, function: usize, at: usize, address: Symbol, bytes: u64) -> bool {
+        let instruction = &self.facts.host.functions[function].instructions[at];
+        let Opcode::Store { stored, .. } = &instruction.opcode else {
+            return false;
+        };
+        let Operand::Instruction(place) = instruction.operands[1] else {
+            return false;
+        };
+        let place = self.values.get(&(function, place)).copied();
+        let unchanging = place.filter(|place| self.varies_in(*place).is_none());
+        let Some(distance) = unchanging.and_then(|place| self.distance(address, place)) else {
+            return false;
+        };
+        let end = i64::try_from(bytes).unwrap_or(i64::MAX);
+        let size = i64::try_from(stored.bytes()).unwrap_or(i64::MAX);
+        distance >= end || distance.saturating_add(size) <= 0
     }
 
     pub(super) fn version_symbol(&mut self, function: usize, version: Version) -> Symbol {

@@ -6,7 +6,7 @@
 use super::Target;
 
 /// Where a pointer may point. Empty: nowhere that is known (null, or dead code).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Targets(Vec<Target>);
 
 impl Targets {
