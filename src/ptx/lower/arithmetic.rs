@@ -14,6 +14,11 @@ const DIVISOR: &str = "__sirius_divisor_i";
 impl Body<'_> {
     /// Lowers an instruction on integers; `false`: it is none of those.
     pub(super) fn integers(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
+        if let Some((ty @ ("u16x2" | "s16x2"), words)) =
+            (instruction.opcode.split_last()).map(|(ty, words)| (ty.as_str(), words))
+        {
+            return self.pair_of_integers(ty, words, &instruction.operands);
+        }
         let Some(scalar) = self
             .last_type(instruction)
             .filter(|scalar| scalar.is_integer())
@@ -85,6 +90,13 @@ impl Body<'_> {
                 let letter = if signed { 's' } else { 'u' };
                 self.intrinsic(ty, &format!("llvm.{letter}{name}.{ty}"), &[&left, &right])
             }
+            ([name @ ("min" | "max"), "relu"], [left, right]) if signed => {
+                let left = self.operand(left, scalar)?;
+                let right = self.operand(right, scalar)?;
+                let value = self.intrinsic(ty, &format!("llvm.s{name}.{ty}"), &[&left, &right]);
+                let zero = Value::constant(scalar.bits, 0);
+                self.intrinsic(ty, &format!("llvm.smax.{ty}"), &[&value, &zero])
+            }
             ([name @ ("shl" | "shr")], [source, places]) => {
                 let source = self.operand(source, scalar)?;
                 let places = self.operand(places, Scalar::of_bits(32))?;
@@ -120,6 +132,50 @@ impl Body<'_> {
             _ => value,
         };
         self.set(result, value, signed)?;
+        Ok(true)
+    }
+
+    /// `add.u16x2`, `min.s16x2`, `max.relu.s16x2`: an operation on both halves.
+    fn pair_of_integers(
+        &mut self,
+        ty: &str,
+        words: &[String],
+        operands: &[Operand],
+    ) -> Result<bool, PtxError> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let [result, left, right] = operands else {
+            return Ok(false);
+        };
+        let letter = if ty == "s16x2" { 's' } else { 'u' };
+        let mut halves = Vec::new();
+        for operand in [left, right] {
+            let word = self.operand(operand, Scalar::of_bits(32))?;
+            let pair = self.op(word.ty, &format!("bitcast {word} to <2 x i16>"));
+            halves.push(pair.text);
+        }
+        let word = Type::Int(32);
+        let list = format!("<2 x i16> {}, <2 x i16> {}", halves[0], halves[1]);
+        let mut pair = match words.as_slice() {
+            ["add"] => self.op(word, &format!("add <2 x i16> {}, {}", halves[0], halves[1])),
+            [name @ ("min" | "max")] | [name @ ("min" | "max"), "relu"] => {
+                let function = format!("llvm.{letter}{name}.v2i16");
+                self.made.declare(format!(
+                    "declare <2 x i16> @{function}(<2 x i16>, <2 x i16>)"
+                ));
+                self.op(word, &format!("call <2 x i16> @{function}({list})"))
+            }
+            _ => return Ok(false),
+        };
+        if words.contains(&"relu") {
+            let function = "llvm.smax.v2i16";
+            self.made.declare(format!(
+                "declare <2 x i16> @{function}(<2 x i16>, <2 x i16>)"
+            ));
+            let list = format!("<2 x i16> {}, <2 x i16> zeroinitializer", pair.text);
+            pair = self.op(word, &format!("call <2 x i16> @{function}({list})"));
+        }
+        let value = self.op(word, &format!("bitcast <2 x i16> {} to i32", pair.text));
+        self.set(result, value, false)?;
         Ok(true)
     }
 

@@ -79,6 +79,35 @@ impl Body<'_> {
                 _,
             )
             | ("griddepcontrol", _) => Ok(()),
+            ("stacksave", [result]) => {
+                let name = "llvm.stacksave.p0";
+                self.made.declare(format!("declare ptr @{name}()"));
+                let top = self.op(Type::Pointer(0), &format!("call ptr @{name}()"));
+                let address = self.address_of(&top);
+                self.set(result, address, false)
+            }
+            ("stackrestore", [top]) => {
+                let name = "llvm.stackrestore.p0";
+                self.made.declare(format!("declare void @{name}(ptr)"));
+                let top = self.operand(top, Scalar::of_bits(64))?;
+                let top = self.as_type(top, Type::Pointer(0));
+                self.emit(&format!("call void @{name}({top})"));
+                Ok(())
+            }
+            ("alloca", [result, bytes, alignment @ ..]) => {
+                let bytes = self.operand(bytes, Scalar::of_bits(64))?;
+                let alignment = match alignment {
+                    [] => 8,
+                    [Operand::Integer(alignment)] => *alignment,
+                    _ => return self.wrong("an alignment is expected"),
+                };
+                let place = self.op(
+                    Type::Pointer(0),
+                    &format!("alloca i8, {bytes}, align {alignment}"),
+                );
+                let address = self.address_of(&place);
+                self.set(result, address, false)
+            }
             ("call", _) => self.call(instruction),
             ("mov", [result, source]) => self.move_value(instruction, result, source),
             ("cvta", [result, source]) => self.convert_address(instruction, result, source),
