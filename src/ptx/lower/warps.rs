@@ -38,6 +38,15 @@ impl Body<'_> {
                 let mask = self.operand(&rest[3], WORD)?;
                 self.shuffle(&format!("sync.{mode}"), result, &[mask, value, lane, clamp])?;
             }
+            // Which lanes shuffle is not said: all that are there.
+            (["shfl", mode, "b32"], [result @ Operand::Pair(..), value, lane, clamp]) => {
+                let mask = self.together("i32", "llvm.nvvm.activemask", &[]);
+                let mask = Value::new(Type::Int(32), mask);
+                let value = self.operand(value, WORD)?;
+                let lane = self.operand(lane, WORD)?;
+                let clamp = self.operand(clamp, WORD)?;
+                self.shuffle(&format!("sync.{mode}"), result, &[mask, value, lane, clamp])?;
+            }
             (["shfl", mode, "b32"], [result, value, lane, clamp]) => {
                 let value = self.operand(value, WORD)?;
                 let lane = self.operand(lane, WORD)?;
