@@ -169,15 +169,15 @@ fn lacking(kernels: &[(String, Option<String>)]) -> Result<BTreeSet<String>, Fai
         .arg(&product);
     build(&mut command)?;
     let bytes = std::fs::read(&product)?;
-    let texts = bytes.split(|byte| *byte == 0);
-    let texts = texts.filter_map(|text| std::str::from_utf8(text).ok());
-    Ok(texts
-        .filter_map(|text| match text.strip_prefix("inline PTX `") {
-            Some(template) => template.strip_suffix('`'),
-            None => text.starts_with("llvm.nvvm.").then_some(text),
-        })
-        .map(str::to_owned)
-        .collect())
+    let text = String::from_utf8_lossy(&bytes);
+    let after = |start: &str, end: char| {
+        let parts: Vec<&str> = text.split(start).skip(1).collect();
+        let named = parts.into_iter().filter_map(move |part| part.split(end).next());
+        named.map(str::to_owned).collect::<BTreeSet<String>>()
+    };
+    let mut all = after("inline PTX `", '`');
+    all.extend(after("\0llvm.nvvm.", '\0').into_iter().map(|name| format!("llvm.nvvm.{name}")));
+    Ok(all)
 }
 
 /// Name and kind of numbers of each instruction in a text.
