@@ -44,6 +44,7 @@ def arguments():
     parser.add_argument("sources", nargs="+", type=lambda text: Path(text).resolve(), metavar="SOURCE")
     parser.add_argument("--compiler", type=Path, default=PROJECT / "target/release/sirius-rs")
     parser.add_argument("--cudart", type=Path, help="folder of NVIDIA's libcudart.so, to link with", required=True)
+    parser.add_argument("--nvcc", help="makes the PTX in place of sirius-rs")
     parser.add_argument("--option", action="append", default=[], help="of both compilations")
     parser.add_argument("--pattern", help="a regular expression whose first group is a time, in seconds")
     parser.add_argument("--least", type=float, default=0.05, metavar="SECONDS")
@@ -60,7 +61,10 @@ def measure(source, libraries, scratch, options):
         (ptx, ["--sirius-device=cuda", "-cudart", "shared", "-L", options.cudart]),
     ]
     for program, words in ways:
-        made = subprocess.run([options.compiler, *words, *common, "-o", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        command = [options.compiler, *words, *common, "-o", program]
+        if program is ptx and options.nvcc:
+            command = [options.nvcc, "-cudart", "shared", "-L", options.cudart, *common[1:], "-o", program]
+        made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if made.returncode:
             print(f"{source.name} does not build: {made.stdout.strip()[-200:]}", file=sys.stderr)
             return None

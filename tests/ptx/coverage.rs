@@ -172,11 +172,17 @@ fn lacking(kernels: &[(String, Option<String>)]) -> Result<BTreeSet<String>, Fai
     let text = String::from_utf8_lossy(&bytes);
     let after = |start: &str, end: char| {
         let parts: Vec<&str> = text.split(start).skip(1).collect();
-        let named = parts.into_iter().filter_map(move |part| part.split(end).next());
+        let named = parts
+            .into_iter()
+            .filter_map(move |part| part.split(end).next());
         named.map(str::to_owned).collect::<BTreeSet<String>>()
     };
     let mut all = after("inline PTX `", '`');
-    all.extend(after("\0llvm.nvvm.", '\0').into_iter().map(|name| format!("llvm.nvvm.{name}")));
+    all.extend(
+        after("\0llvm.nvvm.", '\0')
+            .into_iter()
+            .map(|name| format!("llvm.nvvm.{name}")),
+    );
     Ok(all)
 }
 
