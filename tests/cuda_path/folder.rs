@@ -121,11 +121,12 @@ pub fn programs(one_in: usize, offset: usize) -> Vec<(String, PathBuf)> {
         .collect()
 }
 
+/// Whether something was built, or why not.
+pub type Built = Result<(), Failed>;
+
 /// A program and a library, both of which launch kernels before `main`, and the program once more with the library loaded
 /// later. `build_cuda` builds a source with further options.
-pub fn launches_before_main(
-    build_cuda: &dyn Fn(&Path, &[String]) -> Result<(), Failed>,
-) -> Result<(), Failed> {
+pub fn launches_before_main(build_cuda: &dyn Fn(&Path, &[String]) -> Built) -> Built {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda_path/early");
     let place = tempfile::tempdir()?;
     let words = |words: &[&str]| {
