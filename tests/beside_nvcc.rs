@@ -8,7 +8,7 @@
 #[path = "cuda_path/folder.rs"]
 mod folder;
 
-use folder::{LIBRARIES, asked, libraries, programs, run};
+use folder::{LIBRARIES, asked, build, launches_before_main, libraries, programs, run};
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::cli::toolchain::find_toolkit;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,55 @@ fn main() -> ExitCode {
     let trials = programs(56, 20)
         .into_iter()
         .map(|(name, source)| Trial::test(name, move || check(&source)));
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    let mut trials: Vec<Trial> = trials.collect();
+    trials.push(Trial::test("launches_before_main", before_main));
+    trials.push(Trial::test("static_runtime", static_runtime));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// A program with NVIDIA's runtime within it does not run, and is told why.
+fn static_runtime() -> Result<(), Failed> {
+    let place = tempfile::tempdir()?;
+    let toolkit = find_toolkit(&|name| std::env::var(name).ok())?;
+    let program = place.path().join("program");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda_path/carries_runtime.cu");
+    build(
+        Command::new(toolkit.join("bin/nvcc"))
+            .args(["-arch=sm_80", "-cudart", "static"])
+            .arg(source)
+            .arg("-o")
+            .arg(&program)
+            .arg("-L")
+            .arg(toolkit.join("lib")),
+    )?;
+    let output = Command::new(&program)
+        .env("LD_LIBRARY_PATH", libraries())
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    match said == "does not work\n"
+        && errors.matches("NVIDIA's CUDA runtime within it").count() == 1
+    {
+        true => Ok(()),
+        false => Err(format!("{said}{errors}").into()),
+    }
+}
+
+fn before_main() -> Result<(), Failed> {
+    let place = tempfile::tempdir()?;
+    let toolkit = find_toolkit(&|name| std::env::var(name).ok())?;
+    let cudart = shared_cudart(&toolkit).ok_or("the toolkit has no shared runtime")?;
+    std::os::unix::fs::symlink(cudart, place.path().join("libcudart.so"))?;
+    launches_before_main(&|source, options| {
+        build(
+            Command::new(toolkit.join("bin/nvcc"))
+                .args(["-arch=sm_80", "-cudart", "shared"])
+                .arg(source)
+                .args(options)
+                .arg("-L")
+                .arg(place.path()),
+        )
+    })
 }
 
 fn check(source: &Path) -> Result<(), Failed> {

@@ -12,7 +12,7 @@ mod folder;
 #[path = "harness/quick_link.rs"]
 mod quick_link;
 
-use folder::{LIBRARIES, asked, build, compiler, libraries, programs, run};
+use folder::{LIBRARIES, asked, build, compiler, launches_before_main, libraries, programs, run};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,7 +29,21 @@ fn main() -> ExitCode {
         let is_left_out = LEFT_OUT.iter().any(|(left_out, _)| *left_out == name);
         Trial::test(name, move || check(&source)).with_ignored_flag(is_left_out)
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    let mut trials: Vec<Trial> = trials.collect();
+    trials.push(Trial::test("launches_before_main", before_main));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn before_main() -> Result<(), Failed> {
+    launches_before_main(&|source, options| {
+        build(
+            compiler()
+                .args(["--sirius-device=cuda", "-arch=sm_80", "-cudart", "shared"])
+                .args(quick_link::QUICK_LINK)
+                .arg(source)
+                .args(options),
+        )
+    })
 }
 
 fn check(source: &Path) -> Result<(), Failed> {

@@ -3,8 +3,10 @@
 //! A file of `tests/ptx/cases` has a kernel `case` with the addresses of its inputs and outputs, and lines
 //! `// case: INPUTS -> OUTPUTS` of words of 32 bits, one line for each thread, as the PTX manual has the values. Of
 //! `tests/ptx/ir`, `NAME.ptx` becomes `NAME.ll` (`SIRIUS_BLESS=1` writes it). Files of `tests/ptx/errors` begin with
-//! `// error: LINE: MESSAGE`.
+//! `// error: LINE: MESSAGE`. `tests/ptx/instructions.txt` lists the instructions of the manual; `docs/ptx.md` has the table.
 
+#[path = "ptx/coverage.rs"]
+mod coverage;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "cuda_path/folder.rs"]
 mod folder;
@@ -31,6 +33,9 @@ fn main() -> ExitCode {
             }));
         }
     }
+    trials.push(Trial::test("instructions", || {
+        coverage::check(Path::new(env!("CARGO_MANIFEST_DIR")))
+    }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 

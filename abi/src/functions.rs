@@ -36,16 +36,16 @@ macro_rules! functions_of_kernels {
         $rows! {
             // `__syncthreads`.
             __sirius_barrier: unsafe extern "C" fn(*mut ThreadContext), "";
-            // Predicate; 0 count, 1 and, 2 or.
-            __sirius_barrier_reduce: unsafe extern "C" fn(*mut ThreadContext, u32, u32) -> u32, "";
-            // Threads; predicate; as above.
-            __sirius_counted_barrier_reduce: unsafe extern "C" fn(*mut ThreadContext, u32, u32, u32) -> u32, "";
+            // `bar.red`: number; threads, 0 for all; predicate; 0 count, 1 and, 2 or.
+            __sirius_barrier_reduce: unsafe extern "C" fn(*mut ThreadContext, u32, u32, u32, u32) -> u32, "";
+            // `bar.arrive`: number; threads.
+            __sirius_barrier_arrive: unsafe extern "C" fn(*mut ThreadContext, u32, u32), "";
             // `bar.sync`: number; threads, 0 for all.
             __sirius_named_barrier: unsafe extern "C" fn(*mut ThreadContext, u32, u32), "";
             // `__syncwarp`: mask.
             __sirius_warp_barrier: unsafe extern "C" fn(*mut ThreadContext, u32), "";
-            // `mbarrier.arrive`: barrier; count; how many leave.
-            __sirius_shared_barrier_arrive: unsafe extern "C" fn(*mut ThreadContext, *mut u64, u32, u32) -> u64, "";
+            // `mbarrier.arrive`: barrier; count; whether they leave; bytes that are to come, less those that have come.
+            __sirius_shared_barrier_arrive: unsafe extern "C" fn(*mut ThreadContext, *mut u64, u32, u32, i32) -> u64, "";
             // `mbarrier.test_wait`: barrier; phase. 1 when that is over.
             __sirius_shared_barrier_wait: unsafe extern "C" fn(*mut ThreadContext, *const u64, u32) -> u32, "";
             // `shfl.sync`: mask; value; PTX's operands; 0 up, 1 down, 2 bfly, 3 idx; where it says whether it was in range.

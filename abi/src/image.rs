@@ -14,7 +14,7 @@ use crate::{BlockContext, ThreadContext};
 use std::ffi::{c_char, c_void};
 
 /// Version of this interface; part of every image.
-pub const ABI_VERSION: u32 = 7;
+pub const ABI_VERSION: u32 = 8;
 
 /// First word of a [`CpuImage`] (`SIRIUSIM` in ASCII, little endian).
 pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");

@@ -307,7 +307,7 @@ impl<'a> Reader<'a> {
             "cp" => self.asynchronous_copy(instruction, all),
             "trap" | "brkpt" => all.push(Effect::Print),
             _ if WARP.contains(&family) => all.push(Effect::WarpOperation),
-            _ if COMPUTES.contains(&family) => {}
+            _ if COMPUTES.contains(&family) || is_video(family) => {}
             _ => all.push(Effect::Opaque(format!(
                 "uses the PTX instruction `{}`",
                 instruction.name()
@@ -322,7 +322,7 @@ impl<'a> Reader<'a> {
             Operand::Special(name) if name.starts_with(RESERVED_SHARED_MEMORY) => {}
             Operand::Special(name) => all.extend(special_register(name)),
             Operand::Memory { base, .. } => self.special(base, all),
-            Operand::Negated(inner) => self.special(inner, all),
+            Operand::Negated(inner) | Operand::Part { of: inner, .. } => self.special(inner, all),
             Operand::Vector(parts) => parts.iter().for_each(|part| self.special(part, all)),
             Operand::Texel { coordinates, .. } => {
                 coordinates.iter().for_each(|part| self.special(part, all));
@@ -399,8 +399,8 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         // One that is executed for some threads only leaves either value; parts hold no address.
-        let kept = kept
-            .filter(|_| instruction.predicate.is_none() && !matches!(result, Operand::Vector(_)));
+        let is_whole = !matches!(result, Operand::Vector(_) | Operand::Part { .. });
+        let kept = kept.filter(|_| instruction.predicate.is_none() && is_whole);
         let mut pending = vec![result];
         while let Some(result) = pending.pop() {
             match result {
@@ -411,6 +411,7 @@ impl<'a> Reader<'a> {
                     self.registers.insert(Register::Named(name.clone()), kept);
                 }
                 Operand::Vector(parts) => pending.extend(parts),
+                Operand::Part { of, .. } => pending.push(of),
                 _ => {}
             }
         }
@@ -636,6 +637,14 @@ fn space(instruction: &Instruction) -> u32 {
     } else {
         0
     }
+}
+
+/// Whether an instruction is one of PTX's video instructions, which only compute.
+fn is_video(family: &str) -> bool {
+    const STEMS: [&str; 10] = [
+        "vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset",
+    ];
+    STEMS.contains(&family.trim_end_matches(['2', '4']))
 }
 
 /// Bytes of a vector of the instruction's last type.

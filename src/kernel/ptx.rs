@@ -62,6 +62,13 @@ pub enum Operand {
     Vector(Vec<Operand>),
     /// `!p` or `-x`.
     Negated(Box<Operand>),
+    /// `a.b0`, `a.h10`: some bytes or halves of a register, as video instructions have them.
+    Part {
+        /// A place or name.
+        of: Box<Operand>,
+        /// `b0`, `h10`.
+        selector: String,
+    },
 }
 
 impl Instruction {
@@ -298,7 +305,29 @@ impl Reader<'_> {
 
     fn operand(&mut self) -> Option<Operand> {
         Some(match self.next()? {
-            Token::Placeholder(place) => Operand::Placeholder(place),
+            Token::Placeholder(place) => {
+                let placeholder = Operand::Placeholder(place);
+                match self.peek() {
+                    Some(Token::Word(word)) if word.starts_with('.') => {
+                        let selector = selector(&word[1..])?.to_owned();
+                        self.at += 1;
+                        let of = Box::new(placeholder);
+                        Operand::Part { of, selector }
+                    }
+                    _ => placeholder,
+                }
+            }
+            Token::Special(name) | Token::Word(name) if selected(&name).is_some() => {
+                let (base, chosen) = selected(&name)?;
+                let of = match self.own.iter().any(|own| own == base) {
+                    true => Operand::Name(format!("%{base}")),
+                    false => Operand::Name(base.to_owned()),
+                };
+                Operand::Part {
+                    of: Box::new(of),
+                    selector: chosen.to_owned(),
+                }
+            }
             Token::Special(name) if self.own.contains(&name) => Operand::Name(format!("%{name}")),
             Token::Special(name) => Operand::Special(name),
             Token::Word(word) => named(&word)?,
@@ -352,6 +381,21 @@ impl Reader<'_> {
             Token::Sign(_) => return None,
         })
     }
+}
+
+/// A register and its selector.
+fn selected(word: &str) -> Option<(&str, &str)> {
+    let (base, word) = word.rsplit_once('.')?;
+    let is_name = base.starts_with(|first: char| !first.is_ascii_digit());
+    is_name.then_some(())?;
+    Some((base, selector(word)?))
+}
+
+/// `b0`, `h10`, ….
+fn selector(word: &str) -> Option<&str> {
+    let digits = word.strip_prefix(['b', 'h'])?;
+    let known = (1..=4).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    known.then_some(word)
 }
 
 /// A word as operand: a number, or a name.
@@ -429,6 +473,14 @@ mod tests {
             matches!(&read[2], Statement::Instruction(jump) if jump.negated && jump.predicate.as_deref() == Some("p"))
         );
         assert_eq!(read[4], Statement::Label("DONE".to_owned()));
+    }
+
+    #[test]
+    fn parts_of_registers_have_selectors() {
+        assert_eq!(
+            instructions("{ .reg .u32 %own; vadd2.u32.u32.u32 %own.h1, $1.h10, $2, $0; }")[1],
+            r#"vadd2.u32.u32.u32 [Part { of: Name("%own"), selector: "h1" }, Part { of: Placeholder(1), selector: "h10" }, Placeholder(2), Placeholder(0)]"#
+        );
     }
 
     #[test]

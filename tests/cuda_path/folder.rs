@@ -123,3 +123,37 @@ pub fn programs(one_in: usize, offset: usize) -> Vec<(String, PathBuf)> {
         })
         .collect()
 }
+
+/// Whether something was built, or why not.
+pub type Built = Result<(), Failed>;
+
+/// A program and a library, both of which launch kernels before `main`, and the program once more with the library loaded
+/// later. `build_cuda` builds a source with further options.
+pub fn launches_before_main(build_cuda: &dyn Fn(&Path, &[String]) -> Built) -> Built {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda_path/early");
+    let place = tempfile::tempdir()?;
+    let words = |words: &[&str]| {
+        words
+            .iter()
+            .map(|word| (*word).to_owned())
+            .collect::<Vec<_>>()
+    };
+    let library = place.path().join("libearly.so");
+    let folder = place.path().display().to_string();
+    let output = |path: &Path| vec!["-o".to_owned(), path.display().to_string()];
+    let mut options = words(&["-shared", "-Xcompiler", "-fPIC"]);
+    options.extend(output(&library));
+    build_cuda(&sources.join("library.cu"), &options)?;
+    let linked = place.path().join("linked");
+    let mut options = vec![format!("-L{folder}"), "-learly".to_owned()];
+    options.extend(words(&["-Xlinker", "-rpath", "-Xlinker", &folder]));
+    options.extend(output(&linked));
+    build_cuda(&sources.join("program.cu"), &options)?;
+    let loaded = place.path().join("loaded");
+    let mut options = words(&["-DLOADED", "-ldl"]);
+    options.extend(output(&loaded));
+    build_cuda(&sources.join("program.cu"), &options)?;
+    run(&linked, &[])?;
+    run(&loaded, &[library.display().to_string()])?;
+    Ok(())
+}

@@ -1,9 +1,9 @@
 //! Barriers of a block, with counts of the threads that still live.
 //!
-//! Invariant: `arrived` holds, for each warp, exactly the lanes that wait at the barrier. A barrier of
-//! all threads completes when all live threads wait there, so that threads that returned release it; a
-//! barrier of a stated number of threads counts, as the hardware does, a warp as 32 once all of its
-//! live lanes wait.
+//! Invariant: `arrived` holds, for each warp, exactly the lanes that wait at the barrier, and `passed` those
+//! that arrived there and went on. A barrier of all threads completes when all live threads wait there, so
+//! that threads that returned release it; a barrier of a stated number of threads counts, as the hardware
+//! does, a warp as 32 once all of its live lanes have arrived.
 
 use super::block::{BlockState, Waiting};
 use super::warp::WARP_LANES;
@@ -20,6 +20,8 @@ const WARPS: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier {
     arrived: [u32; WARPS],
+    /// Lanes of `bar.arrive`.
+    passed: [u32; WARPS],
     arrivals: u32,
     /// Threads that complete it; 0 for all.
     expected: u32,
@@ -32,6 +34,7 @@ impl Default for Barrier {
     fn default() -> Self {
         Self {
             arrived: [0; WARPS],
+            passed: [0; WARPS],
             arrivals: 0,
             expected: 0,
             true_predicates: 0,
@@ -62,19 +65,24 @@ impl BlockState {
 
     fn complete(&mut self, number: usize) {
         let barrier = &mut self.barriers[number];
-        if barrier.arrivals == 0 {
+        if barrier.arrivals == 0 && barrier.passed == [0; WARPS] {
             return;
         }
+        let came = || {
+            barrier
+                .arrived
+                .iter()
+                .zip(&barrier.passed)
+                .map(|(waits, passed)| waits | passed)
+        };
         let complete = if barrier.expected == 0 {
             barrier.arrivals == self.live
         } else {
-            let covered: u32 = barrier
-                .arrived
-                .iter()
+            let covered: u32 = came()
                 .zip(&self.warps)
-                .map(|(arrived, warp)| match *arrived {
+                .map(|(came, warp)| match came {
                     0 => 0,
-                    all if all == warp.live => WARP_LANES as u32,
+                    all if all & warp.live == warp.live => WARP_LANES as u32,
                     some => some.count_ones(),
                 })
                 .sum();
@@ -99,6 +107,7 @@ impl BlockState {
         self.interval += u32::from(all);
         self.barriers_passed += 1;
         self.all_released |= all;
+        barrier.passed = [0; WARPS];
         barrier.arrivals = 0;
         barrier.true_predicates = 0;
         self.counters.barriers += 1;
@@ -119,13 +128,7 @@ unsafe fn wait(
     unsafe {
         let state = BlockState::of(context);
         let linear = (*context).linear_index;
-        let index = number as usize;
-        if index >= NAMED_BARRIERS {
-            termination::fail(&format!(
-                "kernel {} uses barrier {number}, but a block has {NAMED_BARRIERS}",
-                (*state).launch().kernel.display_name
-            ));
-        }
+        let index = index_of(state, number);
         if !(*state).has_lanes() {
             // Not a kernel that runs as fibers: reports our bug.
             BlockState::suspend(state, linear);
@@ -148,6 +151,22 @@ unsafe fn wait(
     }
 }
 
+/// Where a barrier is; the program ends where a block does not have it.
+///
+/// # Safety
+/// `state` is that of a block which runs.
+unsafe fn index_of(state: *const BlockState, number: u32) -> usize {
+    let index = number as usize;
+    if index >= NAMED_BARRIERS {
+        // SAFETY: as the caller promises.
+        let name = unsafe { &(*state).launch().kernel.display_name };
+        termination::fail(&format!(
+            "kernel {name} uses barrier {number}, but a block has {NAMED_BARRIERS}"
+        ));
+    }
+    index
+}
+
 /// `__syncthreads`.
 ///
 /// # Safety
@@ -158,18 +177,20 @@ pub unsafe extern "C" fn __sirius_barrier(context: *mut ThreadContext) {
     unsafe { wait(context, 0, 0, false) };
 }
 
-/// `__syncthreads_count` (operation 0), `_and` (1), `_or` (2).
+/// `bar.red`, and so `__syncthreads_count` (operation 0), `_and` (1), `_or` (2); 0 threads are all of the block.
 ///
 /// # Safety
 /// As for [`__sirius_barrier`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __sirius_barrier_reduce(
     context: *mut ThreadContext,
+    number: u32,
+    threads: u32,
     predicate: u32,
     operation: u32,
 ) -> u32 {
     // SAFETY: as the caller promises.
-    let (threads, count) = unsafe { wait(context, 0, 0, predicate != 0) };
+    let (threads, count) = unsafe { wait(context, number, threads, predicate != 0) };
     match operation {
         0 => count,
         1 => u32::from(count == threads),
@@ -177,23 +198,26 @@ pub unsafe extern "C" fn __sirius_barrier_reduce(
     }
 }
 
-/// [`__sirius_barrier_reduce`] of so many threads of the block.
+/// `bar.arrive number, threads`: the thread is counted and goes on.
 ///
 /// # Safety
 /// As for [`__sirius_barrier`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __sirius_counted_barrier_reduce(
+pub unsafe extern "C" fn __sirius_barrier_arrive(
     context: *mut ThreadContext,
+    number: u32,
     threads: u32,
-    predicate: u32,
-    operation: u32,
-) -> u32 {
-    // SAFETY: as the caller promises.
-    let (threads, count) = unsafe { wait(context, 0, threads, predicate != 0) };
-    match operation {
-        0 => count,
-        1 => u32::from(count == threads),
-        _ => u32::from(count > 0),
+) {
+    // SAFETY: as the caller promises; one fiber of the block runs at a time.
+    unsafe {
+        let state = BlockState::of(context);
+        let linear = (*context).linear_index as usize;
+        let index = index_of(state, number);
+        let state = &mut *state;
+        let barrier = &mut state.barriers[index];
+        barrier.passed[linear / WARP_LANES] |= 1 << (linear % WARP_LANES);
+        barrier.expected = threads;
+        state.complete_barrier(index);
     }
 }
 

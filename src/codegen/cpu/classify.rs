@@ -66,6 +66,8 @@ impl Features {
             "activemask",
             "redux",
             "elect",
+            // Others run meanwhile.
+            "nanosleep",
         ];
         // They rest on the block's state as one of a cluster.
         let of_clusters = [

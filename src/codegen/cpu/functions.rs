@@ -35,6 +35,7 @@ const REPORT: &str = "sirius.__sirius_access";
 /// How the definitions begin that load from or store to the program's memory, and to no other.
 const ACCESSING: &[&str] = &[
     "asm.atomic.",
+    "copy.bulk",
     "copy.partly",
     "llvm.nvvm.atomic.",
     "llvm.nvvm.cp.async.ca.",

@@ -140,11 +140,13 @@ pub(super) fn report_accesses_of_definition(module: &Module, definition: Value, 
     let context = definition.parameters()[0];
     for instruction in definition.instructions() {
         for touched in touches(module, instruction) {
-            if let Bytes::Constant(bytes) = touched.bytes {
-                let [bytes, kind] = [i64.constant(bytes), i32.constant(touched.kind)];
-                let arguments = [context, touched.address, bytes, kind];
-                Builder::before(instruction).call(access.value_type(), access, &arguments);
-            }
+            let bytes = match touched.bytes {
+                Bytes::Constant(bytes) => i64.constant(bytes),
+                Bytes::Value(bytes) if bytes.ty() == i64 => bytes,
+                Bytes::Value(_) => continue,
+            };
+            let arguments = [context, touched.address, bytes, i32.constant(touched.kind)];
+            Builder::before(instruction).call(access.value_type(), access, &arguments);
         }
     }
 }

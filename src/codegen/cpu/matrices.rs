@@ -170,7 +170,8 @@ impl Lowering<'_, '_, '_> {
         Ok(Some(()))
     }
 
-    fn word(&self, operand: &Operand) -> Option<Value> {
+    /// An operand's 32 bits.
+    pub(super) fn word(&self, operand: &Operand) -> Option<Value> {
         let value = self.value(operand, 32)?;
         self.fit(value, self.integer(32))
     }

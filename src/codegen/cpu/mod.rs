@@ -6,6 +6,7 @@
 
 mod assembly;
 mod atomics;
+mod barriers;
 mod carries;
 mod classify;
 mod conversions;
@@ -38,6 +39,7 @@ mod spins;
 mod statements;
 mod textures;
 mod tiles;
+mod video;
 
 use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use super::{CodegenError, DeviceImage, device};

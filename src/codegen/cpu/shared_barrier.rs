@@ -1,6 +1,7 @@
 //! Barriers in shared memory (`mbarrier`) in inline PTX.
 //!
-//! Those of other blocks of a cluster, and transactions of bulk copies, are not understood.
+//! Those of other blocks of a cluster are words like any others: a cluster's blocks take turns. Bulk copies have been
+//! made when they are asked for, and tell their barrier so at once.
 
 use super::functions::PREFIX;
 use super::statements::Lowering;
@@ -10,15 +11,17 @@ use crate::kernel::ptx::{Instruction, Operand};
 
 /// The definition (`sirius.mbarrier.NAME`) that an instruction is a call of, when it is understood.
 pub(super) fn operation(instruction: &Instruction) -> Option<&'static str> {
-    let elsewhere = ["shared::cluster", "expect_tx", "complete_tx"];
-    if elsewhere.iter().any(|name| instruction.has(name)) {
-        return None;
-    }
+    let expects = instruction.has("expect_tx");
     let count = instruction.operands.len();
     let parity = instruction.has("parity");
     match (instruction.opcode.get(1)?.as_str(), count) {
         ("init", 2) => Some("init"),
         ("inval", 1) => Some("inval"),
+        ("expect_tx", 2) => Some("expect"),
+        ("complete_tx", 2) => Some("complete"),
+        ("arrive", 3) if expects => Some("arrive.expect"),
+        ("arrive_drop", 3) if expects => Some("arrive_drop.expect"),
+        (_, _) if expects => None,
         ("arrive", 2 | 3) => Some("arrive"),
         ("arrive_drop", 2 | 3) => Some("arrive_drop"),
         ("test_wait" | "try_wait", 3 | 4) if parity => Some("wait.parity"),
@@ -52,7 +55,9 @@ impl Lowering<'_, '_, '_> {
         };
         let operands = instruction.operands.as_slice();
         let (result, place, rest) = match (operation, operands) {
-            ("init" | "inval", [place, rest @ ..]) => (None, Some(place), rest),
+            ("init" | "inval" | "expect" | "complete", [place, rest @ ..]) => {
+                (None, Some(place), rest)
+            }
             ("pending_count", [result, rest @ ..]) => (Some(result), None, rest),
             (_, [place]) => (None, Some(place), &[] as &[Operand]),
             (_, [result, place, rest @ ..]) => (Some(result), Some(place), rest),

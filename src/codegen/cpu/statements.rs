@@ -4,12 +4,14 @@
 //! `sirius.asm.OPCODE`. Asynchronous copies are made at once, so that waiting for them is nothing.
 //! Invariant: what is not understood makes the whole template unsupported.
 
+use super::barriers::barrier;
 use super::classify::waits_for_launch;
-use super::copies::waits;
+use super::copies::{is_bulk_copy, waits};
 use super::functions::Library;
 use super::integers::arithmetic;
 use super::predicates::{may_be_skipped, truth_operation};
 use super::saturation::{integer_conversion, is_identity, without_saturation};
+use super::video::video;
 use super::{atomics, instrument, matrices, shared_barrier, textures};
 use crate::codegen::CodegenError;
 use crate::codegen::ir::{Builder, Opcode, Type, Value};
@@ -126,6 +128,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let computes = integer_operation(instruction).is_some()
             || float_operation(instruction).is_some()
             || arithmetic(instruction).is_some_and(|arithmetic| !arithmetic.leaves_carry())
+            || video(instruction).is_some()
             || matches!(family, "mov" | "selp" | "setp");
         (instruction.predicate.is_none() || computes || may_be_skipped(instruction))
             && match family {
@@ -133,6 +136,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 "griddepcontrol" => true,
                 _ if truth_operation(instruction).is_some() => true,
                 _ if arithmetic(instruction).is_some() => true,
+                _ if video(instruction).is_some() => true,
                 "createpolicy" => !instruction.operands.is_empty(),
                 "ld" | "st" => {
                     let operands = 2 + usize::from(instruction.has(CACHE_HINT));
@@ -145,17 +149,18 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 "barrier" if instruction.has("cluster") => {
                     self.library.has(&format!("asm.{}", instruction.name()))
                 }
-                "bar" | "barrier" => is_block_barrier(instruction),
+                "bar" | "barrier" => barrier(instruction).is_some(),
                 "atom" | "red" => atomics::update(instruction).is_some(),
                 "mbarrier" => shared_barrier::operation(instruction).is_some(),
                 "selp" => bits(instruction).is_some(),
                 "tex" | "tld4" | "suld" | "sust" => textures::access(instruction).is_some(),
                 "cp" => {
                     waits(instruction)
+                        || is_bulk_copy(instruction)
                         || shared_barrier::is_arrival_of_copies(instruction)
                         || instruction.has("async")
                             && (instruction.has("ca") || instruction.has("cg"))
-                            && matches!(instruction.operands.len(), 3 | 4)
+                            && matches!(instruction.operands.len(), 3..=5)
                 }
                 "mov" | "cvta" => true,
                 // The comparisons that are understood are operations on truth, above.
@@ -227,6 +232,9 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         if let Some(arithmetic) = arithmetic(instruction) {
             return Ok(self.compute_integers(arithmetic, operands));
         }
+        if let Some(video) = video(instruction) {
+            return Ok(self.compute_video(video, operands));
+        }
         Ok(match (family, operands) {
             ("griddepcontrol", _) => {
                 if instruction.has("wait") && waits_for_launch(self.function) {
@@ -240,10 +248,12 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             ("cp", _) if waits(instruction) => Some(()),
             // A hint.
             ("prefetch" | "prefetchu", _) => Some(()),
-            ("membar" | "fence", []) | ("bar" | "barrier", _) => {
+            ("bar" | "barrier", _) if !instruction.has("cluster") => {
+                self.wait_at_barrier(instruction)?
+            }
+            ("membar" | "fence", []) | ("barrier", _) => {
                 let name = match family {
-                    "barrier" if instruction.has("cluster") => &instruction.name(),
-                    "bar" | "barrier" => "block.barrier",
+                    "barrier" => &instruction.name(),
                     _ => "membar.gl",
                 };
                 let symbol = format!("{}asm.{name}", super::functions::PREFIX);
@@ -252,12 +262,22 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                     .call(function.value_type(), function, &[self.context]);
                 Some(())
             }
+            ("cp", operands) if is_bulk_copy(instruction) => {
+                self.copy_in_bulk(instruction, operands)?
+            }
             ("cp", [_]) | ("mbarrier", _) => self.shared_barrier(instruction)?,
             ("tex" | "tld4" | "suld" | "sust", _) => self.texture(instruction)?,
             ("selp", _) => match bits(instruction) {
                 Some(bits) => self.select_by_predicate(instruction, bits),
                 None => None,
             },
+            // How long caches keep what is copied changes no value.
+            ("cp", [destination, source, size, told @ .., _policy])
+                if instruction.has(CACHE_HINT) =>
+            {
+                let told = told.first().unwrap_or(size);
+                self.copy(destination, source, [size, told])?
+            }
             ("cp", [destination, source, size]) => self.copy(destination, source, [size, size])?,
             ("cp", [destination, source, size, told]) => {
                 self.copy(destination, source, [size, told])?
@@ -674,19 +694,6 @@ fn is_fence(instruction: &Instruction) -> bool {
     ];
     let mut words = instruction.opcode.iter().skip(1);
     instruction.operands.is_empty() && words.all(|word| WORDS.contains(&word.as_str()))
-}
-
-/// Whether an instruction lets a block's threads wait for each other and does nothing else.
-fn is_block_barrier(instruction: &Instruction) -> bool {
-    let name = instruction.name();
-    let waits = [
-        "bar.sync",
-        "bar.cta.sync",
-        "barrier.sync",
-        "barrier.cta.sync",
-    ];
-    let aligned = name.strip_suffix(".aligned").unwrap_or(&name);
-    waits.contains(&aligned) && matches!(instruction.operands.as_slice(), [Operand::Literal(0)])
 }
 
 /// Bits of the instruction's last type.

@@ -510,20 +510,28 @@ define internal void @sirius.llvm.nvvm.barrier.cta.sync.aligned.count(ptr %c, i3
   call void @__sirius_named_barrier(ptr %c, i32 %id, i32 %n)
   ret void
 }
+define internal void @sirius.llvm.nvvm.barrier.cta.arrive.count(ptr %c, i32 %id, i32 %n) alwaysinline {
+  call void @__sirius_barrier_arrive(ptr %c, i32 %id, i32 %n)
+  ret void
+}
+define internal void @sirius.llvm.nvvm.barrier.cta.arrive.aligned.count(ptr %c, i32 %id, i32 %n) alwaysinline {
+  call void @__sirius_barrier_arrive(ptr %c, i32 %id, i32 %n)
+  ret void
+}
 define internal i32 @sirius.llvm.nvvm.barrier.cta.red.popc.aligned.all(ptr %c, i32 %id, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 0)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 0, i32 %v, i32 0)
   ret i32 %r
 }
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.aligned.all(ptr %c, i32 %id, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 1)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 0, i32 %v, i32 1)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.aligned.all(ptr %c, i32 %id, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 2)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 0, i32 %v, i32 2)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }
@@ -533,52 +541,52 @@ define internal void @sirius.llvm.nvvm.barrier.cta.sync.count(ptr %c, i32 %id, i
 }
 define internal i32 @sirius.llvm.nvvm.barrier.cta.red.popc.all(ptr %c, i32 %id, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 0)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 0, i32 %v, i32 0)
   ret i32 %r
 }
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.all(ptr %c, i32 %id, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 1)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 0, i32 %v, i32 1)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.all(ptr %c, i32 %id, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %v, i32 2)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 0, i32 %v, i32 2)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }
 define internal i32 @sirius.llvm.nvvm.barrier.cta.red.popc.aligned.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 0)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 %n, i32 %v, i32 0)
   ret i32 %r
 }
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.aligned.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 1)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 %n, i32 %v, i32 1)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.aligned.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 2)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 %n, i32 %v, i32 2)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }
 define internal i32 @sirius.llvm.nvvm.barrier.cta.red.popc.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 0)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 %n, i32 %v, i32 0)
   ret i32 %r
 }
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.and.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 1)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 %n, i32 %v, i32 1)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }
 define internal i1 @sirius.llvm.nvvm.barrier.cta.red.or.count(ptr %c, i32 %id, i32 %n, i1 %p) alwaysinline {
   %v = zext i1 %p to i32
-  %r = call i32 @__sirius_counted_barrier_reduce(ptr %c, i32 %n, i32 %v, i32 2)
+  %r = call i32 @__sirius_barrier_reduce(ptr %c, i32 %id, i32 %n, i32 %v, i32 2)
   %b = icmp ne i32 %r, 0
   ret i1 %b
 }
@@ -684,12 +692,30 @@ define internal void @sirius.mbarrier.inval(ptr %c, ptr %b) alwaysinline {
   ret void
 }
 define internal i64 @sirius.mbarrier.arrive(ptr %c, ptr %b, i32 %n) alwaysinline {
-  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 %n, i32 0)
+  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 %n, i32 0, i32 0)
   ret i64 %state
 }
 define internal i64 @sirius.mbarrier.arrive_drop(ptr %c, ptr %b, i32 %n) alwaysinline {
-  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 %n, i32 1)
+  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 %n, i32 1, i32 0)
   ret i64 %state
+}
+; Bytes that are to come, with an arrival or without one, and bytes that have come.
+define internal i64 @sirius.mbarrier.arrive.expect(ptr %c, ptr %b, i32 %bytes) alwaysinline {
+  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 1, i32 0, i32 %bytes)
+  ret i64 %state
+}
+define internal i64 @sirius.mbarrier.arrive_drop.expect(ptr %c, ptr %b, i32 %bytes) alwaysinline {
+  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 1, i32 1, i32 %bytes)
+  ret i64 %state
+}
+define internal void @sirius.mbarrier.expect(ptr %c, ptr %b, i32 %bytes) alwaysinline {
+  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 0, i32 0, i32 %bytes)
+  ret void
+}
+define internal void @sirius.mbarrier.complete(ptr %c, ptr %b, i32 %bytes) alwaysinline {
+  %fewer = sub i32 0, %bytes
+  %state = call i64 @__sirius_shared_barrier_arrive(ptr %c, ptr %b, i32 0, i32 0, i32 %fewer)
+  ret void
 }
 define internal i1 @sirius.mbarrier.wait(ptr %c, ptr %b, i64 %state) alwaysinline {
   %bit = lshr i64 %state, 63
@@ -846,7 +872,11 @@ define internal void @sirius.copy.partly(ptr %c, ptr %to, ptr %from, i64 %size, 
   done:
   ret void
 }
-; A product of tiles that the warp holds.
+; A copy of many bytes.
+define internal void @sirius.copy.bulk(ptr %c, ptr %to, ptr %from, i64 %size) alwaysinline {
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %size, i1 false)
+  ret void
+}
 ; Before a thread looks again at what another one may write.
 define internal void @sirius.give_way(ptr %c) alwaysinline {
   call void @__sirius_give_way(ptr %c)

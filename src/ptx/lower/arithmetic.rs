@@ -14,6 +14,11 @@ const DIVISOR: &str = "__sirius_divisor_i";
 impl Body<'_> {
     /// Lowers an instruction on integers; `false`: it is none of those.
     pub(super) fn integers(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
+        if let Some((ty @ ("u16x2" | "s16x2"), words)) =
+            (instruction.opcode.split_last()).map(|(ty, words)| (ty.as_str(), words))
+        {
+            return self.pair_of_integers(ty, words, &instruction.operands);
+        }
         let Some(scalar) = self
             .last_type(instruction)
             .filter(|scalar| scalar.is_integer())
@@ -85,6 +90,13 @@ impl Body<'_> {
                 let letter = if signed { 's' } else { 'u' };
                 self.intrinsic(ty, &format!("llvm.{letter}{name}.{ty}"), &[&left, &right])
             }
+            ([name @ ("min" | "max"), "relu"], [left, right]) if signed => {
+                let left = self.operand(left, scalar)?;
+                let right = self.operand(right, scalar)?;
+                let value = self.intrinsic(ty, &format!("llvm.s{name}.{ty}"), &[&left, &right]);
+                let zero = Value::constant(scalar.bits, 0);
+                self.intrinsic(ty, &format!("llvm.smax.{ty}"), &[&value, &zero])
+            }
             ([name @ ("shl" | "shr")], [source, places]) => {
                 let source = self.operand(source, scalar)?;
                 let places = self.operand(places, Scalar::of_bits(32))?;
@@ -103,6 +115,38 @@ impl Body<'_> {
                 let source = self.operand(source, scalar)?;
                 self.intrinsic(ty, &format!("llvm.bitreverse.{ty}"), &[&source])
             }
+            (
+                [
+                    name @ ("mul24" | "mad24"),
+                    half @ ("lo" | "hi"),
+                    saturates @ ..,
+                ],
+                [left, right, addend @ ..],
+            ) if scalar.bits == 32 && addend.len() == usize::from(*name == "mad24") => {
+                let product = self.product_of_24(half, left, right, scalar)?;
+                match (addend, saturates) {
+                    ([], []) => product,
+                    ([addend], []) => {
+                        let addend = self.operand(addend, scalar)?;
+                        self.op(ty, &format!("add {product}, {}", addend.text))
+                    }
+                    ([addend], ["sat"]) if signed => {
+                        let addend = self.operand(addend, scalar)?;
+                        self.intrinsic(ty, "llvm.sadd.sat.i32", &[&product, &addend])
+                    }
+                    _ => return Ok(false),
+                }
+            }
+            (["mad", "hi", "sat"], [left, right, addend]) if signed && scalar.bits == 32 => {
+                let product = self.high(left, right, scalar)?;
+                let addend = self.operand(addend, scalar)?;
+                self.intrinsic(ty, "llvm.sadd.sat.i32", &[&product, &addend])
+            }
+            (["szext", mode @ ("clamp" | "wrap")], [source, width]) if scalar.bits == 32 => {
+                let source = self.operand(source, scalar)?;
+                let width = self.operand(width, Scalar::of_bits(32))?;
+                self.of_width(mode, source, width, signed)
+            }
             (["fns"], [mask, base, offset]) => {
                 let mask = self.operand(mask, scalar)?;
                 let base = self.operand(base, scalar)?;
@@ -120,6 +164,91 @@ impl Body<'_> {
             _ => value,
         };
         self.set(result, value, signed)?;
+        Ok(true)
+    }
+
+    /// The lower 32 of a product's 48 bits, or the upper ones.
+    fn product_of_24(
+        &mut self,
+        half: &str,
+        left: &Operand,
+        right: &Operand,
+        scalar: Scalar,
+    ) -> Result<Value, PtxError> {
+        let word = Type::Int(32);
+        let shift = if scalar.is_signed() { "ashr" } else { "lshr" };
+        let long = Type::Int(64);
+        let mut factors = Vec::new();
+        for operand in [left, right] {
+            let value = self.operand(operand, scalar)?;
+            let high = self.op(word, &format!("shl {value}, 8"));
+            let value = self.op(word, &format!("{shift} {high}, 8"));
+            factors.push(self.extended(value, long, scalar.is_signed()));
+        }
+        let product = self.op(long, &format!("mul {}, {}", factors[0], factors[1].text));
+        let moved = match half {
+            "hi" => self.op(long, &format!("lshr {product}, 16")),
+            _ => product,
+        };
+        Ok(self.resized(moved, 32))
+    }
+
+    /// `szext`: the lowest bits of a number, with their sign or zeros above. Of 32 bits or more nothing changes, of none
+    /// nothing is left.
+    fn of_width(&mut self, mode: &str, source: Value, width: Value, is_signed: bool) -> Value {
+        let word = Type::Int(32);
+        let width = match mode {
+            "wrap" => self.op(word, &format!("and {width}, 31")),
+            _ => self.intrinsic(word, "llvm.umin.i32", &[&width, &Value::constant(32, 32)]),
+        };
+        let above = self.op(word, &format!("sub i32 32, {}", width.text));
+        let left = self.shift("shl", source, above.clone(), false);
+        let back = self.shift("shr", left, above, is_signed);
+        let none = self.op(Type::Int(1), &format!("icmp eq {width}, 0"));
+        self.op(word, &format!("select {none}, i32 0, {back}"))
+    }
+
+    /// `add.u16x2`, `min.s16x2`, `max.relu.s16x2`: an operation on both halves.
+    fn pair_of_integers(
+        &mut self,
+        ty: &str,
+        words: &[String],
+        operands: &[Operand],
+    ) -> Result<bool, PtxError> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let [result, left, right] = operands else {
+            return Ok(false);
+        };
+        let letter = if ty == "s16x2" { 's' } else { 'u' };
+        let mut halves = Vec::new();
+        for operand in [left, right] {
+            let word = self.operand(operand, Scalar::of_bits(32))?;
+            let pair = self.op(word.ty, &format!("bitcast {word} to <2 x i16>"));
+            halves.push(pair.text);
+        }
+        let word = Type::Int(32);
+        let list = format!("<2 x i16> {}, <2 x i16> {}", halves[0], halves[1]);
+        let mut pair = match words.as_slice() {
+            ["add"] => self.op(word, &format!("add <2 x i16> {}, {}", halves[0], halves[1])),
+            [name @ ("min" | "max")] | [name @ ("min" | "max"), "relu"] => {
+                let function = format!("llvm.{letter}{name}.v2i16");
+                self.made.declare(format!(
+                    "declare <2 x i16> @{function}(<2 x i16>, <2 x i16>)"
+                ));
+                self.op(word, &format!("call <2 x i16> @{function}({list})"))
+            }
+            _ => return Ok(false),
+        };
+        if words.contains(&"relu") {
+            let function = "llvm.smax.v2i16";
+            self.made.declare(format!(
+                "declare <2 x i16> @{function}(<2 x i16>, <2 x i16>)"
+            ));
+            let list = format!("<2 x i16> {}, <2 x i16> zeroinitializer", pair.text);
+            pair = self.op(word, &format!("call <2 x i16> @{function}({list})"));
+        }
+        let value = self.op(word, &format!("bitcast <2 x i16> {} to i32", pair.text));
+        self.set(result, value, false)?;
         Ok(true)
     }
 

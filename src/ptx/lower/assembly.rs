@@ -46,7 +46,11 @@ impl Body<'_> {
                 texts.push(output_text(operand, &mut output, &template));
                 continue;
             }
-            let space = spaces.get(memory).or(spaces.last()).copied();
+            let space = match memory {
+                // Behind both ends of a copy comes its barrier.
+                2 => Some(Space::Shared),
+                _ => spaces.get(memory).or(spaces.last()).copied(),
+            };
             memory += usize::from(matches!(operand, Operand::Memory(..)));
             texts.push(self.input_text(operand, space.unwrap_or(Space::Generic), &mut template)?);
         }
@@ -114,6 +118,15 @@ impl Body<'_> {
         Ok(())
     }
 
+    /// The register of `%r.b0` or `%r.h10`, and the selector of its bytes or halves, which video instructions have.
+    fn selected<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
+        let (base, selector) = name.rsplit_once('.')?;
+        let digits = selector.strip_prefix(['b', 'h'])?;
+        let known =
+            matches!(digits.len(), 1..=4) && digits.bytes().all(|byte| byte.is_ascii_digit());
+        (known && self.register(base).is_some()).then_some((base, selector))
+    }
+
     fn keep_output(&mut self, output: &Output, value: Value) -> Result<(), PtxError> {
         let is_truth = self.register(&output.register) == Some(Scalar::PREDICATE);
         let value = match is_truth {
@@ -141,7 +154,13 @@ impl Body<'_> {
                     register: name.clone(),
                     ty: Type::of(scalar),
                 }),
-                None => return self.wrong(format!("`{name}` is no register")),
+                None => match self.selected(name) {
+                    Some((base, _)) => {
+                        let base = Operand::Name(base.to_owned(), 0);
+                        return self.count_outputs(&base, template);
+                    }
+                    None => return self.wrong(format!("`{name}` is no register")),
+                },
             },
             Operand::Vector(parts) => {
                 for part in parts {
@@ -208,10 +227,17 @@ impl Body<'_> {
                     let address = self.address_of_symbol(name, *offset)?;
                     template.input(address)
                 }
-                None => {
-                    let value = self.special_register(name, Scalar::of_bits(32))?;
-                    template.input(value)
-                }
+                None => match self.selected(name) {
+                    Some((base, selector)) => {
+                        let base = Operand::Name(base.to_owned(), 0);
+                        let text = self.input_text(&base, space, template)?;
+                        format!("{text}.{selector}")
+                    }
+                    None => {
+                        let value = self.special_register(name, Scalar::of_bits(32))?;
+                        template.input(value)
+                    }
+                },
             },
             Operand::List(_) | Operand::Pair(..) => {
                 return self.unsupported("such an operand");
@@ -253,7 +279,12 @@ fn output_text(operand: &Operand, at: &mut usize, template: &Template) -> String
                     let name = rest.split([',', ';']).nth(2).unwrap_or("").trim();
                     name.to_owned()
                 }
-                None => format!("${place}"),
+                None => {
+                    let selector = operand.name().and_then(|name| name.rsplit_once('.'));
+                    let selector =
+                        selector.map_or_else(String::new, |(_, selector)| format!(".{selector}"));
+                    format!("${place}{selector}")
+                }
             }
         }
     }
@@ -273,6 +304,12 @@ fn letter(ty: Type) -> char {
 
 /// Whether an instruction's first operand is none that it writes.
 fn without_result(instruction: &Instruction) -> bool {
+    if matches!(
+        instruction.operands.first(),
+        Some(Operand::Memory(..) | Operand::Texel(..))
+    ) {
+        return true;
+    }
     match instruction.opcode[0].as_str() {
         "st" | "red" | "bar" | "barrier" | "cp" | "sust" | "sured" | "stmatrix" | "nanosleep"
         | "brkpt" | "trap" | "exit" | "membar" | "fence" | "wgmma" | "tcgen05" | "multimem" => true,
@@ -290,12 +327,79 @@ fn without_result(instruction: &Instruction) -> bool {
 
 /// Whether an instruction only computes: its result depends on its operands alone.
 fn is_computation(family: &str) -> bool {
-    const FAMILIES: [&str; 49] = [
-        "abs", "add", "addc", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "copysign", "cos",
-        "cvt", "div", "dp2a", "dp4a", "ex2", "fma", "fns", "lg2", "lop3", "mad", "mad24", "madc",
-        "max", "min", "mov", "mul", "mul24", "neg", "not", "popc", "prmt", "rcp", "rem", "rsqrt",
-        "sad", "selp", "set", "setp", "shf", "shl", "shr", "sin", "slct", "sqrt", "sub", "subc",
-        "szext", "tanh",
+    const FAMILIES: &[&str] = &[
+        "abs",
+        "add",
+        "addc",
+        "bfe",
+        "bfi",
+        "bfind",
+        "bmsk",
+        "brev",
+        "clz",
+        "copysign",
+        "cos",
+        "cvt",
+        "div",
+        "dp2a",
+        "dp4a",
+        "ex2",
+        "fma",
+        "fns",
+        "lg2",
+        "lop3",
+        "mad",
+        "mad24",
+        "madc",
+        "max",
+        "min",
+        "mov",
+        "mul",
+        "mul24",
+        "neg",
+        "not",
+        "popc",
+        "prmt",
+        "rcp",
+        "rem",
+        "rsqrt",
+        "sad",
+        "selp",
+        "set",
+        "setp",
+        "shf",
+        "shl",
+        "shr",
+        "sin",
+        "slct",
+        "sqrt",
+        "sub",
+        "subc",
+        "szext",
+        "tanh",
+        "vadd",
+        "vadd2",
+        "vadd4",
+        "vsub",
+        "vsub2",
+        "vsub4",
+        "vavrg2",
+        "vavrg4",
+        "vabsdiff",
+        "vabsdiff2",
+        "vabsdiff4",
+        "vmin",
+        "vmin2",
+        "vmin4",
+        "vmax",
+        "vmax2",
+        "vmax4",
+        "vshl",
+        "vshr",
+        "vmad",
+        "vset",
+        "vset2",
+        "vset4",
     ];
     FAMILIES.contains(&family)
 }

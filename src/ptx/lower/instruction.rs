@@ -79,12 +79,67 @@ impl Body<'_> {
                 _,
             )
             | ("griddepcontrol", _) => Ok(()),
+            ("stacksave", [result]) => {
+                let name = "llvm.stacksave.p0";
+                self.made.declare(format!("declare ptr @{name}()"));
+                let top = self.op(Type::Pointer(0), &format!("call ptr @{name}()"));
+                let address = self.address_of(&top);
+                self.set(result, address, false)
+            }
+            ("stackrestore", [top]) => {
+                let name = "llvm.stackrestore.p0";
+                self.made.declare(format!("declare void @{name}(ptr)"));
+                let top = self.operand(top, Scalar::of_bits(64))?;
+                let top = self.as_type(top, Type::Pointer(0));
+                self.emit(&format!("call void @{name}({top})"));
+                Ok(())
+            }
+            ("alloca", [result, bytes, alignment @ ..]) => {
+                let bytes = self.operand(bytes, Scalar::of_bits(64))?;
+                let alignment = match alignment {
+                    [] => 8,
+                    [Operand::Integer(alignment)] => *alignment,
+                    _ => return self.wrong("an alignment is expected"),
+                };
+                let place = self.op(
+                    Type::Pointer(0),
+                    &format!("alloca i8, {bytes}, align {alignment}"),
+                );
+                let address = self.address_of(&place);
+                self.set(result, address, false)
+            }
             ("call", _) => self.call(instruction),
             ("mov", [result, source]) => self.move_value(instruction, result, source),
+            ("st", [address, bytes, Operand::Integer(0)]) if instruction.has("bulk") => {
+                let pointer = self.pointer(address, Space::Shared)?;
+                let bytes = self.operand(bytes, Scalar::of_bits(64))?;
+                let ty = pointer.ty;
+                let suffix = match ty {
+                    Type::Pointer(space) => format!("p{space}"),
+                    _ => return self.wrong("an address is expected"),
+                };
+                let name = format!("llvm.memset.{suffix}.i64");
+                self.made
+                    .declare(format!("declare void @{name}({ty}, i8, i64, i1 immarg)"));
+                self.emit(&format!(
+                    "call void @{name}({pointer}, i8 0, {bytes}, i1 false)"
+                ));
+                Ok(())
+            }
+            ("getctarank", [result, source]) if instruction.has("shared::cluster") => {
+                let low = self.operand(source, Scalar::of_bits(32))?;
+                let address = self.generic_address(low, Space::Shared, source.name())?;
+                let address = self.resized(address, 64);
+                let call =
+                    format!("call i32 asm \"getctarank.u64 $0, $1;\", \"=r,l\"({address}) #0");
+                let rank = self.op(Type::Int(32), &call);
+                self.set(result, rank, false)
+            }
             ("cvta", [result, source]) => self.convert_address(instruction, result, source),
             ("isspacep", [result, source]) => self.is_in_space(instruction, result, source),
-            // What is done behind the thread's back is told to a barrier.
-            ("st" | "red", _) if instruction.has("async") => self.assembly(instruction),
+            ("st" | "red", [address, value, barrier]) if instruction.has("async") => {
+                self.told_to_barrier(instruction, (address, value), barrier)
+            }
             ("ld" | "ldu", [result, address]) => self.load(instruction, result, address),
             ("ld", [result, address, _policy]) => self.load(instruction, result, address),
             ("st", [address, value]) => self.store(instruction, address, value),
@@ -95,6 +150,7 @@ impl Body<'_> {
                 if self.predicates(instruction)?
                     || self.integers(instruction)?
                     || self.floats(instruction)?
+                    || self.bits(instruction)?
                     || self.conversion(instruction)?
                     || self.warp_operation(instruction)?
                     || self.tile(instruction)?

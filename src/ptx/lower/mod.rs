@@ -4,6 +4,7 @@ mod address;
 mod arithmetic;
 mod assembly;
 mod atomics;
+mod bits;
 mod calls;
 mod conversions;
 mod derived;

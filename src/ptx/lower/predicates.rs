@@ -175,12 +175,16 @@ impl Body<'_> {
     /// `set.CMP[.ftz].DTYPE.STYPE d, a, b`: all ones or 1.0 where it holds.
     fn compare_to_value(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
         let words: Vec<&str> = instruction.opcode.iter().map(String::as_str).collect();
-        let (comparison, flushes, to, name) = match words.as_slice() {
-            ["set", comparison, to, name] => (*comparison, false, *to, *name),
-            ["set", comparison, "ftz", to, name] => (*comparison, true, *to, *name),
+        let (comparison, combination, flushes, to, name) = match words.as_slice() {
+            ["set", comparison, to, name] => (*comparison, None, false, *to, *name),
+            ["set", comparison, "ftz", to, name] => (*comparison, None, true, *to, *name),
+            ["set", comparison, how, to, name] => (*comparison, Some(*how), false, *to, *name),
+            ["set", comparison, how, "ftz", to, name] => {
+                (*comparison, Some(*how), true, *to, *name)
+            }
             _ => return Ok(false),
         };
-        let ([result, left, right], Some(to), Some(scalar)) = (
+        let ([result, left, right, third @ ..], Some(to), Some(scalar)) = (
             instruction.operands.as_slice(),
             Scalar::named(to),
             Scalar::named(name),
@@ -194,6 +198,11 @@ impl Body<'_> {
         else {
             return Ok(false);
         };
+        let with = match third {
+            [with] => Some(self.operand(with, Scalar::PREDICATE)?),
+            _ => None,
+        };
+        let truth = self.combined(&truth, combination, with.as_ref())?;
         let ty = Type::of(to);
         let value = match to.is_integer() {
             true => self.op(ty, &format!("sext {truth} to {ty}")),

@@ -38,6 +38,15 @@ impl Body<'_> {
                 let mask = self.operand(&rest[3], WORD)?;
                 self.shuffle(&format!("sync.{mode}"), result, &[mask, value, lane, clamp])?;
             }
+            // Which lanes shuffle is not said: all that are there.
+            (["shfl", mode, "b32"], [result @ Operand::Pair(..), value, lane, clamp]) => {
+                let mask = self.together("i32", "llvm.nvvm.activemask", &[]);
+                let mask = Value::new(Type::Int(32), mask);
+                let value = self.operand(value, WORD)?;
+                let lane = self.operand(lane, WORD)?;
+                let clamp = self.operand(clamp, WORD)?;
+                self.shuffle(&format!("sync.{mode}"), result, &[mask, value, lane, clamp])?;
+            }
             (["shfl", mode, "b32"], [result, value, lane, clamp]) => {
                 let value = self.operand(value, WORD)?;
                 let lane = self.operand(lane, WORD)?;
@@ -74,6 +83,19 @@ impl Body<'_> {
                 let both = self.together("{ i32, i1 }", &name, &[mask, value]);
                 self.set_both(result, &both)?;
             }
+            (
+                [
+                    "redux",
+                    "sync",
+                    operation @ ("min" | "max"),
+                    modifiers @ ..,
+                    "f32",
+                ],
+                [result, value, mask],
+            ) => {
+                return self.extreme_of_lanes(operation, modifiers, result, [value, mask]);
+            }
+            (["elect", "sync"], [result, mask]) => self.elect(result, mask)?,
             (["redux", "sync", operation, kind], [result, value, mask]) => {
                 let name = match (*operation, *kind) {
                     ("add" | "and" | "or" | "xor", _) => (*operation).to_owned(),
@@ -140,6 +162,67 @@ impl Body<'_> {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// `redux.sync.max.f32`: floats are compared as integers of the same order. What is no number is beside them all,
+    /// or with `.NaN` beyond.
+    fn extreme_of_lanes(
+        &mut self,
+        operation: &str,
+        modifiers: &[&str],
+        result: &Operand,
+        [value, mask]: [&Operand; 2],
+    ) -> Result<bool, PtxError> {
+        let word = Type::Int(32);
+        let mut bits = self.operand(value, WORD)?;
+        for modifier in modifiers {
+            match *modifier {
+                "abs" => bits = self.op(word, &format!("and {bits}, {}", i32::MAX)),
+                "NaN" => {}
+                _ => return Ok(false),
+            }
+        }
+        // Numbers below zero grow as their bits do, so that these are turned around.
+        let below = self.op(word, &format!("ashr {bits}, 31"));
+        let turned = self.op(word, &format!("and {below}, {}", i32::MAX));
+        let key = self.op(word, &format!("xor {bits}, {}", turned.text));
+        let wins = modifiers.contains(&"NaN");
+        let beside = match (operation == "max") == wins {
+            true => i32::MAX,
+            false => i32::MIN,
+        };
+        let float = self.as_type(bits, Type::Float);
+        let none = self.op(Type::Int(1), &format!("fcmp uno {float}, 0.0"));
+        let key = self.op(word, &format!("select {none}, i32 {beside}, {key}"));
+        let mask = self.operand(mask, WORD)?;
+        let name = format!("llvm.nvvm.redux.sync.{operation}");
+        let key = Value::new(word, self.together("i32", &name, &[key, mask]));
+        let below = self.op(word, &format!("ashr {key}, 31"));
+        let turned = self.op(word, &format!("and {below}, {}", i32::MAX));
+        let bits = self.op(word, &format!("xor {key}, {}", turned.text));
+        let none = self.op(Type::Int(1), &format!("icmp eq {key}, {beside}"));
+        let bits = self.op(word, &format!("select {none}, i32 {}, {bits}", i32::MAX));
+        self.set(result, bits, false)?;
+        Ok(true)
+    }
+
+    /// `elect.sync`: the first of the lanes is the one.
+    fn elect(&mut self, result: &Operand, mask: &Operand) -> Result<(), PtxError> {
+        let word = Type::Int(32);
+        let mask = self.operand(mask, WORD)?;
+        let all = Value::constant(1, 1);
+        let lanes = self.together("i32", "llvm.nvvm.vote.ballot.sync", &[mask, all]);
+        let (lanes, kept) = (Value::new(word, lanes), Value::constant(1, 0));
+        let first = self.intrinsic(word, "llvm.cttz.i32", &[&lanes, &kept]);
+        let own = self.intrinsic(word, "llvm.nvvm.read.ptx.sreg.laneid", &[]);
+        let truth = self.op(Type::Int(1), &format!("icmp eq {own}, {}", first.text));
+        match result {
+            Operand::Pair(lane, is_first) => {
+                self.set(lane, first, false)?;
+                self.set(is_first, truth, false)
+            }
+            lane => self.set(lane, first, false),
+        }
     }
 
     fn shuffle(&mut self, mode: &str, result: &Operand, values: &[Value]) -> Result<(), PtxError> {

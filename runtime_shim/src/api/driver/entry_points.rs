@@ -1,6 +1,8 @@
 //! Driver functions by name.
 
+use crate::termination;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::Once;
 
 use super::{
     NOT_FOUND, context, execution, graph, image, link, memory, module, names, peer, pool, stepwise,
@@ -31,6 +33,20 @@ driver_functions! {
             store(pointer, found.unwrap_or(0) as *const c_void)?;
         }
         found.map(drop).ok_or(NOT_FOUND)
+    }
+
+    /// Interfaces between NVIDIA's own runtime and its own driver, which are not published: there are none.
+    fn cuGetExportTable(table: *mut *const c_void, _identifier: *const c_void) {
+        static TOLD: Once = Once::new();
+        TOLD.call_once(|| {
+            termination::notice(
+                "this program has NVIDIA's CUDA runtime within it (-cudart static, nvcc's default), which asks the driver \
+                 for interfaces that are not published; linked with -cudart shared it runs",
+            );
+        });
+        // SAFETY: the program passes a writable address.
+        unsafe { store(table, std::ptr::null()) }?;
+        Err(NOT_FOUND)
     }
 }
 
