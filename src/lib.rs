@@ -38,6 +38,7 @@ pub mod diagnostics;
 mod output;
 mod files;
 mod interruption;
+mod shared;
 pub mod expression;
 pub mod affine;
 pub mod planner;

@@ -1,7 +1,7 @@
 //! Whether two places may have a common byte, by what they point to alone.
 
 use super::effect::{Effect, WholeTouch, ranges_disjoint};
-use super::instance::{Base, Place, host_polynomial};
+use super::instance::{Base, Instance, Place, host_polynomial};
 use super::polynomial::{Atom, Polynomial};
 use super::{Guard, PointerRange};
 use crate::kernel::KernelModel;
@@ -97,27 +97,58 @@ fn distance_on_courses(
 }
 
 /// Which operations may touch common memory, by places and by ranges that hold without any test at
-/// run time.
+/// run time; and what launches touch by ranges of their operands.
 pub struct SharedMemory<'a> {
     graph: &'a LaunchGraph,
     touches: Vec<Option<Vec<WholeTouch>>>,
+    /// What [`launch_conditions`] and [`launch_ranges`] say, so that who asks often need not look at a launch again.
+    launches: Vec<Option<LaunchSaid>>,
+}
+
+/// What is said of a modelled launch.
+struct LaunchSaid {
+    conditions: Result<Vec<Guard>, String>,
+    ranges: Result<Vec<RangeTouch>, String>,
 }
 
 impl<'a> SharedMemory<'a> {
     /// Looks at all operations.
     pub fn new(graph: &'a LaunchGraph, kernels: &[KernelModel]) -> Self {
-        let touches = graph.nodes.iter().map(|node| {
-            let effect = Effect::of(graph, kernels, node.id)?;
-            let mut touches = effect.ranges();
-            if !effect.holds_always() {
-                touches.iter_mut().for_each(|touch| touch.range = None);
-            }
-            Some(touches)
-        });
+        let (mut touches, mut launches) = (Vec::new(), Vec::new());
+        for node in &graph.nodes {
+            let effect = Effect::of(graph, kernels, node.id);
+            touches.push(effect.as_ref().map(|effect| {
+                let mut touches = effect.ranges();
+                if !effect.holds_always() {
+                    touches.iter_mut().for_each(|touch| touch.range = None);
+                }
+                touches
+            }));
+            launches.push(match effect {
+                Some(Effect::Modelled(instance)) => Some(LaunchSaid {
+                    ranges: ranges_of(graph, &instance),
+                    conditions: conditions_of(*instance),
+                }),
+                _ => None,
+            });
+        }
         Self {
             graph,
-            touches: touches.collect(),
+            touches,
+            launches,
         }
+    }
+
+    /// See [`launch_conditions`].
+    pub fn conditions(&self, node: NodeId) -> Option<&Result<Vec<Guard>, String>> {
+        let said = self.launches[node.0].as_ref();
+        said.map(|said| &said.conditions)
+    }
+
+    /// The ranges of [`launch_ranges`]; `None` where not all can be told.
+    pub fn ranges(&self, node: NodeId) -> Option<&[RangeTouch]> {
+        let said = self.launches[node.0].as_ref()?;
+        said.ranges.as_deref().ok()
     }
 
     /// Whether an operation may touch memory that the host can touch too.
@@ -185,11 +216,15 @@ pub fn launch_conditions(
     node: NodeId,
 ) -> Option<Result<Vec<Guard>, String>> {
     match Effect::of(graph, kernels, node)? {
-        Effect::Modelled(instance) => Some(match instance.broken {
-            Some(reason) => Err(reason),
-            None => Ok(instance.conditions),
-        }),
+        Effect::Modelled(instance) => Some(conditions_of(*instance)),
         Effect::Whole { .. } => None,
+    }
+}
+
+fn conditions_of(instance: Instance<'_>) -> Result<Vec<Guard>, String> {
+    match instance.broken {
+        Some(reason) => Err(reason),
+        None => Ok(instance.conditions),
     }
 }
 
@@ -215,6 +250,10 @@ pub fn launch_ranges(
     let Some(Effect::Modelled(instance)) = Effect::of(graph, kernels, node) else {
         return Err(String::from("its kernel is not modelled"));
     };
+    ranges_of(graph, &instance)
+}
+
+fn ranges_of(graph: &LaunchGraph, instance: &Instance<'_>) -> Result<Vec<RangeTouch>, String> {
     let mut ranges = Vec::new();
     for used in &instance.uses {
         if is_constant_memory(graph, &used.place) {

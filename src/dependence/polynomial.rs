@@ -7,6 +7,7 @@
 use crate::expression::Expression;
 use crate::kernel::KernelSymbol;
 use crate::launch::{NodeId, ValueId};
+use crate::shared::Shared;
 use std::collections::BTreeMap;
 
 /// An indeterminate.
@@ -20,11 +21,11 @@ pub(super) enum Atom {
     /// runs of the loop that it varies in.
     SinkSide(Box<Self>),
     /// `floor(a / b)`.
-    FloorDivide(Box<Polynomial>, Box<Polynomial>),
+    FloorDivide(Shared<Polynomial>, Shared<Polynomial>),
     /// `min(a, b)`.
-    Minimum(Box<Polynomial>, Box<Polynomial>),
+    Minimum(Shared<Polynomial>, Shared<Polynomial>),
     /// `max(a, b)`.
-    Maximum(Box<Polynomial>, Box<Polynomial>),
+    Maximum(Shared<Polynomial>, Shared<Polynomial>),
 }
 
 impl Atom {
@@ -85,7 +86,12 @@ impl Polynomial {
     }
 
     pub(super) fn scale(&self, factor: i64) -> Option<Self> {
-        self.multiply(&Self::constant(factor))
+        let mut scaled = self.clone();
+        for coefficient in scaled.terms.values_mut() {
+            *coefficient = coefficient.checked_mul(factor)?;
+        }
+        scaled.terms.retain(|_, coefficient| *coefficient != 0);
+        Some(scaled)
     }
 
     pub(super) fn subtract(&self, other: &Self) -> Option<Self> {
@@ -144,7 +150,7 @@ impl Polynomial {
             }
             _ => {}
         }
-        Self::atom(Atom::FloorDivide(Box::new(a), Box::new(b)))
+        Self::atom(Atom::FloorDivide(Shared::new(a), Shared::new(b)))
     }
 
     /// The polynomial of a host expression, each leaf through `leaf`.
@@ -173,7 +179,7 @@ impl Polynomial {
                 match a.subtract(&b)?.as_constant() {
                     Some(difference) if difference <= 0 => a,
                     Some(_) => b,
-                    None => Self::atom(Atom::Minimum(Box::new(a), Box::new(b))),
+                    None => Self::atom(Atom::Minimum(Shared::new(a), Shared::new(b))),
                 }
             }
             Expression::Maximum(a, b) => {
@@ -181,7 +187,7 @@ impl Polynomial {
                 match a.subtract(&b)?.as_constant() {
                     Some(difference) if difference >= 0 => a,
                     Some(_) => b,
-                    None => Self::atom(Atom::Maximum(Box::new(a), Box::new(b))),
+                    None => Self::atom(Atom::Maximum(Shared::new(a), Shared::new(b))),
                 }
             }
         })
@@ -234,12 +240,8 @@ impl Polynomial {
 
 impl Atom {
     fn substitute(&self, image: &impl Fn(ValueId) -> Option<Polynomial>) -> Option<Polynomial> {
-        let both = |a: &Polynomial, b: &Polynomial| {
-            Some((
-                Box::new(a.substitute(image)?),
-                Box::new(b.substitute(image)?),
-            ))
-        };
+        let both =
+            |a: &Polynomial, b: &Polynomial| Some((a.substitute(image)?, b.substitute(image)?));
         let atom = match self {
             Self::Value(value) => match image(*value) {
                 Some(image) => return Some(image),
@@ -248,15 +250,15 @@ impl Atom {
             Self::Private(..) | Self::SinkSide(_) => self.clone(),
             Self::FloorDivide(a, b) => {
                 let (a, b) = both(a, b)?;
-                return Some(Polynomial::floor_divide(*a, *b));
+                return Some(Polynomial::floor_divide(a, b));
             }
             Self::Minimum(a, b) => {
                 let (a, b) = both(a, b)?;
-                Self::Minimum(a, b)
+                Self::Minimum(Shared::new(a), Shared::new(b))
             }
             Self::Maximum(a, b) => {
                 let (a, b) = both(a, b)?;
-                Self::Maximum(a, b)
+                Self::Maximum(Shared::new(a), Shared::new(b))
             }
         };
         Some(Polynomial::atom(atom))
@@ -265,8 +267,8 @@ impl Atom {
     fn on_sink_side(&self, unstable: &impl Fn(ValueId) -> bool) -> Self {
         let both = |a: &Polynomial, b: &Polynomial| {
             (
-                Box::new(a.on_sink_side(unstable)),
-                Box::new(b.on_sink_side(unstable)),
+                Shared::new(a.on_sink_side(unstable)),
+                Shared::new(b.on_sink_side(unstable)),
             )
         };
         match self {

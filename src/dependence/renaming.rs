@@ -16,6 +16,7 @@ use super::relation::Shape;
 use super::{Guard, PointerRange};
 use crate::expression::Expression;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, ValueId};
+use crate::shared::Shared;
 use std::collections::HashMap;
 
 /// What a decision may name.
@@ -191,7 +192,10 @@ impl Renaming {
 
     fn atom(&self, atom: &Atom) -> Option<Atom> {
         let both = |a: &Polynomial, b: &Polynomial| {
-            Some((Box::new(self.polynomial(a)?), Box::new(self.polynomial(b)?)))
+            Some((
+                Shared::new(self.polynomial(a)?),
+                Shared::new(self.polynomial(b)?),
+            ))
         };
         Some(match atom {
             Atom::Value(value) => Atom::Value(self.value(*value)?),

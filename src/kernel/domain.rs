@@ -8,11 +8,12 @@ use super::KernelSymbol;
 use super::body::{BlockRef, Body};
 use super::cfg::Flow;
 use super::path_conditions::{Fact, PathCondition, PathConditions};
+use super::polynomial::Polynomial;
 use super::ranges::{Context, discharge, previous, upper};
 use super::space::Space;
 use super::walk::Obligation;
 use crate::affine::{Affine, Constraint, Constraints, Variable};
-use crate::expression::Condition;
+use crate::expression::{Condition, Expression};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
@@ -369,7 +370,8 @@ fn with_quotients<'c>(space: &Space, context: &'c Context) -> Cow<'c, Context> {
     })
 }
 
-/// Adds conditions that do not follow from one that is there already.
+/// Adds conditions that do not follow from one that is there already. A kernel that is written out or unrolled asks at each
+/// access that its place, so many times the number of threads, be no larger than an index may get: the largest is enough.
 pub fn merge(into: &mut Conditions, more: Conditions) {
     for condition in more {
         if condition.decided() == Some(true) || into.iter().any(|known| implies(known, &condition))
@@ -377,8 +379,35 @@ pub fn merge(into: &mut Conditions, more: Conditions) {
             continue;
         }
         into.retain(|known| !implies(&condition, known));
+        if into.len() < MOST_BY_SIGN {
+            if into.iter().any(|known| implies_by_sign(known, &condition)) {
+                continue;
+            }
+            into.retain(|known| !implies_by_sign(&condition, known));
+        }
         into.push(condition);
     }
+}
+
+/// Longer lists are not gone through for what follows by signs.
+const MOST_BY_SIGN: usize = 100;
+
+/// Whether the first of two comparisons with numbers on the same side leaves less room than the second in every launch.
+fn implies_by_sign(first: &Condition<KernelSymbol>, second: &Condition<KernelSymbol>) -> bool {
+    let (Condition::LessEqual(a, x), Condition::LessEqual(b, y)) = (first, second) else {
+        return false;
+    };
+    let are_numbers =
+        |one: &Expression<_>, other: &Expression<_>| one.as_constant().and(other.as_constant());
+    if are_numbers(a, b).or_else(|| are_numbers(x, y)).is_none() {
+        return false;
+    }
+    let room = |low: &Expression<_>, high: &Expression<_>| {
+        Polynomial::of(high)?.subtract(&Polynomial::of(low)?)
+    };
+    let more = room(b, y).zip(room(a, x));
+    let more = more.and_then(|(second, first)| second.subtract(&first));
+    more.is_some_and(|more| more.is_never_negative())
 }
 
 /// Whether the first condition plainly implies the second.

@@ -88,7 +88,7 @@ fn bound(
             if bounds.is_empty() {
                 return None;
             }
-            // Constants of bounds that have the same symbols compare, the rest is left to run time.
+            // Where one bound is looser whatever the launch, it stands for both; the rest is left to run time.
             if !loosest.contains(&bounds) {
                 absorb(&mut loosest, bounds, from_above);
                 if loosest.len() > MOST_BOUNDS {
@@ -127,9 +127,12 @@ fn absorb(loosest: &mut Vec<Vec<Polynomial>>, bounds: Vec<Polynomial>, from_abov
     let looser = |a: &[Polynomial], b: &[Polynomial]| {
         a.len() == b.len()
             && a.iter().zip(b).all(|(a, b)| {
-                a.subtract(b)
-                    .and_then(|difference| difference.as_constant())
-                    .is_some_and(|d| if from_above { d >= 0 } else { d <= 0 })
+                let difference = if from_above {
+                    a.subtract(b)
+                } else {
+                    b.subtract(a)
+                };
+                difference.is_some_and(|difference| difference.is_never_negative())
             })
     };
     if loosest.iter().any(|known| looser(known, &bounds)) {

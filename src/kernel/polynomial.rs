@@ -208,7 +208,7 @@ impl Polynomial {
     }
 
     /// The normal form of an expression. `None` when a coefficient leaves 64 bits.
-    fn of(expression: &Expression<KernelSymbol>) -> Option<Self> {
+    pub fn of(expression: &Expression<KernelSymbol>) -> Option<Self> {
         match expression {
             Expression::Add(a, b) => Self::of(a)?.add(&Self::of(b)?),
             Expression::Subtract(a, b) => Self::of(a)?.subtract(&Self::of(b)?),
@@ -267,6 +267,27 @@ impl Polynomial {
             }
             (Some(sum), value) => sum.add(Expression::Constant(value)),
         }
+    }
+
+    /// Whether it is at least zero in every launch, as far as its signs tell: what is subtracted is no more than a constant, and
+    /// all else grows with symbols that are never negative.
+    pub fn is_never_negative(&self) -> bool {
+        let mut least = 0i128;
+        for (factors, coefficient) in &self.terms {
+            let mut product = i128::from(*coefficient);
+            for factor in factors {
+                let low = match factor {
+                    Atom::Symbol(symbol) => symbol_range(symbol).0,
+                    Atom::Compound(_) => return false,
+                };
+                if *coefficient < 0 || low < 0 {
+                    return false;
+                }
+                product = product.saturating_mul(low);
+            }
+            least = least.saturating_add(product);
+        }
+        least >= 0
     }
 
     /// The range of values that it can take in any launch; saturating, hence never too narrow.

@@ -5,7 +5,7 @@
 use super::fallback;
 use super::outcome::{self, Outcome, PipelineError};
 use crate::cli::Build;
-use crate::dependence::DependenceGraph;
+use crate::dependence::{DependenceGraph, SharedMemory};
 use crate::diagnostics::RejectionReason;
 use crate::kernel::KernelModel;
 use crate::launch::LaunchGraph;
@@ -92,7 +92,8 @@ pub(super) fn plan_of(
 ) -> Option<VerifiedPlan> {
     let mut batched_regions = Vec::new();
     if in_batches && options.launch_batches {
-        batched_regions = plan_batches(graph, models, dependences, &groups, options).0;
+        let known = (models, &SharedMemory::new(graph, models));
+        batched_regions = plan_batches(graph, known, dependences, &groups, options).0;
     }
     if in_batches {
         let known = (groups.as_slice(), &mut batched_regions);

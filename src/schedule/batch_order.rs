@@ -13,7 +13,8 @@ use super::host_order::HostOrder;
 use super::local::plan_fusion;
 use super::{BatchedRegion, FusionGroup, FusionPlan, ScheduleOptions};
 use crate::dependence::{
-    DependenceGraph, DependenceKind, Edge, KnownSpan, WholeWrite, WholeWrites, known_spans,
+    DependenceGraph, DependenceKind, Edge, KnownSpan, SharedMemory, WholeWrite, WholeWrites,
+    known_spans,
 };
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId};
@@ -105,6 +106,7 @@ pub fn batch_orders(
     let of_launch: HashMap<LaunchId, NodeId> = graph.launches().collect();
     let mut orders = Vec::new();
     let mut whole = WholeWrites::new(graph, kernels);
+    let memory = SharedMemory::new(graph, kernels);
     // Figures are about the plan as it is.
     let options = &ScheduleOptions {
         expands_buffers: false,
@@ -137,6 +139,7 @@ pub fn batch_orders(
         let program = Program {
             graph,
             kernels,
+            memory: &memory,
             nodes,
             outside_loops: region.outside_loops,
             replaced,
@@ -207,6 +210,7 @@ fn members(
 struct Program<'a> {
     graph: &'a LaunchGraph,
     kernels: &'a [KernelModel],
+    memory: &'a SharedMemory<'a>,
     /// Its launches.
     nodes: BTreeSet<NodeId>,
     outside_loops: usize,
@@ -229,7 +233,8 @@ impl Program<'_> {
         groups: &[FusionGroup],
         renamed: &BTreeSet<&str>,
     ) -> (BatchCount, BTreeMap<NodeId, Fact>) {
-        let all = candidates(self.graph, self.kernels, groups, false);
+        let known = (self.kernels, self.memory);
+        let all = candidates(self.graph, known, groups, false);
         let own: Vec<&Candidate> = all
             .iter()
             .filter(|candidate| self.nodes.contains(&candidate.node))

@@ -16,7 +16,6 @@ use super::passing::{HowTheyWait, Passing, may_wait};
 use super::{BatchedRegion, BatchedStatement, FusionGroup, ScheduleOptions, ThreadMap};
 use crate::dependence::{
     DependenceGraph, Edge, Guard, RangeTouch, SharedMemory, WholeWrite, WholeWrites,
-    launch_conditions, launch_ranges,
 };
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind};
@@ -27,16 +26,16 @@ use petgraph::visit::EdgeRef;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The regions of a program whose launches are issued in batches, given the groups that run as one, and
-/// how many launches, sets and copies that leaves where each loop runs once.
+/// how many launches, sets and copies that leaves where each loop runs once. `memory` is what is known of these launches.
 pub fn plan_batches(
     graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    (kernels, memory): (&[KernelModel], &SharedMemory<'_>),
     dependences: &DependenceGraph,
     groups: &[FusionGroup],
     options: &ScheduleOptions,
 ) -> (Vec<BatchedRegion>, usize) {
     let expands_buffers = options.expands_buffers;
-    let candidates = candidates(graph, kernels, groups, expands_buffers);
+    let candidates = candidates(graph, (kernels, memory), groups, expands_buffers);
     let expansion = expands_buffers.then(|| Expansion::new(graph, kernels, dependences));
     let renewed = expansion
         .as_ref()
@@ -118,12 +117,11 @@ pub(super) struct Candidate {
 /// All of them, in host order.
 pub(super) fn candidates(
     graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    (kernels, memory): (&[KernelModel], &SharedMemory<'_>),
     groups: &[FusionGroup],
     expands_buffers: bool,
 ) -> Vec<Candidate> {
     let mut whole = expands_buffers.then(|| WholeWrites::new(graph, kernels));
-    let memory = SharedMemory::new(graph, kernels);
     let launches: BTreeMap<LaunchId, (NodeId, &Launch)> = graph
         .nodes
         .iter()
@@ -158,7 +156,7 @@ pub(super) fn candidates(
                 .iter()
                 .map(|launch| launches.get(launch).copied())
                 .collect();
-            candidate(graph, kernels, &memory, &members?, whole.as_mut())
+            candidate(graph, kernels, memory, &members?, whole.as_mut())
         })
         .collect();
     candidates.sort_by_key(|candidate| candidate.node);
@@ -196,21 +194,21 @@ fn candidate(
         }
         let whole = whole.as_mut().map(|whole| whole.of(*node));
         let whole = whole.unwrap_or_default();
-        for touch in launch_ranges(graph, kernels, *node).ok()? {
+        for touch in memory.ranges(*node)? {
             let is_whole = |write: &WholeWrite| write.operand == Some(touch.range.operand);
-            if !touches.contains(&touch) {
+            if !touches.contains(touch) {
                 if whole.iter().any(is_whole) {
                     replaced.push(touches.len());
                 }
-                touches.push(touch);
+                touches.push(touch.clone());
             }
         }
         let valid = Guard::ConfigurationValid { launch: launch.id };
         if graph.is_seen_in_capture(*node, launch) {
             guards.push(Guard::NotCapturing { launch: launch.id });
         }
-        let conditions = launch_conditions(graph, kernels, *node)?.ok()?;
-        for guard in conditions.into_iter().chain([valid]) {
+        let conditions = memory.conditions(*node)?.as_ref().ok()?;
+        for guard in conditions.iter().cloned().chain([valid]) {
             if !guards.contains(&guard) {
                 guards.push(guard);
             }

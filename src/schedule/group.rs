@@ -70,11 +70,12 @@ impl<'a> Judge<'a> {
             }
         }
         let mut told_by_launch = HashSet::new();
+        let memory = SharedMemory::new(graph, kernels);
         let conditions = graph
             .nodes
             .iter()
             .filter_map(|node| {
-                let conditions = crate::dependence::launch_conditions(graph, kernels, node.id)?;
+                let conditions = memory.conditions(node.id)?.clone();
                 let conditions = conditions.map(|mut conditions| {
                     if let NodeKind::Launch(launch) = &node.kind
                         && let Some(model) = launch.kernel.and_then(|kernel| kernels.get(kernel.0))
@@ -95,7 +96,7 @@ impl<'a> Judge<'a> {
             kernels,
             options,
             order: HostOrder::new(graph),
-            memory: SharedMemory::new(graph, kernels),
+            memory,
             edges,
             counted: &dependences.by_iteration,
             conditions,

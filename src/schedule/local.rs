@@ -119,9 +119,15 @@ fn plan_of_groups(
     };
     let mut plan = grouping.plan(&judge);
     if options.launch_batches && options.fusion == Fusion::All {
-        (plan.batched_regions, left) = plan_batches(graph, kernels, whole, &plan.groups, options);
+        (plan.batched_regions, left) = plan_batches(
+            graph,
+            (kernels, &judge.memory),
+            whole,
+            &plan.groups,
+            options,
+        );
         // What only stands side by side may wait for a batch as well, beside more.
-        let (in_batches, _) = plan_batches(graph, kernels, whole, &[], options);
+        let (in_batches, _) = plan_batches(graph, (kernels, &judge.memory), whole, &[], options);
         let waits = |launch: LaunchId| {
             let mut statements = in_batches.iter().flat_map(|region| &region.statements);
             statements.any(|statement| statement.launch == launch)
@@ -133,7 +139,8 @@ fn plan_of_groups(
                     && members.all(|member| waits(member.launch))
             });
         if chosen.is_none() && !beside.is_empty() {
-            let (batched_regions, fewer) = plan_batches(graph, kernels, whole, &kept, options);
+            let (batched_regions, fewer) =
+                plan_batches(graph, (kernels, &judge.memory), whole, &kept, options);
             if fewer < left {
                 let members = beside.iter().flat_map(|group| &group.members);
                 grouping
@@ -147,8 +154,13 @@ fn plan_of_groups(
         if let (None, Some(units)) = (chosen, Units::find(graph)) {
             let within = group(&mut judge, dependences, &nodes, &candidates, Some(&units));
             let mut in_units = within.plan(&judge);
-            let (batched_regions, fewer) =
-                plan_batches(graph, kernels, whole, &in_units.groups, options);
+            let (batched_regions, fewer) = plan_batches(
+                graph,
+                (kernels, &judge.memory),
+                whole,
+                &in_units.groups,
+                options,
+            );
             in_units.batched_regions = batched_regions;
             if fewer < left {
                 (grouping, plan, left) = (within, in_units, fewer);

@@ -17,6 +17,7 @@ use crate::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use crate::kernel::{Access, AccessId};
 use crate::program::KernelId;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Which pairs of instances are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,9 +51,21 @@ pub(super) struct Answers {
     alike: HashMap<Alike, usize>,
     forms: HashMap<String, usize>,
     form_of: HashMap<(usize, AccessId), usize>,
+    /// By member's number and access.
+    moved: HashMap<(usize, AccessId), Option<Moved>>,
     assumed: HashMap<Vec<Formula>, usize>,
     places: HashMap<Positions, usize>,
     known: HashMap<Question, Option<bool>>,
+}
+
+/// An access without the part of its subscript that is the same for all threads.
+#[derive(Clone)]
+struct Moved {
+    access: Rc<Access>,
+    /// The number of its form.
+    form: usize,
+    /// That part.
+    uniform: Polynomial,
 }
 
 /// All of a member that its subscripts depend on.
@@ -93,6 +106,12 @@ impl Answers {
         if let Some(known) = self.form_of.get(&key) {
             return *known;
         }
+        let form = self.form_of_text(member, access);
+        self.form_of.insert(key, form);
+        form
+    }
+
+    fn form_of_text(&mut self, member: &Member<'_>, access: &Access) -> usize {
         let (extents, parameters) = (&member.extents, &member.parameters);
         let products = &member.model.products;
         let (size_bytes, domain) = (access.size_bytes, &access.domain);
@@ -108,9 +127,7 @@ impl Answers {
             )
         );
         let next = self.forms.len();
-        let form = *self.forms.entry(text).or_insert(next);
-        self.form_of.insert(key, form);
-        form
+        *self.forms.entry(text).or_insert(next)
     }
 
     /// A number that equal assumptions share.
@@ -120,7 +137,32 @@ impl Answers {
         *self.assumed.entry(formulas).or_insert(next)
     }
 
+    /// An access that is moved to where its threads' own part of the subscript begins; `None` where there is no subscript, or
+    /// numbers grow too large.
+    fn moved(&mut self, member: &Member<'_>, access: &Access, number: usize) -> Option<Moved> {
+        let key = (number, access.id);
+        if let Some(known) = self.moved.get(&key) {
+            return known.clone();
+        }
+        let moved = split_uniform(member, access).map(|(uniform, varying)| {
+            let access = Access {
+                subscript: Some(varying),
+                ..access.clone()
+            };
+            Moved {
+                form: self.form_of_text(member, &access),
+                access: Rc::new(access),
+                uniform,
+            }
+        });
+        self.moved.insert(key, moved.clone());
+        moved
+    }
+
     /// See [`never_meet`]; the numbers are those of the assumptions and the two members.
+    ///
+    /// Only how far apart two accesses are matters, of what is the same for all threads. Kernels that are written out ask about
+    /// hundreds of places that are so many times the number of threads apart: these are asked about once for each distance.
     pub(super) fn never_meet(
         &mut self,
         (assumptions, assumed): (&Assumptions, usize),
@@ -134,21 +176,58 @@ impl Answers {
             Some(number) => *number,
             None => *self.places.entry(places.clone()).or_insert(next),
         };
-        let question = Question {
+        let question = |forms, difference: &Polynomial| Question {
             assumptions: assumed,
-            forms: [
-                self.form(source, first, source_number),
-                self.form(sink, second, sink_number),
-            ],
+            forms,
             difference: difference.clone(),
             separation,
             places: number,
         };
-        *self.known.entry(question).or_insert_with(|| {
+        let how = (separation, places);
+        let one = self.moved(source, first, source_number);
+        let other = self.moved(sink, second, sink_number);
+        if let (Some(one), Some(other)) = (one, other) {
+            let apart = difference.add(&one.uniform);
+            let apart = apart.and_then(|apart| apart.subtract(&other.uniform));
+            if let Some(apart) = apart {
+                let asked = question([one.form, other.form], &apart);
+                let never = *self.known.entry(asked).or_insert_with(|| {
+                    let (source, sink) = ((source, &*one.access), (sink, &*other.access));
+                    never_meet(assumptions, source, sink, &apart, how)
+                });
+                if never == Some(true) {
+                    return never;
+                }
+            }
+        }
+        // Some proofs want the subscripts as they are written.
+        let forms = [
+            self.form(source, first, source_number),
+            self.form(sink, second, sink_number),
+        ];
+        let asked = question(forms, difference);
+        *self.known.entry(asked).or_insert_with(|| {
             let (source, sink) = ((source, first), (sink, second));
-            never_meet(assumptions, source, sink, difference, (separation, places))
+            never_meet(assumptions, source, sink, difference, how)
         })
     }
+}
+
+/// The part of an access's subscript that is the same for all threads of a launch, and the rest.
+fn split_uniform(member: &Member<'_>, access: &Access) -> Option<(Polynomial, Affine)> {
+    let subscript = access.subscript.as_ref()?;
+    let mut uniform = Polynomial::constant(subscript.constant);
+    let mut varying = Affine::default();
+    for (coefficient, variable) in &subscript.terms {
+        match variable {
+            Variable::Parameter(index) => {
+                let value = member.parameters.get(*index)?;
+                uniform = uniform.add(&value.scale(*coefficient)?)?;
+            }
+            _ => varying.terms.push((*coefficient, variable.clone())),
+        }
+    }
+    Some((uniform, varying))
 }
 
 /// Whether no two instances that are separation touch a common byte, where offset `x` of the first

@@ -8,6 +8,7 @@
 
 use crate::expression::Expression;
 use crate::launch::{LaunchId, ValueId};
+use crate::shared::Shared;
 use std::collections::BTreeMap;
 
 /// A value that the verifier does not look into.
@@ -28,11 +29,11 @@ pub(super) enum Atom {
     /// Something that only this launch knows, by number.
     Private(LaunchId, usize),
     /// `floor(numerator / divisor)`.
-    Floor(Polynomial, Polynomial),
+    Floor(Shared<Polynomial>, Shared<Polynomial>),
     /// The smaller of two.
-    Minimum(Polynomial, Polynomial),
+    Minimum(Shared<Polynomial>, Shared<Polynomial>),
     /// The larger of two.
-    Maximum(Polynomial, Polynomial),
+    Maximum(Shared<Polynomial>, Shared<Polynomial>),
 }
 
 /// `Σ coefficient · Π atoms`; the empty product is the constant term.
@@ -117,12 +118,11 @@ impl Polynomial {
             for (right, b) in &other.terms {
                 let mut monomial: Vec<Atom> = left.iter().chain(right).cloned().collect();
                 monomial.sort();
-                let term = Self {
-                    terms: BTreeMap::from([(monomial, a.checked_mul(*b)?)]),
-                };
-                product = product.add(&term)?;
+                let sum = product.terms.entry(monomial).or_insert(0);
+                *sum = sum.checked_add(a.checked_mul(*b)?)?;
             }
         }
+        product.terms.retain(|_, coefficient| *coefficient != 0);
         Some(product)
     }
 
@@ -259,7 +259,10 @@ impl Polynomial {
             (_, Some(b)) if self.terms.values().all(|coefficient| coefficient % b == 0) => {
                 Some(self.divide_exactly(b))
             }
-            _ => Some(Self::atom(Atom::Floor(self.clone(), divisor.clone()))),
+            _ => Some(Self::atom(Atom::Floor(
+                Shared::new(self.clone()),
+                Shared::new(divisor.clone()),
+            ))),
         }
     }
 
@@ -267,7 +270,7 @@ impl Polynomial {
         match (self.whole_constant(), other.whole_constant()) {
             (Some(a), Some(b)) => Self::whole(a.min(b)),
             _ if self == other => self,
-            _ => Self::atom(Atom::Minimum(self, other)),
+            _ => Self::atom(Atom::Minimum(Shared::new(self), Shared::new(other))),
         }
     }
 
@@ -275,7 +278,7 @@ impl Polynomial {
         match (self.whole_constant(), other.whole_constant()) {
             (Some(a), Some(b)) => Self::whole(a.max(b)),
             _ if self == other => self,
-            _ => Self::atom(Atom::Maximum(self, other)),
+            _ => Self::atom(Atom::Maximum(Shared::new(self), Shared::new(other))),
         }
     }
 }

@@ -81,7 +81,6 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   writes arg0 within [0, 4*gridDim.x*arg1)
 //>   requires 0 <= arg1
 //>   requires gridDim.x*arg1 - 1 <= 4294967295
-//>   requires gridDim.x*arg1 - 2 <= 4294967295
 //>
 //> kernel do_while
 //>   p0 = arg1

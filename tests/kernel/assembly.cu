@@ -118,7 +118,7 @@ __global__ void integers(unsigned long long p, int v) {
 //>   must read arg0[16tx + 8 .. +8] : true
 //>   must write arg1[4tx .. +4] : true
 //>   may write arg2[4tx .. +4] : true (a predicate decides)
-//>   reads arg0 within [0, max(4*blockDim.x, 16*blockDim.x))
+//>   reads arg0 within [0, 16*blockDim.x)
 //>   writes arg1 within [0, 4*blockDim.x)
 //>   writes arg2 within [0, 4*blockDim.x)
 //>

@@ -233,7 +233,6 @@ __global__ void counted(const float *x, float *y) {
 //>   output from access 5 to access 5 in one interval
 //>   reads arg0 within [0, 512*gridDim.x)
 //>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512)
-//>   requires 128*gridDim.x - 128 <= 4294967295
 //>   requires 128*gridDim.x + blockDim.x - 129 <= 4294967295
 //>   asynchronous copies
 //>   static shared 512 bytes

@@ -275,7 +275,6 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 1 <= arg2
 //>   requires 2*arg2 - 2 <= 2147483647 or gridDim.x*blockDim.x + arg2 - 2 <= 2147483647
-//>   requires 0 <= arg2 - 1
 //>
 //> kernel bitfield_extract
 //>   must read arg1[128tx - 4092*floor((tx)/32) .. +4] : true

@@ -188,7 +188,7 @@ __global__ void rows_of_its_own(float **table, float *x) {
 //>   anti from access 2 to access 4 across barrier 1
 //>   anti from access 2 to access 4 in one interval
 //>   flow from access 4 to access 2 across barrier 1
-//>   writes arg0 within [0, max(4*blockDim.x, 4))
+//>   writes arg0 within [0, 4*blockDim.x)
 //>   static shared 4096 bytes
 //>
 //> kernel halves_for_all
@@ -253,7 +253,7 @@ __global__ void rows_of_its_own(float **table, float *x) {
 //>   anti from access 2 to access 4 across barrier 1
 //>   anti from access 2 to access 4 in one interval
 //>   flow from access 4 to access 2 across barrier 1
-//>   writes arg0 within [0, max(4*blockDim.x, 4))
+//>   writes arg0 within [0, 4*blockDim.x)
 //>   static shared 4096 bytes
 //>
 //> kernel sorted

@@ -183,7 +183,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   anti from access 2 to access 4 across barrier 0
 //>   anti from access 2 to access 4 in one interval
 //>   flow from access 4 to access 2 across barrier 0
-//>   writes arg0 within [0, max(1024*gridDim.x + 4*blockDim.x - 1024, 4*gridDim.x))
+//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024)
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
 //>   static shared 1024 bytes
 //>
@@ -225,7 +225,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   anti from access 2 to access 4 across barrier 0
 //>   anti from access 2 to access 4 in one interval
 //>   flow from access 4 to access 2 across barrier 0
-//>   writes arg0 within [0, max(1024*gridDim.x + 4*blockDim.x - 1024, 4*gridDim.x))
+//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024)
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
 //>   static shared 1024 bytes
 //>

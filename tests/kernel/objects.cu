@@ -140,9 +140,7 @@ __global__ void chunks(float *o, int n, int per) {
 //>   must write arg0[32tx + 4i1 + 32q0 .. +4] : -i1 + p1 - 1 >= 0 in i1
 //>   writes arg0 within [0, 32*gridDim.x*blockDim.x + 4*arg2 - 32)
 //>   reads arg1 within [0, 32*gridDim.x*blockDim.x)
-//>   requires 8*gridDim.x*blockDim.x - 8 <= 2147483647
 //>   requires 8*gridDim.x*blockDim.x - 1 <= 2147483647
-//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>
 //> kernel cube
 //>   p0 = blockDim.x

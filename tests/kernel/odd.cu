@@ -157,7 +157,7 @@ __global__ void local_array(float *o, int n) {
 //>   must write arg0[4tx + 256 .. +4] : -p0 + 1 = 0
 //>   must write arg0[0 .. +4] : (-p0 - 1 >= 0 and -p0 >= 0 and -p0 + 6 >= 0) or (-p0 - 1 >= 0 and -p0 >= 0 and p0 - 8 >= 0) or (-p0 - 1 >= 0 and p0 - 2 >= 0 and -p0 + 6 >= 0) or (-p0 - 1 >= 0 and p0 - 2 >= 0 and p0 - 8 >= 0) or (p0 - 1 >= 0 and -p0 >= 0 and -p0 + 6 >= 0) or (p0 - 1 >= 0 and -p0 >= 0 and p0 - 8 >= 0) or (p0 - 1 >= 0 and p0 - 2 >= 0 and -p0 + 6 >= 0) or (p0 - 1 >= 0 and p0 - 2 >= 0 and p0 - 8 >= 0)
 //>   may write arg0[4bx .. +4] : true (its condition has too many cases)
-//>   writes arg0 within [0, max(max(4*blockDim.x + 256, 4), 4*gridDim.x))
+//>   writes arg0 within [0, max(4*blockDim.x + 256, 4*gridDim.x))
 //>
 //> kernel narrow
 //>   p0 = arg3
@@ -229,7 +229,7 @@ __global__ void local_array(float *o, int n) {
 //>   must write arg0[4tx + 4q0 .. +4] : tx + q0 - p1 >= 0 and -tx - q0 + 2p1 - 1 >= 0
 //>   may write arg0[4i0 .. +4] : (tx + q0 - p1 >= 0 and -tx - q0 + 2p1 - 1 >= 0 and -i0 + 2 >= 0 and tx - i0 + q0 - 1 >= 0) or (tx + q0 - p1 >= 0 and -tx - q0 + 2p1 - 1 >= 0 and -i0 + 2 >= 0 and -tx + i0 - q0 - 1 >= 0) in i0 (it is in a loop whose end is not affine)
 //>   may write arg0[4tx + 4q0 + 28 .. +4] : (-tx - q0 + p1 - 1 >= 0 and -tx - q0 + floor((p1)/2) - 1 >= 0) or (-tx - q0 + p1 - 1 >= 0 and tx + q0 - floor((p1)/2) >= 0 and -tx - q0 + 3*floor((tx + q0)/3) >= 0) or (-tx - q0 + p1 - 1 >= 0 and tx + q0 - floor((p1)/2) >= 0 and tx + q0 - 3*floor((tx + q0)/3) - 2 >= 0) or (-tx - q0 + p1 - 1 >= 0 and tx + q0 - floor((p1)/2) >= 0 and -tx - q0 + 3*floor((tx + q0)/3) + 1 = 0) or (tx + q0 - p1 >= 0 and tx + q0 - 2p1 >= 0) or (tx + q0 - p1 >= 0 and -tx - q0 + 2p1 - 1 >= 0) (its condition is not affine)
-//>   writes arg0 within [min(min(min(0, max(max(8, 2*arg2 + 2), 4*floor((arg2)/2) + 4)), max(0, 4*arg2)), max(28, 8*arg2 + 28)), max(max(max(max(max(max(min(12, 8*arg2 - 4), 12), min(min(2*arg2 + 28, 4*arg2 + 28), 4*floor((arg2)/2) + 28)), min(4*arg2 + 28, 4*gridDim.x*blockDim.x + 28)), min(4*arg2 + 28, 12*floor((arg2 - 1)/3) + 36)), 4*gridDim.x*blockDim.x + 28), min(8*arg2 + 28, 4*gridDim.x*blockDim.x + 28)))
+//>   writes arg0 within [min(min(min(0, max(max(8, 2*arg2 + 2), 4*floor((arg2)/2) + 4)), max(0, 4*arg2)), max(28, 8*arg2 + 28)), max(max(max(max(max(min(12, 8*arg2 - 4), min(min(2*arg2 + 28, 4*arg2 + 28), 4*floor((arg2)/2) + 28)), min(4*arg2 + 28, 4*gridDim.x*blockDim.x + 28)), min(4*arg2 + 28, 12*floor((arg2 - 1)/3) + 36)), 4*gridDim.x*blockDim.x + 28), min(8*arg2 + 28, 4*gridDim.x*blockDim.x + 28)))
 //>   reads arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 0 <= arg2
@@ -246,7 +246,6 @@ __global__ void local_array(float *o, int n) {
 //>   requires 0 <= arg2
 //>   requires gridDim.x*arg2 + blockDim.x - arg2 - 1 <= 2147483647
 //>   requires gridDim.x*arg2 + blockDim.x - 1 <= 2147483647 or blockDim.x + arg1 - 1 <= 2147483647 or blockDim.x + arg1 + arg2 - 2 <= 2147483647
-//>   requires gridDim.x*arg2 - arg2 <= 2147483647
 //>   requires arg1 + arg2 - 2 <= 2147483647 or gridDim.x*arg2 - 1 <= 2147483647 or gridDim.x*arg2 + blockDim.x - 1 <= 2147483647
 //>
 //> kernel pairs

@@ -277,8 +277,6 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   writes arg0 within [0, max(4*gridDim.x*arg1, 256*gridDim.x + 4*blockDim.x - 16))
 //>   requires 0 <= arg1
 //>   requires gridDim.x*arg1 - 1 <= 4294967295
-//>   requires gridDim.x*arg1 - 2 <= 4294967295
-//>   requires 64*gridDim.x + blockDim.x - 65 <= 4294967295
 //>   requires 64*gridDim.x + blockDim.x - 5 <= 4294967295
 //>
 //> kernel not_equal_misses

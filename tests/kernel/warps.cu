@@ -134,7 +134,6 @@ __global__ void matrices(const half *a, float *c) {
 //>   reads arg0 within [0, 512*gridDim.x)
 //>   writes arg1 within [0, 1024*gridDim.x)
 //>   requires 256*gridDim.x - 1 <= 4294967295
-//>   requires 256*gridDim.x - 256 <= 4294967295
 //>   warp operations
 //>   static shared 512 bytes
 //>

@@ -4,17 +4,40 @@ use crate::codegen::device::KERNEL_CALL_CONVENTION;
 use crate::codegen::ir::{Block, Value, copy_unchecked};
 use inkwell::module::Module;
 
-/// Copies a unit in which no other kernel than this one has its body. To copy all bodies for each of
-/// many long kernels would take longer than to compile them.
-pub(super) fn copy_for<'ctx>(unit: &Module<'ctx>, kernel: Value) -> Module<'ctx> {
-    let others = Value::functions(unit).into_iter().filter(|function| {
-        *function != kernel
-            && function.call_convention() == KERNEL_CALL_CONVENTION
-            && !function.is_declaration()
-    });
-    let _without: Vec<_> = others.map(|other| Emptied::new(unit, other)).collect();
-    // A check would find the bodies that are aside.
-    copy_unchecked(unit)
+/// Copies of units for the sake of one kernel each. To copy all bodies for each of many long kernels would take longer than
+/// to compile them, and so would it to put them aside for each: they are aside as long as this lives.
+#[derive(Default)]
+pub(super) struct Excerpts<'p, 'ctx> {
+    /// The units that were asked for, and their kernels.
+    units: Vec<(&'p Module<'ctx>, Vec<Emptied>)>,
+}
+
+impl<'p, 'ctx> Excerpts<'p, 'ctx> {
+    /// Copies a unit in which no other kernel than this one has its body.
+    pub(super) fn copy_for(&mut self, unit: &'p Module<'ctx>, kernel: Value) -> Module<'ctx> {
+        let mut units = self.units.iter();
+        let known = units.position(|(known, _)| known.as_mut_ptr() == unit.as_mut_ptr());
+        let known = known.unwrap_or_else(|| {
+            let functions = Value::functions(unit).into_iter();
+            let kernels = functions.filter(|function| {
+                function.call_convention() == KERNEL_CALL_CONVENTION && !function.is_declaration()
+            });
+            let emptied = kernels.map(|kernel| Emptied::new(unit, kernel));
+            self.units.push((unit, emptied.collect()));
+            self.units.len() - 1
+        });
+        let aside = &mut self.units[known].1;
+        let own = aside.iter().position(|other| other.function == kernel);
+        let own = own.map(|place| aside.swap_remove(place));
+        let has_body = own.is_some();
+        drop(own);
+        // A check would find the bodies that are aside.
+        let copy = copy_unchecked(unit);
+        if has_body {
+            aside.push(Emptied::new(unit, kernel));
+        }
+        copy
+    }
 }
 
 /// A function whose body is aside; it is put back in the end.
@@ -85,12 +108,20 @@ define ptx_kernel void @short(ptr %p) {
         let unit = parsed(&context, UNIT);
         let before = unit.to_string();
         let function = |module: &Module, name: &str| Value::function(module, name).expect(name);
-        let copy = copy_for(&unit, function(&unit, "short"));
+        let mut excerpts = Excerpts::default();
+        let copies = ["short", "long", "short"]
+            .map(|kernel| excerpts.copy_for(&unit, function(&unit, kernel)));
+        drop(excerpts);
         assert_eq!(unit.to_string(), before);
         unit.verify().expect("the unit is as it was");
-        copy.verify().expect("the copy is valid IR");
-        let lengths = ["helper", "long", "short", "outside"]
-            .map(|name| function(&copy, name).instructions().len());
-        assert_eq!(lengths, [2, 1, 3, 0]);
+        for (copy, expected) in copies
+            .iter()
+            .zip([[2, 1, 3, 0], [2, 5, 1, 0], [2, 1, 3, 0]])
+        {
+            copy.verify().expect("the copy is valid IR");
+            let lengths = ["helper", "long", "short", "outside"]
+                .map(|name| function(copy, name).instructions().len());
+            assert_eq!(lengths, expected);
+        }
     }
 }

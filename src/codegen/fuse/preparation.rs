@@ -5,6 +5,7 @@
 //! kernel's number.
 
 use super::batch::{self, Statement};
+use super::excerpt::Excerpts;
 use super::segment::Segment;
 use super::segments::Segments;
 use super::specialisation::{Site, SiteReader};
@@ -90,8 +91,10 @@ impl<'ctx> Preparation<'ctx> {
             let statement = waiting.find(|statement| Some(statement.launch) == last);
             statement.and_then(|statement| statement.persistent.as_ref())
         };
+        let mut read = Vec::new();
+        let mut excerpts = Excerpts::default();
         for (group, optimisations) in groups.chain(single.map(|group| (group, &of_all_sites))) {
-            let optimisations = &(optimisations - &group.variant.without);
+            let optimisations = optimisations - &group.variant.without;
             let members = group
                 .members
                 .iter()
@@ -113,24 +116,31 @@ impl<'ctx> Preparation<'ctx> {
                 })
                 .collect::<Result<Vec<_>, CodegenError>>()?;
             // Left out when a kernel depends on something that only its own image has.
-            let Some(bodies) = segments.of_group(program, group, &members, optimisations)? else {
-                sites.push(None);
-                continue;
-            };
-            let bodies: Vec<&Segment> = bodies.iter().filter_map(|key| segments.get(key)).collect();
-            let reader = SiteReader {
-                program,
-                graph,
-                models,
-                module: &module,
-                group,
-                members: &members,
-                bodies: &bodies,
-                optimisations,
-                moved: &moved,
-                persistent: persistent(group),
-            };
-            sites.push(Some(reader.read()));
+            let from = (program, &mut excerpts);
+            let keys = segments.of_group(from, group, &members, &optimisations)?;
+            read.push((group, optimisations, members, keys));
+        }
+        // From here on the units are whole again.
+        drop(excerpts);
+        for (group, optimisations, members, keys) in &read {
+            let site = keys.as_ref().map(|keys| {
+                let bodies: Vec<&Segment> =
+                    keys.iter().filter_map(|key| segments.get(key)).collect();
+                let reader = SiteReader {
+                    program,
+                    graph,
+                    models,
+                    module: &module,
+                    group,
+                    members,
+                    bodies: &bodies,
+                    optimisations,
+                    moved: &moved,
+                    persistent: persistent(group),
+                };
+                reader.read()
+            });
+            sites.push(site);
         }
         let wanted = Wanted::of(&sites, plan.groups.len(), &statements);
         Ok(Self {

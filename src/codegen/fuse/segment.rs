@@ -1,7 +1,7 @@
 //! A member's kernel -> a function that a fused kernel calls.
 
 use super::assembly::declare_memory_accesses;
-use super::excerpt;
+use super::excerpt::Excerpts;
 use super::fields::{self, Piece};
 use super::indices::{Index, indices_read, replace_reads};
 use super::launch_bounds::{self, Demand};
@@ -47,8 +47,8 @@ impl<'ctx> Segment<'ctx> {
     /// cannot name, or calls itself. `form` are passes that it goes through; what it reads of `given`
     /// become parameters, and where `by_field` is set the fields of structs. A version that begins early may load
     /// from `untouched` before it waits.
-    pub(super) fn prepare(
-        program: &Program<'ctx>,
+    pub(super) fn prepare<'p>(
+        (program, excerpts): (&'p Program<'ctx>, &mut Excerpts<'p, 'ctx>),
         kernel: &Kernel,
         form: &str,
         given: &[Index],
@@ -63,7 +63,7 @@ impl<'ctx> Segment<'ctx> {
                 CodegenError::Inconsistent(format!("no kernel '{}' in its unit", kernel.name))
             })
         };
-        let module = excerpt::copy_for(module, find(module)?);
+        let module = excerpts.copy_for(module, find(module)?);
         let function = find(&module)?;
         isolate(&module, function);
         run_passes(

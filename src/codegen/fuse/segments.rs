@@ -1,5 +1,6 @@
 //! The bodies of all kernels that fused kernels are made from.
 
+use super::excerpt::Excerpts;
 use super::indices::{Given, Index};
 use super::interleaved;
 use super::segment::Segment;
@@ -26,9 +27,9 @@ pub(super) type SegmentKey = (KernelId, &'static str, Given, bool, Option<Vec<Ta
 
 impl<'ctx> Segments<'ctx> {
     /// The bodies of a group's members; `None` when one cannot be had.
-    pub(super) fn of_group(
+    pub(super) fn of_group<'p>(
         &mut self,
-        program: &Program<'ctx>,
+        (program, excerpts): (&'p Program<'ctx>, &mut Excerpts<'p, 'ctx>),
         group: &FusionGroup,
         members: &[(&Launch, &KernelModel)],
         optimisations: &BTreeSet<Optimisation>,
@@ -59,7 +60,8 @@ impl<'ctx> Segments<'ctx> {
                     Given::Place => &Index::all(),
                 };
                 let untouched = key.4.as_deref();
-                let segment = Segment::prepare(program, kernel, form, given, by_field, untouched);
+                let from = (program, &mut *excerpts);
+                let segment = Segment::prepare(from, kernel, form, given, by_field, untouched);
                 entry.insert(segment?);
             }
             if self.get(&key).is_none() {
