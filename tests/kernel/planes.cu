@@ -30,4 +30,4 @@ __global__ void apart(float *o, const float *a, int apart) {
 //>   must read arg1[4tx + 12p0 .. +4] : true
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   reads arg1 within [min(min(4*arg2, 8*arg2), 12*arg2), max(max(4*blockDim.x + 4*arg2, 4*blockDim.x + 8*arg2), 4*blockDim.x + 12*arg2))
+//>   reads arg1 within [min(4*arg2, 12*arg2), max(4*blockDim.x + 4*arg2, 4*blockDim.x + 12*arg2))
