@@ -116,7 +116,7 @@ define ptx_kernel void @short(ptr %p) {
         unit.verify().expect("the unit is as it was");
         for (copy, expected) in copies
             .iter()
-            .zip([[2, 1, 3, 0], [2, 5, 1, 0], [2, 1, 3, 0]])
+            .zip([[2, 1, 3, 0], [2, 6, 1, 0], [2, 1, 3, 0]])
         {
             copy.verify().expect("the copy is valid IR");
             let lengths = ["helper", "long", "short", "outside"]
