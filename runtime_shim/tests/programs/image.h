@@ -80,7 +80,7 @@ const char *cudaGetErrorName(int);
 void __sirius_launch_site(uint32_t);
 
 void __sirius_barrier(ThreadContext *);
-uint32_t __sirius_barrier_reduce(ThreadContext *, uint32_t, uint32_t);
+uint32_t __sirius_barrier_reduce(ThreadContext *, uint32_t, uint32_t, uint32_t, uint32_t);
 void __sirius_named_barrier(ThreadContext *, uint32_t, uint32_t);
 void __sirius_warp_barrier(ThreadContext *, uint32_t);
 uint32_t __sirius_shuffle(ThreadContext *, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t *);

@@ -51,8 +51,8 @@ static void votes(ThreadContext *t, void *const *a) {
     uint32_t any = __sirius_vote(t, FULL, i == 7, 1), all = __sirius_vote(t, FULL, i == 7, 0);
     uint32_t same = __sirius_match(t, FULL, i % 4, 0, 0);
     uint32_t whole = __sirius_match(t, FULL, 5, 1, &predicate);
-    uint32_t count = __sirius_barrier_reduce(t, i < 10, 0);
-    uint32_t both = __sirius_barrier_reduce(t, i < 40, 1), either = __sirius_barrier_reduce(t, i == 40, 2);
+    uint32_t count = __sirius_barrier_reduce(t, 0, 0, i < 10, 0);
+    uint32_t both = __sirius_barrier_reduce(t, 0, 0, i < 40, 1), either = __sirius_barrier_reduce(t, 0, 0, i == 40, 2);
     uint32_t odd = 0;
     if (i % 2) odd = __sirius_active_mask(t);
     __sirius_warp_barrier(t, FULL);
