@@ -64,6 +64,26 @@ fn scratch(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
+/// The programs declare the runtime's functions by hand, in C.
+#[test]
+fn declared_functions_are_the_runtimes() {
+    let header = include_str!("programs/image.h");
+    let mut declared = 0;
+    for line in header.lines() {
+        let Some((head, rest)) = line.split_once('(') else {
+            continue;
+        };
+        let name = head.rsplit([' ', '*']).next().unwrap_or_default();
+        let mut functions = sirius_abi::FUNCTIONS.iter();
+        if let Some(function) = functions.find(|function| function.name == name) {
+            let parameters = rest.split(',').count();
+            assert_eq!(parameters, function.parameters.len(), "{line}");
+            declared += 1;
+        }
+    }
+    assert!(declared > 8, "{declared}");
+}
+
 #[test]
 fn kernels_of_each_kind() {
     let executable = build("kernels");
