@@ -210,7 +210,7 @@ cublas_functions! {
         let operations = [a_operation, b_operation];
         let types = [a_type, b_type, c_type];
         // SAFETY: the program passes scalars of the type that is named, or null; the same below.
-        unsafe { named(operations, [m, n, k], [alpha, beta], matrices, types, compute_type) }
+        unsafe { named(operations, [m, n, k], [alpha, beta], matrices, (types, compute_type), 1) }
     }
 
     /// The same for matrices whose addresses stand in arrays on the device.
@@ -246,7 +246,7 @@ cublas_functions! {
                 let (a, b) = (a.add(index).read(), b.add(index).read());
                 let c = c.add(index).read().cast_const();
                 let matrices = [(a, a_leading, 0), (b, b_leading, 0), (c, c_leading, 0)];
-                named(operations, [m, n, k], [alpha, beta], matrices, types, compute_type)?;
+                named(operations, [m, n, k], [alpha, beta], matrices, (types, compute_type), 1)?;
             }
         }
         Ok(())
@@ -279,25 +279,16 @@ cublas_functions! {
         _algorithm: c_int,
     ) {
         handle::in_order(handle)?;
-        let c = (c.cast_const(), c_leading, c_stride);
         let (a, b) = ((a, a_leading, a_stride), (b, b_leading, b_stride));
+        let matrices = [a, b, (c.cast_const(), c_leading, c_stride)];
         let operations = [a_operation, b_operation];
         let types = [a_type, b_type, c_type];
-        if mixed::takes(types) {
-            // SAFETY: as above.
-            let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };
-            return mixed::product(operations, [m, n, k], scalars, [a, b, c], types, count);
-        }
-        if whole_numbers::takes(types) {
-            // SAFETY: as above.
-            return unsafe { whole_numbers::product(operations, [m, n, k], [alpha, beta], [a, b, c, c], count) };
-        }
         // SAFETY: as above.
-        unsafe { typed(operations, [m, n, k], [alpha, beta], [a, b, c], types, count) }
+        unsafe { named(operations, [m, n, k], [alpha, beta], matrices, (types, compute_type), count) }
     }
 }
 
-/// One product whose types are named.
+/// So many products whose types, and the type that is computed in, are named.
 ///
 /// # Safety
 /// As for [`Product::run`].
@@ -306,23 +297,25 @@ unsafe fn named(
     extents: [c_int; 3],
     [alpha, beta]: [*const c_void; 2],
     matrices: [Batch<c_void>; 3],
-    types: [u32; 3],
-    compute_type: u32,
+    (types, compute_type): ([u32; 3], u32),
+    count: c_int,
 ) -> BlasResult {
     check_types(types, [matrices[0].1, matrices[1].1], compute_type)?;
     if mixed::takes(types) {
         // SAFETY: as the caller promises.
         let scalars = unsafe { mixed::scalars([alpha, beta], compute_type)? };
-        return mixed::product(operations, extents, scalars, matrices, types, 1);
+        return mixed::product(operations, extents, scalars, matrices, types, count);
     }
     let scalars = [alpha, beta];
     if whole_numbers::takes(types) {
         let [a, b, c] = matrices;
         // SAFETY: as the caller promises.
-        return unsafe { whole_numbers::product(operations, extents, scalars, [a, b, c, c], 1) };
+        return unsafe {
+            whole_numbers::product(operations, extents, scalars, [a, b, c, c], count)
+        };
     }
     // SAFETY: as the caller promises.
-    unsafe { typed(operations, extents, scalars, matrices, types, 1) }
+    unsafe { typed(operations, extents, scalars, matrices, types, count) }
 }
 
 /// # Safety
