@@ -1,6 +1,6 @@
 //! What inline PTX does, by a table of its instructions.
 //!
-//! Invariant: an instruction is without effect only when [`COMPUTES`] names it; memory is touched
+//! Invariant: an instruction is without effect only when [`COMPUTING`] names it; memory is touched
 //! behind the pointer that an operand is followed to, else anywhere in the instruction's address
 //! space; a template that is not read, or an instruction that is not known, is
 //! [`Effect::Opaque`] by name.
@@ -10,93 +10,8 @@ use super::features::{Effect, PARTIAL_COPY, Touch, special_register};
 use super::ptx::{Instruction, Operand, Statement, read_template};
 use super::tensor;
 use super::{AccessKind, Reduction, ReductionOperator, Unfusable};
+use crate::ptx::COMPUTING;
 use std::collections::HashMap;
-
-/// Instructions that compute registers from registers, by the first part of their opcode.
-const COMPUTES: &[&str] = &[
-    "abs",
-    "add",
-    "addc",
-    "and",
-    "bfe",
-    "bfi",
-    "bfind",
-    "bmsk",
-    "brev",
-    "clz",
-    "cnot",
-    "copysign",
-    "cos",
-    "createpolicy",
-    "cvt",
-    "cvta",
-    "div",
-    "dp2a",
-    "dp4a",
-    "ex2",
-    "fma",
-    "fns",
-    "isspacep",
-    "lg2",
-    "lop3",
-    "mad",
-    "mad24",
-    "madc",
-    "max",
-    "min",
-    "mov",
-    "mul",
-    "mul24",
-    "neg",
-    "not",
-    "or",
-    "popc",
-    "prefetch",
-    "prefetchu",
-    "prmt",
-    "rcp",
-    "rem",
-    "rsqrt",
-    "sad",
-    "selp",
-    "set",
-    "setp",
-    "shf",
-    "shl",
-    "shr",
-    "sin",
-    "slct",
-    "sqrt",
-    "sub",
-    "subc",
-    "szext",
-    "tanh",
-    "testp",
-    "vabsdiff",
-    "vabsdiff2",
-    "vabsdiff4",
-    "vadd",
-    "vadd2",
-    "vadd4",
-    "vavrg2",
-    "vavrg4",
-    "vmad",
-    "vmax",
-    "vmax2",
-    "vmax4",
-    "vmin",
-    "vmin2",
-    "vmin4",
-    "vset",
-    "vset2",
-    "vset4",
-    "vshl",
-    "vshr",
-    "vsub",
-    "vsub2",
-    "vsub4",
-    "xor",
-];
 
 /// Instructions by which threads of a warp work together, without touching memory.
 const WARP: &[&str] = &[
@@ -110,6 +25,11 @@ const WARP: &[&str] = &[
     "vote",
 ];
 
+/// Whether an instruction is without effect: it computes, or says what will be read.
+fn computes(family: &str) -> bool {
+    COMPUTING.contains(&family) || matches!(family, "prefetch" | "prefetchu")
+}
+
 /// Whether an inline assembly surely touches no memory.
 pub fn only_computes(template: &str) -> bool {
     read_template(template).is_some_and(|statements| {
@@ -117,7 +37,7 @@ pub fn only_computes(template: &str) -> bool {
             Statement::Registers { .. } | Statement::Label(_) => true,
             Statement::Instruction(instruction) => {
                 let name = instruction.opcode[0].as_str();
-                COMPUTES.contains(&name) || WARP.contains(&name)
+                computes(name) || WARP.contains(&name)
             }
         })
     })
@@ -132,7 +52,7 @@ pub fn computes_from_operands(template: &str) -> bool {
         Statement::Label(_) => false,
         Statement::Instruction(instruction) => {
             let name = instruction.opcode[0].as_str();
-            COMPUTES.contains(&name)
+            computes(name)
                 && !["addc", "madc", "prefetch", "prefetchu", "subc"].contains(&name)
                 && !instruction.has("cc")
         }
@@ -307,7 +227,7 @@ impl<'a> Reader<'a> {
             "cp" => self.asynchronous_copy(instruction, all),
             "trap" | "brkpt" => all.push(Effect::Print),
             _ if WARP.contains(&family) => all.push(Effect::WarpOperation),
-            _ if COMPUTES.contains(&family) || is_video(family) => {}
+            _ if computes(family) || is_video(family) => {}
             _ => all.push(Effect::Opaque(format!(
                 "uses the PTX instruction `{}`",
                 instruction.name()

@@ -10,6 +10,7 @@
 //! * Arithmetic is that of the text: nothing is contracted, roundings and flushes are those that are written.
 //! * An address is a host's address whatever its space; one of 32 bits is the lower half of one in shared memory.
 
+mod computing;
 mod flat;
 mod lower;
 mod parse;
@@ -17,6 +18,7 @@ mod roots;
 mod syntax;
 mod tokens;
 
+pub(crate) use computing::COMPUTING;
 pub use lower::{DeviceModule, device_module};
 pub use parse::parse;
 pub use syntax::{Function, Item, Module};

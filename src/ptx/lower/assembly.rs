@@ -3,8 +3,8 @@
 use super::address::space_named;
 use super::function::{Body, Named};
 use super::values::{Type, Value};
-use crate::ptx::PtxError;
 use crate::ptx::syntax::{Instruction, Operand, Scalar, Space};
+use crate::ptx::{COMPUTING, PtxError};
 use std::fmt::Write;
 
 /// A template that is being written.
@@ -76,7 +76,7 @@ impl Body<'_> {
         for input in &template.inputs {
             constraints.push(letter(input.ty).to_string());
         }
-        let computes = is_computation(family);
+        let computes = COMPUTING.contains(&family);
         if !computes {
             constraints.push("~{memory}".to_owned());
         }
@@ -323,83 +323,4 @@ fn without_result(instruction: &Instruction) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether an instruction only computes: its result depends on its operands alone.
-fn is_computation(family: &str) -> bool {
-    const FAMILIES: &[&str] = &[
-        "abs",
-        "add",
-        "addc",
-        "bfe",
-        "bfi",
-        "bfind",
-        "bmsk",
-        "brev",
-        "clz",
-        "copysign",
-        "cos",
-        "cvt",
-        "div",
-        "dp2a",
-        "dp4a",
-        "ex2",
-        "fma",
-        "fns",
-        "lg2",
-        "lop3",
-        "mad",
-        "mad24",
-        "madc",
-        "max",
-        "min",
-        "mov",
-        "mul",
-        "mul24",
-        "neg",
-        "not",
-        "popc",
-        "prmt",
-        "rcp",
-        "rem",
-        "rsqrt",
-        "sad",
-        "selp",
-        "set",
-        "setp",
-        "shf",
-        "shl",
-        "shr",
-        "sin",
-        "slct",
-        "sqrt",
-        "sub",
-        "subc",
-        "szext",
-        "tanh",
-        "vadd",
-        "vadd2",
-        "vadd4",
-        "vsub",
-        "vsub2",
-        "vsub4",
-        "vavrg2",
-        "vavrg4",
-        "vabsdiff",
-        "vabsdiff2",
-        "vabsdiff4",
-        "vmin",
-        "vmin2",
-        "vmin4",
-        "vmax",
-        "vmax2",
-        "vmax4",
-        "vshl",
-        "vshr",
-        "vmad",
-        "vset",
-        "vset2",
-        "vset4",
-    ];
-    FAMILIES.contains(&family)
 }
