@@ -108,7 +108,9 @@ pub fn tools_as_text<'a>(tools: impl IntoIterator<Item = &'a Path>) -> Option<St
 }
 
 /// The sorts of entries that [`bound`] removes; other files in the folder are not its own.
-const SORTS: [&str; 7] = ["link", "cubin", "image", "cpu", "headers", "host", "ptx"];
+const SORTS: [&str; 8] = [
+    "link", "cubin", "image", "cpu", "headers", "host", "part", "ptx",
+];
 
 /// Removes the entries that were used longest ago until the others take no more than `most` bytes, and what runs
 /// left that were killed while they wrote one.

@@ -3,6 +3,7 @@
 use super::batches::link_queue;
 use super::fatbin_object::image_objects;
 use super::host::rewrite_launches;
+use super::host_parts::compile_host_in_parts;
 use super::images::{FusedImage, UnitImages, Workbench};
 use super::launch_call::{DriverLaunch, Launcher, define_launch_functions};
 use super::link::{compile_host, join_objects, link};
@@ -125,9 +126,13 @@ pub fn emit(
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
 
-    let mut objects = vec![folder.path().join("host.o")];
     // Images are made at the same time.
-    let said = compile_host(&program.host, build, toolchain, folder.path(), &objects[0])?;
+    let (mut objects, said) = compile_host_in_parts(
+        &program.host,
+        (build, toolchain),
+        folder.path(),
+        bench.keeps(),
+    )?;
     let registers = program
         .units
         .iter()

@@ -13,6 +13,7 @@ mod builder;
 mod debug;
 mod diagnostics;
 mod layout;
+mod linkage;
 mod metadata;
 mod passes;
 mod promises;
@@ -377,45 +378,6 @@ impl Value {
     pub(super) fn value_type(self) -> Type {
         // SAFETY: as above.
         Type(unsafe { LLVMGlobalGetValueType(self.0) })
-    }
-
-    pub(super) fn linkage(self) -> LLVMLinkage {
-        // SAFETY: as above.
-        unsafe { LLVMGetLinkage(self.0) }
-    }
-
-    pub(super) fn set_linkage(self, linkage: LLVMLinkage) {
-        // SAFETY: as above. A local symbol must have default visibility.
-        unsafe {
-            if matches!(
-                linkage,
-                LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
-            ) {
-                LLVMSetVisibility(
-                    self.0,
-                    inkwell::llvm_sys::LLVMVisibility::LLVMDefaultVisibility,
-                );
-                inkwell::llvm_sys::comdat::LLVMSetComdat(self.0, std::ptr::null_mut());
-            }
-            LLVMSetLinkage(self.0, linkage);
-        }
-    }
-
-    pub(super) fn set_hidden(self) {
-        // SAFETY: as above.
-        unsafe {
-            LLVMSetVisibility(
-                self.0,
-                inkwell::llvm_sys::LLVMVisibility::LLVMHiddenVisibility,
-            );
-        }
-    }
-
-    pub(super) fn is_local(self) -> bool {
-        matches!(
-            self.linkage(),
-            LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
-        )
     }
 
     pub(super) fn call_convention(self) -> u32 {

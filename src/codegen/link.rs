@@ -14,9 +14,20 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Compiles the rewritten host module to an object file. The host compiler's own optimiser and
-/// back end do it, so that every `-Xcompiler` option means what it says. Debug information that nobody has asked for is
-/// left out. Returns what clang said.
+/// Makes a host module what clang is to compile. Debug information that nobody has asked for is left out.
+pub(super) fn prepare_host(module: &Module<'_>, build: &Build) {
+    if build.lets_host_overflow_wrap() {
+        host_arithmetic::let_overflow_wrap(module);
+    }
+    // `-Xcompiler -g` asks for it as well.
+    let asks = |argument: &String| argument.starts_with("-g") && argument != "-g0";
+    if !build.host_debug && !build.host_arguments.iter().any(asks) {
+        module.strip_debug_info();
+    }
+}
+
+/// Compiles a host module to an object file. The host compiler's own optimiser and
+/// back end do it, so that every `-Xcompiler` option means what it says. Returns what clang said.
 ///
 /// # Errors
 /// When the module cannot be written or clang fails.
@@ -27,14 +38,7 @@ pub fn compile_host(
     folder: &Path,
     object: &Path,
 ) -> Result<String, CodegenError> {
-    if build.lets_host_overflow_wrap() {
-        host_arithmetic::let_overflow_wrap(module);
-    }
-    // `-Xcompiler -g` asks for it as well.
-    let asks = |argument: &String| argument.starts_with("-g") && argument != "-g0";
-    if !build.host_debug && !build.host_arguments.iter().any(asks) {
-        module.strip_debug_info();
-    }
+    prepare_host(module, build);
     let bitcode = folder.join("host.bc");
     // LLVM ends the whole run where it cannot write.
     let bytes = module.write_bitcode_to_memory();
@@ -52,6 +56,13 @@ pub fn compile_host_bitcode(
     toolchain: &Toolchain,
     object: &Path,
 ) -> Result<String, CodegenError> {
+    let mut arguments = host_options(build);
+    arguments.extend([bitcode.into(), "-o".into(), object.into()]);
+    Ok(run_tool(&toolchain.clang, &arguments, build)?.stderr)
+}
+
+/// How clang is told to compile host code, without the names of files.
+pub(super) fn host_options(build: &Build) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["-x".into(), "ir".into(), "-c".into()];
     arguments.push(format!("-O{}", build.optimisation).into());
     arguments.push("-Wno-unused-command-line-argument".into());
@@ -60,8 +71,7 @@ pub fn compile_host_bitcode(
         arguments.push("-fPIC".into());
     }
     arguments.extend(build.host_arguments.iter().map(OsString::from));
-    arguments.extend([bitcode.into(), "-o".into(), object.into()]);
-    Ok(run_tool(&toolchain.clang, &arguments, build)?.stderr)
+    arguments
 }
 
 /// Joins objects into one (`-c` for the CPU device).

@@ -22,6 +22,7 @@ mod guard;
 mod host;
 mod host_arithmetic;
 mod host_library;
+mod host_parts;
 mod images;
 mod ir;
 mod kept_images;

@@ -9,6 +9,7 @@
 //! those that isl would read from the same text, where [`System::definitions`] hold as well.
 
 use super::{IslError, Result, Set};
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 /// What is found out of a conjunction without its points being listed.
@@ -109,7 +110,21 @@ impl System {
     /// Quota.
     pub fn find(&self, conjunctions: &[&Conjunction]) -> Result<Found> {
         let matrices = self.matrices(conjunctions);
-        Set::from_constraints([0, self.parameters + self.dimensions], &matrices)?.find()
+        let columns = self.parameters + self.dimensions;
+        let known = FOUND.with_borrow(|found| found.get(&(columns, matrices.clone())).cloned());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let answer = Set::from_constraints([0, columns], &matrices)?.find()?;
+        if self.cells(conjunctions) <= MOST_CELLS_KEPT {
+            FOUND.with_borrow_mut(|found| {
+                if found.len() >= MOST_KEPT {
+                    found.clear();
+                }
+                found.insert((columns, matrices), answer.clone());
+            });
+        }
+        Ok(answer)
     }
 
     /// That a dimension, counted without the parameters, is no more than a value.
@@ -142,7 +157,7 @@ impl System {
         rows * (1 + self.parameters + self.dimensions)
     }
 
-    fn matrices(&self, conjunctions: &[&Conjunction]) -> [Vec<Vec<i64>>; 2] {
+    fn matrices(&self, conjunctions: &[&Conjunction]) -> Matrices {
         let width = 1 + self.parameters + self.dimensions;
         let mut matrices = [Vec::new(), Vec::new()];
         for row in conjunctions.iter().flat_map(|all| &all.rows) {
@@ -240,6 +255,17 @@ impl Linear {
         Some(Self { terms, constant })
     }
 }
+
+thread_local! {
+    /// What was found of matrices with so many columns: launches of a like form ask the same.
+    static FOUND: RefCell<HashMap<(usize, Matrices), Found>> = RefCell::default();
+}
+
+/// Rows of equalities, and of inequalities.
+type Matrices = [Vec<Vec<i64>>; 2];
+
+const MOST_KEPT: usize = 4096;
+const MOST_CELLS_KEPT: usize = 4096;
 
 /// What is left of a text.
 pub(super) struct Reader<'s, 't> {

@@ -11,14 +11,15 @@
 
 use super::body::{BlockRef, Body, Operation, Terminator, ValueRef};
 use super::cfg::Flow;
-use super::intervals::{Event, is_surely_empty, may_share_target};
+use super::emptiness::{Points, is_surely_empty};
+use super::intervals::{Event, may_share_target};
 use super::rehearsal::{Place, never_meet};
 use super::uniformity::Uniformity;
 use super::{Access, AccessId, AccessKind, KernelModel, Target};
 use crate::affine::{Affine, Axis};
 use serde::{Deserialize, Serialize};
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Two accesses by which one lane may see what another one of its warp writes, with no barrier between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -84,7 +85,7 @@ pub(super) fn exchanges(
     let mut questions = Questions {
         model,
         axes,
-        answers: HashMap::new(),
+        asked: HashSet::new(),
         rehearsed: 0,
     };
     for start in starts(flow, events) {
@@ -146,7 +147,8 @@ struct Questions<'a> {
     model: &'a KernelModel,
     /// The thread indices that it reads.
     axes: [bool; 3],
-    answers: HashMap<String, bool>,
+    /// At most [`MOST_QUESTIONS`].
+    asked: HashSet<Points>,
     rehearsed: usize,
 }
 
@@ -166,15 +168,13 @@ impl Questions<'_> {
         let question = self
             .model
             .meeting((one, first), (two, second), [None; 3], &further);
-        let Some(question) = question else {
-            return true;
-        };
-        if let Some(answer) = self.answers.get(&question) {
-            return *answer;
+        if !self.asked.contains(&question) {
+            if self.asked.len() >= MOST_QUESTIONS {
+                return true;
+            }
+            self.asked.insert(question.clone());
         }
-        let answer = self.answers.len() >= MOST_QUESTIONS || !is_surely_empty(&question);
-        self.answers.insert(question, answer);
-        answer
+        !is_surely_empty(&question)
     }
 
     /// Whether they may when all that can be is tried, unless there has been too much of that.
@@ -408,7 +408,8 @@ fn constraints(
     found.push(match axes {
         [_, false, false] => "floor(tx/32) = floor(tx_/32)".to_owned(),
         // How many threads a row has is not known.
-        _ => "(ty != ty_ or tz != tz_ or (tx - tx_ < 32 and tx_ - tx < 32))".to_owned(),
+        _ => "(ty < ty_ or ty > ty_ or tz < tz_ or tz > tz_ or (tx - tx_ < 32 and tx_ - tx < 32))"
+            .to_owned(),
     });
     let both = |index: &usize| one.loops.contains(index) && two.loops.contains(index);
     for (index, offset) in offsets.iter().enumerate() {

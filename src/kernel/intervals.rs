@@ -13,10 +13,10 @@
 
 use super::body::{BlockRef, Body, Terminator};
 use super::cfg::Flow;
+use super::emptiness::{Points, is_surely_empty};
 use super::{Access, AccessId, AccessKind, KernelModel, KernelSymbol, Side, Target};
 use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::expression::Expression;
-use crate::isl::{Set, with_operation_budget};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -248,9 +248,6 @@ pub struct LocalDependence {
 /// More pairs of accesses than this are not compared: then each pair is taken to meet.
 const MOST_COMPARISONS: usize = 2_000;
 
-/// Operations of isl for each comparison.
-const MOST_OPERATIONS: u64 = 50_000;
-
 impl KernelModel {
     /// The virtual dependences of the paper's section 3: each access before the barriers that may
     /// come next, each barrier before the accesses and barriers that follow it. A barrier that an
@@ -344,9 +341,8 @@ impl KernelModel {
         if source.target != sink.target {
             return true;
         }
-        let text = self.meeting((source, first), (sink, second), extents, &[]);
         // Where isl gives up, they may.
-        text.is_none_or(|text| !is_surely_empty(&text))
+        !is_surely_empty(&self.meeting((source, first), (sink, second), extents, &[]))
     }
 
     /// The pairs of instances of two accesses, each with its subscript, that meet under further constraints, in isl's
@@ -357,7 +353,7 @@ impl KernelModel {
         (sink, second): (&Access, &Affine),
         extents: [Option<u32>; 3],
         further: &[String],
-    ) -> Option<String> {
+    ) -> Points {
         let parameters: Vec<_> = (0..self.parameters.len())
             .map(|n| format!("p{n}"))
             .collect();
@@ -380,7 +376,8 @@ impl KernelModel {
                 dimensions.push(thread);
             }
         }
-        constraints.push("(tx != tx_ or ty != ty_ or tz != tz_)".to_owned());
+        let differ = Axis::ALL.map(|axis| format!("t{0} < t{0}_ or t{0} > t{0}_", axis.name()));
+        constraints.push(format!("({})", differ.join(" or ")));
         constraints.extend_from_slice(further);
         for (access, prime) in [(source, ""), (sink, "_")] {
             for index in &access.loops {
@@ -427,16 +424,11 @@ impl KernelModel {
         let (a, b) = (written(first, ""), written(second, "_"));
         constraints.push(format!("{a} < {b} + {}", sink.size_bytes));
         constraints.push(format!("{b} < {a} + {}", source.size_bytes));
-        let mut text = String::new();
-        write!(
-            text,
-            "[{}] -> {{ [{}] : {} }}",
-            parameters.join(", "),
-            dimensions.join(", "),
-            constraints.join(" and ")
-        )
-        .ok()?;
-        Some(text)
+        Points {
+            parameters,
+            dimensions,
+            condition: constraints.join(" and "),
+        }
     }
 
     fn loops_in(&self, affine: &Affine) -> BTreeSet<usize> {
@@ -455,14 +447,6 @@ impl KernelModel {
         }
         found
     }
-}
-
-/// Whether a set in isl's notation is known to be empty.
-pub(super) fn is_surely_empty(text: &str) -> bool {
-    let empty = with_operation_budget(MOST_OPERATIONS, || {
-        Set::parse(text).and_then(|set| set.is_empty()).ok()
-    });
-    empty == Some(true)
 }
 
 fn is_atomic(kind: AccessKind) -> bool {

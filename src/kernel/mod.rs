@@ -45,6 +45,7 @@ mod bitwise;
 mod display;
 mod domain;
 mod effects;
+mod emptiness;
 mod exchange;
 mod exit_values;
 mod features;

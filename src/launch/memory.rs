@@ -13,6 +13,8 @@ use super::calls::{self, Action, Extent, RuntimeCall};
 use super::host_ir::{HostModule, Instruction, Opcode, Operand, Type};
 use super::points_to::{PointsTo, Targets, is_analysed};
 use libraries::Given;
+use petgraph::Graph;
+use petgraph::algo::tarjan_scc;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -94,17 +96,19 @@ impl HostMemory {
                 .for_each(|callee| callers[*callee].push(caller));
         }
         let order = callees_first(&callees);
-        for index in &order {
-            memory.conducts[*index] = match analysed[*index] {
+        let mut own = vec![Rc::default(); count];
+        for index in (0..count).filter(|index| analysed[*index]) {
+            // No callee has a summary yet, so that their writes are left out.
+            own[index] = Rc::new(memory.own_writes(host, points_to, stubs, index));
+        }
+        for (index, conduct) in memory.conducts.iter_mut().enumerate() {
+            *conduct = match analysed[index] {
                 true => Conduct::Computes,
                 false => Conduct::Acts,
             };
-            if analysed[*index] {
-                memory.summaries[*index] =
-                    Rc::new(memory.own_writes(host, points_to, stubs, *index));
-            }
         }
-        memory.spread_writes(host, &analysed, &callees, &callers, &order);
+        memory.summaries = own;
+        memory.spread_writes(host, &analysed, &callees);
         let mut open = order;
         open.reverse();
         while let Some(index) = open.pop() {
@@ -144,44 +148,50 @@ impl HostMemory {
     }
 
     /// Callees write for their callers, and what code outside may call for every unknown call.
-    fn spread_writes(
-        &mut self,
-        host: &HostModule,
-        analysed: &[bool],
-        callees: &[Vec<usize>],
-        callers: &[Vec<usize>],
-        order: &[usize],
-    ) {
+    ///
+    /// Functions that call each other write the same, so that what known calls add is found in one walk; then what is
+    /// open to the outside is what an unknown call writes.
+    fn spread_writes(&mut self, host: &HostModule, analysed: &[bool], callees: &[Vec<usize>]) {
         let from_outside = |index: usize| {
             let function = &host.functions[index];
             (!function.internal && function.name != "main") || function.address_taken
         };
-        let calls_unknown: Vec<usize> = (0..host.functions.len())
-            .filter(|index| self.summaries[*index].calls_unknown)
-            .collect();
-        let mut open: Vec<usize> = order.iter().rev().copied().collect();
-        while let Some(index) = open.pop() {
-            if !analysed[index] {
-                continue;
+        let edges = callees.iter().enumerate();
+        let edges = edges.flat_map(|(caller, callees)| {
+            let edge = move |callee: &usize| (caller as u32, *callee as u32);
+            callees.iter().map(edge)
+        });
+        let mut calls: Graph<(), ()> = Graph::from_edges(edges);
+        while calls.node_count() < callees.len() {
+            calls.add_node(());
+        }
+        // Callees come first.
+        for component in tarjan_scc(&calls) {
+            let functions = component.iter().map(|node| node.index());
+            let functions: Vec<usize> = functions.filter(|index| analysed[*index]).collect();
+            let mut writes: Rc<Writes> = Rc::default();
+            for index in &functions {
+                writes = either(writes, &self.summaries[*index]);
+                for callee in &callees[*index] {
+                    writes = either(writes, &self.summaries[*callee]);
+                }
             }
-            let mut summary = (*self.summaries[index]).clone();
-            let mut grew = false;
-            for callee in &callees[index] {
-                grew |= summary.join(&self.summaries[*callee]);
+            for index in functions {
+                self.summaries[index] = writes.clone();
             }
-            if summary.calls_unknown {
-                grew |= summary.join(&self.unknown_call);
-            }
-            let is_new = !from_outside(index) || self.unknown_call.contains(&summary);
-            if grew {
-                self.summaries[index] = Rc::new(summary);
-                open.extend(&callers[index]);
-            }
-            if !is_new {
-                let mut unknown = (*self.unknown_call).clone();
-                unknown.join(&self.summaries[index]);
-                self.unknown_call = Rc::new(unknown);
-                open.extend(&calls_unknown);
+        }
+        let open = (0..callees.len()).filter(|index| analysed[*index] && from_outside(*index));
+        for index in open {
+            let unknown = std::mem::take(&mut self.unknown_call);
+            self.unknown_call = either(unknown, &self.summaries[index]);
+        }
+        let before = self.summaries.clone();
+        let mut with_unknown: HashMap<*const Writes, Rc<Writes>> = HashMap::new();
+        for (summary, before) in self.summaries.iter_mut().zip(&before) {
+            if before.calls_unknown {
+                let whole = with_unknown.entry(Rc::as_ptr(before));
+                let whole = whole.or_insert_with(|| either(before.clone(), &self.unknown_call));
+                *summary = whole.clone();
             }
         }
     }
@@ -567,6 +577,18 @@ fn asynchronous_writes(host: &HostModule, points_to: &PointsTo, stubs: &[String]
 }
 
 /// All functions, each after those that it calls, as far as calls do not go round.
+/// What is in either set; one of them where it has all of the other.
+fn either(mut one: Rc<Writes>, other: &Rc<Writes>) -> Rc<Writes> {
+    if Rc::ptr_eq(&one, other) || one.contains(other) {
+        return one;
+    }
+    if other.contains(&one) {
+        return other.clone();
+    }
+    Rc::make_mut(&mut one).join(other);
+    one
+}
+
 fn callees_first(callees: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut seen = vec![false; callees.len()];
