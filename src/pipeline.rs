@@ -56,7 +56,9 @@ use crate::output::tell;
 use crate::program::{Program, read_program};
 use crate::report::{self, ReportExecuted};
 use crate::schedule::occupancy::Limits;
-use crate::schedule::{FusionPlan, Layout, ScheduleOptions, plan_fusion, plan_grid_barriers};
+use crate::schedule::{
+    FusionPlan, Layout, ScheduleOptions, plan_fusion, plan_grid_barriers, plan_last_blocks,
+};
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -706,6 +708,8 @@ fn plan_program(
         let ((mut plan, mut missed), planning) = planning::choose(found, plan(), &options, build);
         let planned = (&mut plan, &mut missed);
         plan_grid_barriers(&graph, &models, &dependences, &options, planned);
+        let planned = (&mut plan, &mut missed);
+        plan_last_blocks(&graph, &models, &dependences, &options, planned);
         ((plan, missed), planning)
     });
     let chosen = plan.groups.clone();

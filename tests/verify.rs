@@ -756,6 +756,8 @@ mod guards;
 mod batches;
 #[path = "verify/dead_buffers.rs"]
 mod dead_buffers;
+#[path = "verify/last_block.rs"]
+mod last_block;
 #[path = "verify/liveness.rs"]
 mod liveness;
 #[path = "verify/reductions.rs"]

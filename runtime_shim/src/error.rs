@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::check::host;
 
@@ -129,9 +129,18 @@ pub fn set_device_failure(error: CudaError) {
 
 /// Forgets a kernel's failure (`cudaDeviceReset`).
 pub fn clear_device_failure() {
-    DEVICE_FAILURE.store(0, Ordering::Release);
+    if DEVICE_FAILURE.swap(0, Ordering::AcqRel) != 0 {
+        FORGOTTEN.fetch_add(1, Ordering::AcqRel);
+    }
     LAST_ERROR.set(0);
 }
+
+/// How often a kernel's failure was forgotten. What a kernel that failed has left in memory of its own kind is there still.
+pub fn forgotten_failures() -> u64 {
+    FORGOTTEN.load(Ordering::Acquire)
+}
+
+static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
 
 /// This thread's last error, 0 when there is none.
 pub fn last_error() -> u32 {

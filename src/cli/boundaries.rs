@@ -12,18 +12,21 @@ use std::collections::BTreeSet;
 pub enum Boundary {
     /// `grid-barrier`: launches that need what other blocks made become one cooperative launch with grid-wide barriers.
     GridBarrier,
+    /// `last-block`: the last block of a launch runs the launch of one block that needs what all its blocks made.
+    LastBlock,
     /// `overlap`: the later of two launches begins before the earlier one has ended.
     Overlap,
 }
 
 impl Boundary {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::GridBarrier, Self::Overlap];
+    pub const ALL: [Self; 3] = [Self::GridBarrier, Self::LastBlock, Self::Overlap];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::GridBarrier => "grid-barrier",
+            Self::LastBlock => "last-block",
             Self::Overlap => "overlap",
         }
     }

@@ -31,6 +31,7 @@ mod guarded_values;
 mod host_values;
 mod implied_branches;
 mod indices;
+mod last_block;
 mod launch_bounds;
 mod loops;
 mod memory;
@@ -288,7 +289,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
         // Block partitions have grids of their own, side by side in that of the kernel.
         let known = self.optimisations.contains(&Optimisation::HostConstants);
-        let in_one_grid = shape.partitions.is_empty() && shape.phases.is_empty();
+        let in_one_grid =
+            shape.partitions.is_empty() && shape.phases.is_empty() && shape.last_block.is_none();
         if known && shape.members.len() > 1 && in_one_grid {
             for body in &bodies {
                 host_values::bound_indices(body.function, &facts.largest, &facts.block);
@@ -296,7 +298,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
         let function = self.declare(&bodies);
         let functions = self.write_body(function, &bodies)?;
+        let rest = self.write_last_block(function, &bodies)?;
         let (function, passed) = host_values::specialise(self.module, function, &facts.known)?;
+        if let Some(rest) = rest {
+            host_values::specialise(self.module, rest, &facts.known)?;
+        }
         // An allocation is told by the parameters that are left.
         let unread = facts.unread.iter().filter_map(|leading| {
             let mut left = leading
@@ -352,6 +358,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             kernels: shape.members.iter().map(|member| member.kernel).collect(),
             kept,
             variant: shape.variant.clone(),
+            last_block: shape.last_block.as_ref().map(|last| last.first),
             is_whole: true,
             promoted: None,
             spare_bytes: 0,
@@ -364,7 +371,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 
     /// What the names of a member's copy begin with.
     fn prefix(&self, position: usize) -> String {
-        format!("{}_m{position}_", self.name)
+        prefix_of(self.name, position)
     }
 
     fn model(&self, position: usize) -> &KernelModel {
@@ -383,6 +390,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     shape.remapped[position].is_some() || shape.rearranged[position].is_some();
                 let given = match (&shape.grids[position], placed_anew) {
                     _ if !shape.phases.is_empty() => Given::Block,
+                    _ if shape
+                        .last_block
+                        .as_ref()
+                        .is_some_and(|last| position >= last.first) =>
+                    {
+                        Given::Place
+                    }
                     (_, true) => Given::Place,
                     (Some(_), false) => Given::Grid,
                     (None, false) => Given::Nothing,
@@ -494,7 +508,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             scope.cover(function, &function.name(), &builder);
         }
         if shape.phases.is_empty() {
-            let all: Vec<usize> = (0..shape.members.len()).collect();
+            let last = shape.last_block.as_ref();
+            let count = last.map_or(shape.members.len(), |last| last.first);
+            let all: Vec<usize> = (0..count).collect();
             self.write_segments((function, &builder), bodies, &all)?;
         } else {
             self.write_phases(function, &builder, bodies)?;
@@ -641,6 +657,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let call = builder.call(ty, intrinsic, &[i32.constant(operand)]);
         call.add_call_attribute(FUNCTION_ATTRIBUTES, "convergent");
     }
+}
+
+/// What the names of a member's copy in a kernel begin with.
+fn prefix_of(kernel: &str, position: usize) -> String {
+    format!("{kernel}_m{position}_")
 }
 
 fn function_of(module: &Module, kernel: &Built) -> Result<Value, CodegenError> {

@@ -7,6 +7,7 @@
 //! order. `sirius.flush.G` issues the first `pending` members, unfused. Groups that are equal but for
 //! their sites and operands share these functions, which is why sites are operands.
 
+mod arrivals;
 mod operands;
 mod partial;
 mod residency;
@@ -120,14 +121,16 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let mut holds = context.bool_type().const_all_ones();
         let mut slots = Vec::new();
         for parameter in &kernel.parameters {
-            slots.push(self.argument(&builder, frame, &operands, parameter, &mut holds)?);
+            slots.push(self.argument(&builder, launcher, frame, &operands, parameter, &mut holds)?);
         }
         let mut record = Vec::new();
         for parameter in waiting.iter().flat_map(|waiting| waiting.parameters()) {
             let mut known = kernel.parameters.iter().zip(&slots);
             record.push(match known.find(|(known, _)| *known == parameter) {
                 Some((_, slot)) => *slot,
-                None => self.argument(&builder, frame, &operands, parameter, &mut holds)?,
+                None => {
+                    self.argument(&builder, launcher, frame, &operands, parameter, &mut holds)?
+                }
             });
         }
         // What memory a launch touches was asked where it was kept.
@@ -226,6 +229,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
     fn argument(
         &self,
         builder: &Builder<'ctx>,
+        launcher: &Launcher,
         frame: PointerValue<'ctx>,
         operands: &GroupOperands<'_, 'ctx>,
         parameter: &FusedParameter,
@@ -263,6 +267,11 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
                 let value = builder.build_int_truncate(value, int, "number")?;
                 let slot = builder.build_alloca(int, "number")?;
                 builder.build_store(slot, value)?;
+                slot
+            }
+            FusedParameter::ArrivalCounter => {
+                let (slot, known) = arrivals::counter(program, builder, launcher, operands)?;
+                *holds = builder.build_and(*holds, known, "holds")?;
                 slot
             }
             FusedParameter::GridSize { launch, axis } => {

@@ -324,7 +324,14 @@ pub enum FusedParameter {
         /// In terms of host values that members carry.
         expression: Expression<ValueId>,
     },
+    /// Which word counts the blocks that have arrived, 32 bits: the one of the stream that the launch is made on.
+    ArrivalCounter,
 }
+
+/// So many streams have a word that counts arrived blocks.
+const ARRIVAL_COUNTERS: u32 = 1024;
+/// The variable of a device image with these words.
+const ARRIVALS: &str = "sirius_arrivals";
 
 impl FusedParameter {
     /// The member and its argument that it is, or is a field of.
@@ -334,7 +341,10 @@ impl FusedParameter {
             | Self::Field {
                 launch, argument, ..
             } => Some((*launch, *argument)),
-            Self::VariableAddress { .. } | Self::GridSize { .. } | Self::HostValue { .. } => None,
+            Self::VariableAddress { .. }
+            | Self::GridSize { .. }
+            | Self::HostValue { .. }
+            | Self::ArrivalCounter => None,
         }
     }
 

@@ -65,6 +65,14 @@ impl LaunchGraph {
         let function = self.blocks[self.nodes[node.0].block.0].function;
         may_be_captured && (capture.looks_inside || capture.entries.contains(&function))
     }
+    /// Whether a launch may be captured into a graph that is launched, perhaps several times at once.
+    pub fn may_be_replayed(&self, node: NodeId, launch: &Launch) -> bool {
+        let capture = &self.capture;
+        let may_be_captured = launch.stream != Stream::Default || capture.default_stream;
+        let function = self.blocks[self.nodes[node.0].block.0].function;
+        let replays = capture.replays || capture.looks_inside;
+        may_be_captured && (replays || capture.entries.contains(&function))
+    }
 }
 
 /// Functions that only the helpers call by which launches stand for nodes of a graph.

@@ -295,6 +295,9 @@ pub struct ReportFusion {
     /// Where all blocks of the fused launch wait for each other, and what for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grid_barriers: Vec<ReportGridBarrier>,
+    /// From which member on the last block of the fused launch goes on alone, and what it needs of the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_block: Option<ReportGridBarrier>,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
     /// Ids of members that are those of the next iteration of the host loop around the others.
@@ -683,6 +686,7 @@ fn fusion(
         .iter()
         .map(|(_, launch)| kernel_name(kernels, launch))
         .collect();
+    let nodes: Vec<_> = members.iter().map(|(node, _)| node.id).collect();
     ReportFusion {
         kernel: kernel.join("+"),
         members: members.iter().map(|(node, _)| node.id.0).collect(),
@@ -691,11 +695,8 @@ fn fusion(
         layout_not_there: None,
         tuned: None,
         maps: maps::maps(graph, kernels, names, group),
-        grid_barriers: grid_barriers::grid_barriers(
-            dependences,
-            group,
-            &members.iter().map(|(node, _)| node.id).collect::<Vec<_>>(),
-        ),
+        grid_barriers: grid_barriers::grid_barriers(dependences, group, &nodes),
+        last_block: grid_barriers::last_block(dependences, group, &nodes),
         guards: group
             .guards
             .iter()

@@ -45,6 +45,9 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
         for barrier in &fusions[0].grid_barriers {
             let _ = writeln!(text, "  {}", grid_barriers::line(report, barrier));
         }
+        if let Some(last) = &fusions[0].last_block {
+            let _ = writeln!(text, "  {}", grid_barriers::last_block_line(report, last));
+        }
         text.push_str(&said_of(fusions[0]));
         let first = |fusion: &&ReportFusion| place(report, fusion.members.first());
         let places: Vec<_> = fusions.iter().map(first).collect();

@@ -139,7 +139,7 @@ pub(super) fn candidates(
         let mut maps = group.members.iter().map(|member| &member.map);
         let in_one_grid = maps.all(|map| !matches!(map, ThreadMap::Blocks { .. }));
         // A cooperative launch is one by itself.
-        if in_one_grid && !group.is_cooperative() {
+        if in_one_grid && !group.is_cooperative() && group.last_block.is_none() {
             sets.push(members);
         }
     }

@@ -368,6 +368,7 @@ impl<'a> Judge<'a> {
             variant: Variant::default(),
             grid_barriers,
             overlap: None,
+            last_block: None,
         }
     }
 }

@@ -437,6 +437,7 @@ impl<'a> Judge<'a> {
             variant: Variant::default(),
             grid_barriers: Vec::new(),
             overlap: None,
+            last_block: None,
         }
     }
 

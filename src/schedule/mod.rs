@@ -26,6 +26,7 @@ mod group;
 mod groups;
 mod host_order;
 mod iterations;
+mod last_block;
 mod liveness;
 mod local;
 mod numbers;
@@ -61,6 +62,7 @@ pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_unbacked;
 pub use grid_barriers::plan_grid_barriers;
+pub use last_block::plan_last_blocks;
 pub use layout::{Alignment, Layout};
 pub use local::{plan_fusion, plan_fusion_as};
 pub use overlap::{Overlap, Unoverlapped, overlap_launches, without_overlaps};
@@ -251,6 +253,11 @@ pub struct FusionGroup {
     /// any group.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grid_barriers: Vec<usize>,
+    /// The first member, by position, that one block of the launch runs alone, behind all blocks: the one that is the last
+    /// to have run the members in front. It and the members behind it have one block each, whose threads are the first of
+    /// that block in linear order (x fastest).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_block: Option<usize>,
 }
 
 /// What a group that may run with some of its members tests of one or two of them.
@@ -342,6 +349,11 @@ impl FusionGroup {
         let mut guards = self.guards.iter();
         let asks = guards.any(|guard| matches!(guard, Guard::Resident { .. }));
         asks || !self.grid_barriers.is_empty()
+    }
+
+    /// How many members, from the first on, all blocks of the launch run; the last block alone runs those behind them.
+    pub fn of_all_blocks(&self) -> usize {
+        self.last_block.unwrap_or(self.members.len())
     }
 
     /// The members between grid-wide barriers, as ranges of positions; all of them where there are no such barriers.
@@ -601,6 +613,8 @@ pub struct ScheduleOptions {
     pub reserves_memory: bool,
     /// Launches that need what other blocks made may become one, with grid-wide barriers.
     pub grid_barriers: bool,
+    /// The last block of a launch may run a launch of one block that needs what all its blocks made.
+    pub last_block: bool,
     /// How members of a group are laid out.
     pub layout: Layout,
     /// What a fused kernel may need.
@@ -641,6 +655,8 @@ impl From<&SiriusOptions> for ScheduleOptions {
                 .all(|needed| options.optimisations.contains(needed)),
             grid_barriers: options.fusion == Fusion::All
                 && options.boundaries.contains(&Boundary::GridBarrier),
+            last_block: options.fusion == Fusion::All
+                && options.boundaries.contains(&Boundary::LastBlock),
             layout: Layout::named(&options.layout),
             limits: Limits::LEAST,
         }

@@ -201,6 +201,7 @@ impl<'a> Judge<'a> {
             grid_barriers: Vec::new(),
             variant: Variant::default(),
             overlap: None,
+            last_block: None,
         }
     }
 

@@ -63,6 +63,12 @@ impl<'a> Regrouper<'a> {
                 candidate(self.graph, self.kernels, node).ok()
             })
             .collect::<Option<_>>()?;
+        if let Some(first) = whole.last_block
+            && range.start < first
+            && first < range.end
+        {
+            return None;
+        }
         if whole.is_cooperative() {
             let inside =
                 |phase: &std::ops::Range<usize>| phase.start < range.end && range.start < phase.end;

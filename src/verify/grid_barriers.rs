@@ -192,7 +192,7 @@ fn shapes(group: &FusionGroup, members: &[Member<'_>], known: &Assumptions) -> V
 
 /// What the kernel takes, each argument at its worst place: those of all members, addresses of device variables, and the
 /// grids of the phases.
-fn parameter_bytes(members: &[Member<'_>], phases: usize) -> u64 {
+pub(super) fn parameter_bytes(members: &[Member<'_>], phases: usize) -> u64 {
     let formals = members.iter().flat_map(|member| &member.model.formals);
     let own: u64 = formals
         .map(|formal| u64::from(formal.size_bytes) + u64::from(formal.align_bytes.max(1)) - 1)

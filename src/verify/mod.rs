@@ -49,6 +49,9 @@
 //! *Grid-wide barriers* (`grid_barriers`) order all that stands in front of one before all that stands behind it, whatever
 //! the blocks. So only members between two of them are judged as above, and each of the others only by itself.
 //!
+//! *The last block* (`last_block`) to have run the members in front alone runs those behind, so that these come behind
+//! all the others, whatever the blocks. So the members in front are judged as above, and those behind by themselves.
+//!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
@@ -111,6 +114,7 @@ mod grid_barriers;
 mod host;
 mod host_order;
 mod iterations;
+mod last_block;
 mod joining;
 mod liveness;
 mod meeting;
@@ -204,11 +208,14 @@ pub fn verify(
             refusals.extend(operations::refusals(graph, group, members));
             refusals.extend(capture::refusal(graph, &group.guards, members));
             let moved = expansion::moved(&plan, group);
-            refusals.extend(match group.is_cooperative() {
-                false => device::refusals(graph, group, members, &moved, &mut known),
-                true => grid_barriers::refusals(graph, &plan, (group, members), &mut known),
-            });
             let own = (*group, members.as_slice());
+            refusals.extend(match group.is_cooperative() {
+                _ if group.last_block.is_some() => {
+                    last_block::refusals(graph, &plan, own, &mut known)
+                }
+                false => device::refusals(graph, group, members, &moved, &mut known),
+                true => grid_barriers::refusals(graph, &plan, own, &mut known),
+            });
             refusals.extend(overlap::refusals(&host, kernels, &sites, &plan, own));
         }
     }

@@ -98,8 +98,10 @@ fn form(graph: &LaunchGraph, group: &FusionGroup, sites: &[Site<'_>]) -> Vec<Ref
     if !(2..=MOST_MEMBERS).contains(&sites.len()) {
         refuse(first, "has too few or too many launches");
     }
-    let relies_on_all =
-        !group.segments.is_empty() || !group.unread_afterwards.is_empty() || group.is_cooperative();
+    let relies_on_all = !group.segments.is_empty()
+        || !group.unread_afterwards.is_empty()
+        || group.is_cooperative()
+        || group.last_block.is_some();
     if relies_on_all {
         refuse(first, "relies on all of its launches");
     }

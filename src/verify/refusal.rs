@@ -170,6 +170,8 @@ pub enum Refusal {
     ParameterSpace { first: LaunchId, bytes: u64 },
     #[error("the launch with grid-wide barriers that begins with launch {}: {what}", first.0)]
     GridBarrier { first: LaunchId, what: String },
+    #[error("the launch whose last block goes on that begins with launch {}: {what}", first.0)]
+    LastBlock { first: LaunchId, what: String },
     #[error("launch {} cannot wait for a batch: {what}", launch.0)]
     NotBatched { launch: LaunchId, what: String },
     #[error("launches of {} cannot follow each other in one kernel: {what}", launch.0)]

@@ -22,6 +22,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     launch_batches: false,
     persistent_loops: false,
     grid_barriers: false,
+    last_block: false,
     asks_memory: false,
     remaps_threads: true,
     one_base: false,

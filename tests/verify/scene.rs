@@ -442,6 +442,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         variant: Variant::default(),
         grid_barriers: Vec::new(),
         overlap: None,
+        last_block: None,
         members: members
             .iter()
             .map(|(launch, barrier_before)| Member {

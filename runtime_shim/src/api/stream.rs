@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use super::graph::NodeType;
 use super::{graph, store, stream_attributes};
 use crate::check::streams;
-use crate::error::{CudaError, CudaResult, device_failure, runtime_call};
+use crate::error::{self, CudaError, CudaResult, device_failure, runtime_call};
 
 /// `cudaStreamNonBlocking`.
 const NON_BLOCKING: u32 = 1;
@@ -178,10 +178,11 @@ cuda_functions! {
         unsafe { store(priority, stream_attributes::priority(stream)?) }
     }
 
-    /// A stream's number.
+    /// A stream's number. It is another one after a kernel's failure was forgotten: words by which fused kernels count for a
+    /// stream may be left as they were.
     fn cudaStreamGetId = cudaStreamGetId_ptsz (stream: *mut c_void, id: *mut u64) {
         // SAFETY: as above.
-        unsafe { store(id, lookup(stream)?.id) }
+        unsafe { store(id, lookup(stream)?.id + (error::forgotten_failures() << 32)) }
     }
 
     /// A stream's device: the only one.

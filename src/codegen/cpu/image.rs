@@ -4,8 +4,8 @@ use super::classify::Features;
 use super::entry::{Entries, argument_offsets, argument_sizes};
 use super::shared::KernelShared;
 use super::{CpuImageRequest, Lowered, Variant};
-use crate::codegen::CodegenError;
 use crate::codegen::ir::{Type, Value};
+use crate::codegen::{ARRIVALS, CodegenError};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use sirius_abi::{
@@ -94,6 +94,11 @@ pub(super) fn host_variables(
                 false => value,
             }
         });
+        if name == ARRIVALS {
+            old.replace_uses_with(counters(module, &symbol, old, variant));
+            old.delete_global();
+            continue;
+        }
         let new = Value::add_global(module, &symbol, initial.map_or(ty, Value::ty), 0);
         let alignment = old.alignment().max(ty.alignment(module));
         new.set_alignment(if managed {
@@ -122,6 +127,22 @@ pub(super) fn host_variables(
     }
     rows
 }
+
+/// Words that fused kernels count by, as a variable of no image: it is none of the program's. Checks take what lies beside a
+/// variable of the program for a mistake of the program, so that other words lie around them.
+fn counters(module: &Module, symbol: &str, old: Value, variant: Variant) -> Value {
+    let beside = Type::integer(module, 8).array(BESIDE_BYTES).zero();
+    let value = Value::structure(module, &[beside, old.value_type().zero(), beside]);
+    let new = Value::add_global(module, symbol, value.ty(), 0);
+    new.set_alignment(old.alignment());
+    new.set_hidden();
+    new.set_initializer((variant == Variant::Plain).then_some(value));
+    new.constant_offset(module, BESIDE_BYTES)
+        .constant_address_space_cast(old.ty())
+}
+
+/// Farther from a variable nothing is taken for it.
+const BESIDE_BYTES: u64 = 2 * PAGE_BYTES as u64;
 
 /// A managed variable has pages of its own: the runtime closes them to the host while a kernel may use the variable,
 /// to find races between the two.

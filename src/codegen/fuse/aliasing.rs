@@ -115,7 +115,7 @@ impl<'a> PointerFacts<'a> {
         let mut pointers = Vec::new();
         for (index, parameter) in parameters.iter().enumerate() {
             match parameter {
-                FusedParameter::HostValue { .. } => {}
+                FusedParameter::HostValue { .. } | FusedParameter::ArrivalCounter => {}
                 FusedParameter::VariableAddress { variable } => {
                     let name = &program.variables[*variable].name;
                     // Two units may each have a variable of this name.

@@ -169,6 +169,7 @@ pub(super) fn statements(
             variant: Variant::default(),
             grid_barriers: Vec::new(),
             overlap: None,
+            last_block: None,
         };
         statements.push(Statement {
             launch,

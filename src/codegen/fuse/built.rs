@@ -22,6 +22,8 @@ pub(super) struct Built {
     pub(super) kernels: Vec<KernelId>,
     /// How it is made.
     pub(super) variant: Variant,
+    /// The first member that the last block of a launch runs.
+    pub(super) last_block: Option<usize>,
     /// False when it could not be made after all, and was deleted.
     pub(super) is_whole: bool,
     pub(super) promoted: Option<PromotedRows>,

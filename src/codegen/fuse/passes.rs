@@ -9,7 +9,8 @@ use super::built::Built;
 use super::forwarding::{forward_guarded, forward_values};
 use super::shared_memory_reuse::{MOST_SHARED_BYTES, reuse_shared_memory, shared_bytes};
 use super::{
-    barriers, broadcasts, buffer_promotion, dead_stores, elements, loops, rows, tiles, versions,
+    barriers, broadcasts, buffer_promotion, dead_stores, elements, last_block, loops, rows, tiles,
+    versions,
 };
 use crate::cli::Optimisation;
 use crate::codegen::CodegenError;
@@ -65,7 +66,7 @@ pub(super) struct FusedFunction<'a> {
 struct Pass {
     /// Kernels that want this go through it; all do where it is `None`.
     optimisation: Option<Optimisation>,
-    /// It may make several versions of a kernel, each with the kernel's barriers.
+    /// It may make several versions of a kernel, each with the kernel's barriers, or add barriers.
     makes_versions: bool,
     run: Run,
 }
@@ -171,6 +172,11 @@ const PASSES: &[Pass] = &[
         }
         Ok(())
     })),
+    // What stands behind the kernel has barriers of its own.
+    Pass {
+        makes_versions: true,
+        ..always(Run::OverModule(last_block::append))
+    },
     always(Run::OverKernel(give_up_what_does_not_fit)),
 ];
 

@@ -155,50 +155,60 @@ impl GroupBuilder<'_, '_> {
                     .collect()
             })
             .collect();
-        if variables.iter().filter(|own| !own.is_empty()).count() < 2 {
-            return;
+        share_storage(self.module, self.name, variables);
+    }
+}
+
+/// Puts the variables of each list on top of those of the others, those of one list beside each other.
+pub(super) fn share_storage(module: &Module, kernel: &str, variables: Vec<Vec<Value>>) {
+    if variables.iter().filter(|own| !own.is_empty()).count() < 2 {
+        return;
+    }
+    let (mut bytes, mut alignment) = (0, 1);
+    let mut places = Vec::new();
+    for own in variables {
+        let mut end = 0_u64;
+        for variable in own {
+            let ty = variable.value_type();
+            let aligned = variable.alignment().max(ty.alignment(module)).max(1);
+            let begin = end.next_multiple_of(u64::from(aligned));
+            places.push((variable, begin));
+            end = begin + ty.allocation_bytes(module);
+            alignment = alignment.max(aligned);
         }
-        let (mut bytes, mut alignment) = (0, 1);
-        let mut places = Vec::new();
-        for own in variables {
-            let mut end = 0_u64;
-            for variable in own {
-                let ty = variable.value_type();
-                let aligned = variable.alignment().max(ty.alignment(self.module)).max(1);
-                let begin = end.next_multiple_of(u64::from(aligned));
-                places.push((variable, begin));
-                end = begin + ty.allocation_bytes(self.module);
-                alignment = alignment.max(aligned);
-            }
-            bytes = bytes.max(end);
-        }
-        let ty = Type::integer(self.module, 8).array(bytes);
-        let name = format!("{}_shared", self.name);
-        let storage = Value::add_global(self.module, &name, ty, SHARED_ADDRESS_SPACE);
-        storage.set_linkage(Linkage::LLVMInternalLinkage);
-        storage.set_initializer(Some(ty.poison()));
-        storage.set_alignment(alignment);
-        for (variable, begin) in places {
-            variable.replace_uses_with(storage.constant_offset(self.module, begin));
-            variable.delete_global();
-        }
+        bytes = bytes.max(end);
+    }
+    let ty = Type::integer(module, 8).array(bytes);
+    let name = format!("{kernel}_shared");
+    let storage = Value::add_global(module, &name, ty, SHARED_ADDRESS_SPACE);
+    storage.set_linkage(Linkage::LLVMInternalLinkage);
+    storage.set_initializer(Some(ty.poison()));
+    storage.set_alignment(alignment);
+    for (variable, begin) in places {
+        variable.replace_uses_with(storage.constant_offset(module, begin));
+        variable.delete_global();
     }
 }
 
 /// A copy of the barrier, to be called once.
 pub(super) fn link_barrier(module: &Module, name: &str) -> Result<Value, CodegenError> {
+    link(module, BARRIER, name)
+}
+
+/// A copy of a function of this text, under a name of its own.
+pub(super) fn link(module: &Module, text: &str, name: &str) -> Result<Value, CodegenError> {
     let failed = |message: inkwell::support::LLVMString| CodegenError::Llvm(message.to_string());
-    let text = format!("{}\0", BARRIER.replace("$NAME", name));
-    let text = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "grid barrier");
+    let text = format!("{}\0", text.replace("$NAME", name));
+    let text = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), name);
     let context = module.get_context();
     let library = context.create_module_from_ir(text).map_err(failed)?;
     library.set_triple(&module.get_triple());
     library.set_data_layout(&module.get_data_layout());
     module.link_in_module(library).map_err(failed)?;
-    let barrier = Value::function(module, name)
+    let function = Value::function(module, name)
         .ok_or_else(|| CodegenError::Inconsistent(format!("{name} is not linked")))?;
-    barrier.set_linkage(Linkage::LLVMInternalLinkage);
-    Ok(barrier)
+    function.set_linkage(Linkage::LLVMInternalLinkage);
+    Ok(function)
 }
 
 const BARRIER: &str = include_str!("grid_barrier.ll");

@@ -41,6 +41,7 @@ impl<'ctx> Segments<'ctx> {
             let form = form_of(position, &order, optimisations);
             let given = match group.members[position].map {
                 _ if group.is_cooperative() => Given::Block,
+                _ if position >= group.of_all_blocks() => Given::Place,
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
                 ThreadMap::Remapped { .. }

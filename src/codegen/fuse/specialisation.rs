@@ -10,6 +10,7 @@ use super::clipped::{self, Grid};
 use super::dead_stores;
 use super::fields::Piece;
 use super::host_values::{self, Known};
+use super::last_block::LastBlock;
 use super::partitions::{self, PartitionPosition};
 use super::phases::Phase;
 use super::rearranged::Rearranged;
@@ -49,6 +50,8 @@ pub(super) struct Shape {
     pub(super) rearranged: Vec<Option<Rearranged>>,
     /// The members between grid-wide barriers, where there are such.
     pub(super) phases: Vec<Phase>,
+    /// What the last block of a launch runs.
+    pub(super) last_block: Option<LastBlock>,
     /// How the kernel is made.
     pub(super) variant: Variant,
     /// What it may load from before it waits, where it begins early.
@@ -222,6 +225,7 @@ impl SiteReader<'_, '_> {
         let remapped = self.remapped(&mut parameters);
         let rearranged = self.rearranged(&mut parameters);
         let phases = self.phases(&mut parameters);
+        let last_block = self.last_block(&mut parameters);
         let sources: Vec<&FusedParameter> = parameters
             .iter()
             .map(|parameter| &parameter.source)
@@ -271,9 +275,10 @@ impl SiteReader<'_, '_> {
                 false => vec![[None; 6]; self.members.len()],
             },
             known: self.known(&parameters),
+            // The last block loads what others stored.
             unaliased: all
                 .clone()
-                .map(|index| tells_apart && facts.unaliased(index))
+                .map(|index| tells_apart && group.last_block.is_none() && facts.unaliased(index))
                 .collect(),
             disjoint: pointers
                 .clone()
@@ -320,6 +325,7 @@ impl SiteReader<'_, '_> {
             remapped,
             rearranged,
             phases,
+            last_block,
             variant: group.variant.clone(),
             untouched: group
                 .overlap
@@ -347,8 +353,9 @@ impl SiteReader<'_, '_> {
             false => 0..6,
             true => 3..6,
         };
-        if (0..self.members.len()).all(stays) {
-            for (other, _) in self.members {
+        let of_all_blocks = self.group.of_all_blocks();
+        if position < of_all_blocks && (0..of_all_blocks).all(stays) {
+            for (other, _) in &self.members[..of_all_blocks] {
                 let other = host_values::extents(self.graph, other);
                 own[common.clone()]
                     .iter_mut()
@@ -546,6 +553,7 @@ impl SiteReader<'_, '_> {
     /// The launches whose blocks are those of the fused kernel, or some of them.
     fn keepers(&self) -> Vec<&Launch> {
         let members = self.members.iter().zip(&self.group.members);
+        let members = members.take(self.group.of_all_blocks());
         let kept = members.filter(|(_, planned)| !planned.map.places_anew());
         kept.map(|((launch, _), _)| *launch).collect()
     }
@@ -569,7 +577,7 @@ impl SiteReader<'_, '_> {
             | ThreadMap::Rearranged { .. } => false,
         };
         let moved = |position: &usize| self.group.members[*position].map.places_anew();
-        let all: Vec<usize> = (0..self.members.len())
+        let all: Vec<usize> = (0..self.group.of_all_blocks())
             .filter(|position| !moved(position))
             .collect();
         // Block partitions in rows have blocks of their own size each, the others one in common, of which any may be absent
@@ -620,6 +628,7 @@ pub(super) mod tests {
             remapped: Vec::new(),
             rearranged: Vec::new(),
             phases: Vec::new(),
+            last_block: None,
             variant: Variant::default(),
             untouched: None,
         };

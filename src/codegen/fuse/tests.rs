@@ -154,6 +154,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             variant: Variant::default(),
             grid_barriers: Vec::new(),
             overlap: None,
+            last_block: None,
             members,
             layout: "v".to_owned(),
             layouts: Vec::new(),
@@ -523,4 +524,67 @@ fn many_constants_make_one_kernel() {
     let made = kernels_of_pairs(&constants);
     assert!(made.iter().all(|kernel| *kernel == made[0]), "{made:?}");
     assert_eq!(made[0].1, 5, "n is passed");
+}
+
+#[test]
+fn the_last_block_runs_what_stands_behind() {
+    let context = Context::create();
+    let program = program(&context);
+    let models = model_kernels(&program, &Tables::Unknown);
+    let nodes = vec![
+        launch(0, 0, &[Ok(1), Ok(0), Err(3), Err(4)]),
+        launch(1, 1, &[Ok(2), Ok(1), Err(4)]),
+    ];
+    let mut plan = plan(&[false, false]);
+    plan.groups[0].last_block = Some(1);
+    let (module, fused) = built(&program, &graph(nodes), &models, &plan);
+    let kernel = Value::function(&module, &fused[0].name).expect("the kernel is there");
+    let parameters = fused[0].parameters.iter();
+    let counters = parameters.filter(|each| **each == FusedParameter::ArrivalCounter);
+    assert_eq!(counters.count(), 1);
+    // All threads come to one place, whichever way they went.
+    assert_eq!(count(kernel, Opcode::LLVMRet), 1);
+    let all = kernel.instructions();
+    let updates: Vec<&Value> = all
+        .iter()
+        .filter(|each| each.opcode() == Opcode::LLVMAtomicRMW)
+        .collect();
+    let [update] = updates[..] else {
+        panic!(
+            "one thread of a block counts once, and not {}",
+            updates.len()
+        );
+    };
+    let block = update.block().instructions();
+    let at = block.iter().position(|each| each == update);
+    let at = at.expect("it is in its block");
+    let is_fence = |each: &Value| each.called_name().as_deref() == Some("llvm.nvvm.membar.gl");
+    assert!(block[..at].iter().any(is_fence), "a fence stands before");
+    assert!(block[at..].iter().any(is_fence), "a fence stands behind");
+    let called = |name: &str| {
+        let calls = all.iter();
+        let calls = calls.filter(|each| each.called_name().as_deref() == Some(name));
+        calls.count()
+    };
+    assert_eq!(called(BLOCK_BARRIER), 1);
+    assert_eq!(called("llvm.nvvm.barrier.cta.red.or.aligned.all"), 1);
+    // What others have written is not promised to stay as it was.
+    let loads = all.iter().filter(|each| each.opcode() == Opcode::LLVMLoad);
+    assert!(loads.clone().count() > 0);
+    assert!(
+        !loads
+            .clone()
+            .any(|load| load.has_metadata("invariant.load"))
+    );
+    let parameters = 1..=kernel.parameters().len() as u32;
+    assert!(
+        !parameters
+            .clone()
+            .any(|at| kernel.has_attribute(at, "noalias"))
+    );
+    assert!(
+        !parameters
+            .clone()
+            .any(|at| kernel.has_attribute(at, "readonly"))
+    );
 }

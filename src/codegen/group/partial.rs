@@ -317,7 +317,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let mut holds = context.bool_type().const_all_ones();
         let mut slots = Vec::new();
         for parameter in &kernel.parameters {
-            slots.push(self.argument(&builder, frame, &operands, parameter, &mut holds)?);
+            slots.push(self.argument(&builder, launcher, frame, &operands, parameter, &mut holds)?);
         }
         builder.build_conditional_branch(holds, room, separate)?;
 

@@ -12,12 +12,14 @@ use inkwell::builder::Builder;
 use inkwell::values::BasicValueEnum;
 
 /// Whether the fused launch has a member's shape, or part of it: sets and copies have that of another
-/// member, and threads that are placed anew have none.
+/// member, threads that are placed anew have none, and what the last block runs is part of it.
 pub(super) fn tells_shape(group: &FusionGroup, member: &MemberCall<'_, '_>) -> bool {
     let mut planned = group.members.iter();
     let moved =
         planned.any(|planned| planned.launch == member.launch.id && planned.map.places_anew());
-    !member.is_operation() && !moved
+    let mut behind = group.members[group.of_all_blocks()..].iter();
+    let is_behind = behind.any(|planned| planned.launch == member.launch.id);
+    !member.is_operation() && !moved && !is_behind
 }
 
 /// The fused grid as a launch takes it: x and y in one number, then z.

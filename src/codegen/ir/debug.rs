@@ -115,3 +115,11 @@ impl Drop for DebugScope {
         }
     }
 }
+
+impl Value {
+    /// Whether an instruction says which place of the source it comes from.
+    pub(in crate::codegen) fn has_debug_location(self) -> bool {
+        // SAFETY: as in `Value`.
+        unsafe { !LLVMInstructionGetDebugLoc(self.0).is_null() }
+    }
+}

@@ -1,0 +1,417 @@
+//! Launches whose last block runs what one block does behind all of them: wrong plans.
+
+use super::*;
+use sirius_rs::schedule::{BatchedRegion, BatchedStatement, Overlap, ThreadMap};
+
+/// `b = f(a); c = g(b)` where `g` has one block, and its elements need some of other blocks.
+fn one_block_behind() -> Chain {
+    let mut chain = chain_of(|scene| scene.stencil("f"), |scene| scene.stencil("g"));
+    let one = chain.scene.constant(1);
+    chain.scene.launch_mut(chain.launches[1]).grid[0] = one;
+    chain
+}
+
+/// The plan of a chain whose last block runs the second launch.
+fn by_last_block(chain: &Chain) -> FusionPlan {
+    let mut plan = chain.plan();
+    let group = &mut plan.groups[0];
+    group.last_block = Some(1);
+    group.guards = chain.launches.map(valid).to_vec();
+    plan
+}
+
+/// `b = f(a); c = g(b); d = h(c)`, of which as many as asked have one block.
+fn three(second: fn(&mut Scene, &str) -> KernelId, of_one_block: usize) -> (Scene, Vec<LaunchId>) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c", "d"].map(|name| scene.buffer(name));
+    let size = scene.unknown();
+    let shape = scene.known_shape();
+    let one = scene.constant(1);
+    let kernels = [
+        scene.stencil("f"),
+        second(&mut scene, "g"),
+        scene.stencil("h"),
+    ];
+    let launches = kernels.into_iter().enumerate().map(|(at, kernel)| {
+        let [from, to] = [buffers[at], buffers[at + 1]].map(Pass::To);
+        let launch = scene.launch(kernel, shape, &[from, to, Pass::Integer(size)]);
+        if at + of_one_block >= 3 {
+            scene.launch_mut(launch).grid[0] = one;
+        }
+        launch
+    });
+    let launches = launches.collect();
+    (scene, launches)
+}
+
+fn plan_of_three(launches: &[LaunchId], last_block: usize, barriers: [bool; 2]) -> FusionPlan {
+    let barriers = [false, barriers[0], barriers[1]];
+    let members: Vec<_> = launches.iter().copied().zip(barriers).collect();
+    let mut plan = plan(&members, launches.iter().copied().map(valid).collect());
+    plan.groups[0].last_block = Some(last_block);
+    plan
+}
+
+fn is_refused(scene: &Scene, plan: &FusionPlan) {
+    let found = refusals(scene, plan);
+    let is_last = |refusal: &Refusal| matches!(refusal, Refusal::LastBlock { .. });
+    assert!(found.iter().any(is_last), "{found:#?}");
+}
+
+#[test]
+fn passes_what_crosses_blocks_behind_all_of_them() {
+    let chain = one_block_behind();
+    assert_passes(&chain.scene, &by_last_block(&chain));
+}
+
+#[test]
+fn passes_several_launches_before_and_behind() {
+    let (scene, launches) = three(Scene::pointwise, 1);
+    assert_passes(&scene, &plan_of_three(&launches, 2, [false, false]));
+    let (scene, launches) = three(Scene::stencil, 2);
+    assert_passes(&scene, &plan_of_three(&launches, 1, [false, true]));
+}
+
+#[test]
+fn nobody_says_that_the_last_block_does_it() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].last_block = None;
+    plan.groups[0].members[1].map = ThreadMap::Clipped;
+    assert_refused!(chain.scene, plan, Refusal::CrossesBlocks { .. });
+}
+
+#[test]
+fn a_barrier_of_the_last_block_is_missing() {
+    let (scene, launches) = three(Scene::stencil, 2);
+    assert_refused!(
+        scene,
+        plan_of_three(&launches, 1, [false, false]),
+        Refusal::MissingBarrier { .. }
+    );
+}
+
+#[test]
+fn launches_in_front_need_each_other_across_blocks() {
+    let (scene, launches) = three(Scene::stencil, 1);
+    assert_refused!(
+        scene,
+        plan_of_three(&launches, 2, [true, false]),
+        Refusal::CrossesBlocks { .. }
+    );
+}
+
+#[test]
+fn what_is_behind_has_two_blocks() {
+    let mut chain = one_block_behind();
+    let two = chain.scene.constant(2);
+    chain.scene.launch_mut(chain.launches[1]).grid[0] = two;
+    assert_refused!(
+        chain.scene,
+        by_last_block(&chain),
+        Refusal::LastBlock { .. }
+    );
+}
+
+#[test]
+fn how_many_blocks_are_behind_nobody_tests() {
+    let mut chain = one_block_behind();
+    let depth = chain.scene.unknown();
+    chain.scene.launch_mut(chain.launches[1]).grid[2] = depth;
+    let mut plan = by_last_block(&chain);
+    assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+    let one = chain.scene.constant(1);
+    plan.groups[0].guards.push(same(depth, one));
+    assert_passes(&chain.scene, &plan);
+}
+
+#[test]
+fn one_of_two_launches_behind_has_more_blocks() {
+    let (scene, launches) = three(Scene::pointwise, 1);
+    is_refused(&scene, &plan_of_three(&launches, 1, [false, true]));
+}
+
+#[test]
+fn what_is_behind_has_more_threads() {
+    let mut chain = one_block_behind();
+    let block = chain.scene.constant(512);
+    chain.scene.launch_mut(chain.launches[1]).block[0] = block;
+    assert_refused!(
+        chain.scene,
+        by_last_block(&chain),
+        Refusal::LastBlock { .. }
+    );
+}
+
+#[test]
+fn fewer_threads_behind_must_not_wait_for_each_other() {
+    let mut chain = one_block_behind();
+    let block = chain.scene.constant(32);
+    chain.scene.launch_mut(chain.launches[1]).block[0] = block;
+    assert_passes(&chain.scene, &by_last_block(&chain));
+    chain.scene.kernels[1].warp_operations = true;
+    assert_refused!(
+        chain.scene,
+        by_last_block(&chain),
+        Refusal::LastBlock { .. }
+    );
+}
+
+#[test]
+fn as_many_threads_in_another_shape() {
+    let mut chain = one_block_behind();
+    let [width, height] = [64, 4].map(|extent| chain.scene.constant(extent));
+    chain.scene.kernels[1].distinguishes_threads = [true, true, false];
+    let launch = chain.scene.launch_mut(chain.launches[1]);
+    (launch.block[0], launch.block[1]) = (width, height);
+    chain.scene.kernels[1].warp_operations = true;
+    assert_passes(&chain.scene, &by_last_block(&chain));
+}
+
+#[test]
+fn how_many_threads_are_behind_nobody_tests() {
+    let mut chain = one_block_behind();
+    let block = chain.scene.unknown();
+    chain.scene.launch_mut(chain.launches[1]).block[0] = block;
+    let mut plan = by_last_block(&chain);
+    assert_refused!(
+        chain.scene,
+        plan,
+        Refusal::LastBlock { .. } | Refusal::PreconditionUnchecked { .. }
+    );
+    let many = chain.scene.constant(256);
+    plan.groups[0].guards.push(same(block, many));
+    assert_passes(&chain.scene, &plan);
+}
+
+#[test]
+fn threads_run_in_step() {
+    let mut chain = one_block_behind();
+    let height = chain.scene.constant(2);
+    for launch in chain.launches {
+        chain.scene.launch_mut(launch).block[1] = height;
+    }
+    for kernel in &mut chain.scene.kernels {
+        kernel.distinguishes_threads = [true, false, true];
+    }
+    is_refused(&chain.scene, &by_last_block(&chain));
+}
+
+#[test]
+fn nothing_stands_in_front_or_behind() {
+    let chain = one_block_behind();
+    for last_block in [0, 2, 9] {
+        let mut plan = by_last_block(&chain);
+        plan.groups[0].last_block = Some(last_block);
+        assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+    }
+}
+
+#[test]
+fn members_come_in_another_order() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].members.reverse();
+    assert_refused!(chain.scene, plan, Refusal::HostOrder { .. });
+}
+
+#[test]
+fn segments_mix_what_is_in_front_and_behind() {
+    let (scene, launches) = three(Scene::pointwise, 1);
+    for segments in [
+        vec![vec![0], vec![2], vec![1]],
+        vec![vec![0], vec![1, 2]],
+        vec![vec![2], vec![0], vec![1]],
+    ] {
+        let mut plan = plan_of_three(&launches, 2, [false, false]);
+        plan.groups[0].segments = segments;
+        let found = refusals(&scene, &plan);
+        assert!(!found.is_empty());
+    }
+    let mut plan = plan_of_three(&launches, 2, [false, false]);
+    plan.groups[0].segments = vec![vec![0], vec![1], vec![2]];
+    assert_passes(&scene, &plan);
+}
+
+#[test]
+fn threads_behind_are_elsewhere() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].members[1].map = ThreadMap::Clipped;
+    assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+}
+
+#[test]
+fn no_member_in_front_has_all_blocks() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].members[0].map = ThreadMap::Clipped;
+    assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+}
+
+#[test]
+fn a_barrier_stands_where_blocks_arrive() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].members[1].barrier_before = true;
+    assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+}
+
+#[test]
+fn all_blocks_wait_for_each_other_too() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].grid_barriers = vec![1];
+    assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].guards.push(Guard::Resident { rounds: 1 });
+    assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+}
+
+#[test]
+fn it_begins_before_the_launch_before_it_has_ended() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].overlap = Some(Overlap {
+        predecessors: vec![chain.launches[0]],
+        untouched: Vec::new(),
+    });
+    is_refused(&chain.scene, &plan);
+}
+
+#[test]
+fn blocks_that_cannot_be_counted() {
+    let mut chain = one_block_behind();
+    let [width, height] = [(); 2].map(|()| chain.scene.unknown());
+    let launch = chain.scene.launch_mut(chain.launches[0]);
+    (launch.grid[1], launch.grid[2]) = (width, height);
+    let mut plan = by_last_block(&chain);
+    assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+    let blocks = Expression::Constant(40)
+        .multiply(Expression::Leaf(width))
+        .multiply(Expression::Leaf(height));
+    plan.groups[0].guards.push(Guard::Holds {
+        class: "range".into(),
+        condition: Condition::LessEqual(blocks, Expression::Constant(1 << 30)),
+    });
+    assert_passes(&chain.scene, &plan);
+}
+
+#[test]
+fn a_grid_that_may_be_empty() {
+    let mut chain = one_block_behind();
+    let grid = chain.scene.unknown();
+    chain.scene.launch_mut(chain.launches[0]).grid[0] = grid;
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].guards.push(Guard::Holds {
+        class: "range".into(),
+        condition: Condition::LessEqual(Expression::Leaf(grid), Expression::Constant(1 << 20)),
+    });
+    assert_passes(&chain.scene, &plan);
+    plan.groups[0].guards.remove(0);
+    assert_refused!(chain.scene, plan, Refusal::ConfigurationUnchecked { .. });
+}
+
+#[test]
+fn a_graph_with_it_may_run_twice_at_a_time() {
+    let mut chain = one_block_behind();
+    let stream = chain.scene.unknown();
+    for launch in chain.launches {
+        chain.scene.launch_mut(launch).stream = Stream::Handle(stream);
+    }
+    let mut plan = by_last_block(&chain);
+    assert_passes(&chain.scene, &plan);
+    chain.scene.graph.capture.replays = true;
+    assert_refused!(chain.scene, plan, Refusal::LastBlock { .. });
+    let launch = chain.launches[0];
+    plan.groups[0].guards.push(Guard::NotCapturing { launch });
+    assert_passes(&chain.scene, &plan);
+}
+
+#[test]
+fn another_launch_feeds_what_is_behind() {
+    let chain = chain_with(
+        |scene| scene.stencil("f"),
+        |scene, [a, b, _]| {
+            let size = scene.unknown();
+            let shape = scene.known_shape();
+            let kernel = scene.pointwise("between");
+            scene.launch(
+                kernel,
+                shape,
+                &[Pass::To(a), Pass::To(b), Pass::Integer(size)],
+            );
+        },
+        |scene| scene.stencil("g"),
+    );
+    let mut chain = chain;
+    let one = chain.scene.constant(1);
+    chain.scene.launch_mut(chain.launches[1]).grid[0] = one;
+    assert_refused!(
+        chain.scene,
+        by_last_block(&chain),
+        Refusal::Reordered { .. }
+    );
+}
+
+#[test]
+fn something_unknown_stands_in_between() {
+    let mut chain = chain_with(
+        |scene| scene.stencil("f"),
+        |scene, _| {
+            scene.node(NodeKind::Opaque {
+                what: "a call".into(),
+            });
+        },
+        |scene| scene.stencil("g"),
+    );
+    let one = chain.scene.constant(1);
+    chain.scene.launch_mut(chain.launches[1]).grid[0] = one;
+    assert_refused!(chain.scene, by_last_block(&chain), Refusal::Fence { .. });
+}
+
+#[test]
+fn streams_that_nobody_compares() {
+    let mut chain = one_block_behind();
+    let stream = chain.scene.unknown();
+    chain.scene.launch_mut(chain.launches[1]).stream = Stream::Handle(stream);
+    assert_refused!(
+        chain.scene,
+        by_last_block(&chain),
+        Refusal::DifferentStream { .. }
+    );
+}
+
+#[test]
+fn a_member_waits_for_a_batch() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.batched_regions.push(BatchedRegion {
+        outside_loops: 0,
+        drained_before: Vec::new(),
+        statements: vec![BatchedStatement {
+            launch: chain.launches[1],
+            touches: Vec::new(),
+            guards: Vec::new(),
+            replaced: Vec::new(),
+            must_replace: false,
+            persistent: None,
+        }],
+    });
+    is_refused(&chain.scene, &plan);
+}
+
+#[test]
+fn a_member_prints() {
+    let mut chain = one_block_behind();
+    chain.scene.kernels[1].prints = true;
+    is_refused(&chain.scene, &by_last_block(&chain));
+}
+
+#[test]
+fn what_is_written_is_called_unread() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].unread_afterwards = vec![chain.buffers[1]];
+    is_refused(&chain.scene, &plan);
+}
