@@ -21,6 +21,7 @@ mod outcome;
 mod outputs;
 mod overlaps;
 mod planning;
+mod problem_file;
 mod preprocess;
 mod ptx_module;
 mod reference;
@@ -132,6 +133,18 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             arguments,
         } => Ok(Outcome {
             then_run: Some(artifacts::question(compiler.as_deref(), arguments)?),
+            ..Outcome::default()
+        }),
+        Invocation::Plan {
+            problem,
+            planning,
+            walks,
+        } => {
+            let text = problem_file::planned(problem, planning, *walks)?;
+            Ok(Outcome::print(text))
+        }
+        Invocation::Train { arguments } => Ok(Outcome {
+            then_run: Some(problem_file::trainer(arguments)?),
             ..Outcome::default()
         }),
         Invocation::Build(build) => {

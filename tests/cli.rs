@@ -110,6 +110,22 @@ fn meaning(command: &str) -> String {
             facts.insert(0, format!("translate to {emit:?}, into {output:?}"));
             (build, facts)
         }
+        Ok((
+            Invocation::Plan {
+                problem,
+                planning,
+                walks,
+            },
+            _,
+        )) => {
+            return format!(
+                "  plan {}, {walks} walks: {planning:?}\n",
+                problem.display()
+            );
+        }
+        Ok((Invocation::Train { arguments }, _)) => {
+            return format!("  train: {arguments:?}\n");
+        }
         Ok((Invocation::LayOut { folder, device }, _)) => {
             return format!("  toolkit for {device:?}: {}\n", folder.display());
         }

@@ -11,11 +11,13 @@ use sirius_rs::planner::candidates::candidates;
 use sirius_rs::planner::contraction::find_cycle;
 use sirius_rs::planner::file::{VERSION, read, write};
 use sirius_rs::planner::ilp::choose;
+use sirius_rs::planner::policy::{self, Policy, PolicyError};
 use sirius_rs::planner::{
     Class, Deadline, Edge, EdgeKind, FusionProblem, Operator, Oracle, Pattern, Plan, PlanOptions,
     Planner, Priority, Scope, Unanswered, plan,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Generated problems on which the integer program is compared with trying everything out.
@@ -169,6 +171,154 @@ fn annealing_is_no_worse_than_the_default_order_and_follows_its_seed() {
 }
 
 #[test]
+fn the_learned_order_is_no_worse_than_the_default_and_follows_its_seed_and_policy() {
+    let (mut better, mut by_seed, mut by_policy) = (0, 0, 0);
+    for seed in 0..60 {
+        let problem = generated(seed, 12);
+        let walked = of(&problem, Planner::Priority);
+        let options = |seed, policy: Option<Arc<Policy>>| PlanOptions {
+            planner: Planner::Priority,
+            priority: Priority::Learned,
+            seed,
+            policy,
+            most_walks: 8,
+            ..PlanOptions::default()
+        };
+        let of = |options| plan(&mut Oracle::of_problem(&problem), &options);
+        let one = of(options(0, None));
+        assert_eq!(one, of(options(0, None)));
+        assert_is_plan(&problem, &one.patterns, seed);
+        assert!(one.nanoseconds <= walked.nanoseconds);
+        better += usize::from(one.nanoseconds < walked.nanoseconds);
+        by_seed += usize::from(one != of(options(1, None)));
+        by_policy += usize::from(one != of(options(0, Some(Arc::new(policy_without_training())))));
+    }
+    assert!(better > 5, "{better}");
+    assert!(by_seed > 0 && by_policy > 0, "{by_seed} {by_policy}");
+}
+
+#[test]
+fn the_policy_that_ships_is_small_and_others_are_told_what_is_wrong() {
+    let text = policy::write(&policy::shipped().unwrap());
+    assert!(text.len() < 1_000_000, "{}", text.len());
+    assert_eq!(
+        policy::read(&text).unwrap(),
+        policy::shipped().unwrap(),
+        "it is read as it was written"
+    );
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        policy::read(&text.replacen(from, to, 1)).unwrap_err()
+    };
+    let of_version = changed("\"version\":1", "\"version\":7");
+    assert!(
+        matches!(of_version, PolicyError::Version(7)),
+        "{of_version}"
+    );
+    let of_features = changed("\"features\":1", "\"features\":9");
+    assert!(
+        matches!(of_features, PolicyError::Features(9)),
+        "{of_features}"
+    );
+    let named = changed("\"query\"", "\"question\"");
+    assert!(named.to_string().contains("'query' of 24 rows"), "{named}");
+    let short = changed("],\n[", ",");
+    assert!(matches!(short, PolicyError::Parameter { .. }), "{short}");
+    assert!(matches!(
+        policy::read("").unwrap_err(),
+        PolicyError::Form(_)
+    ));
+}
+
+#[test]
+fn names_are_nothing_to_a_policy_and_what_depends_on_each_other_is() {
+    let problem = generated(5, 12);
+    let shipped = policy::shipped().unwrap();
+    let logits = |problem: &FusionProblem| policy::logits(&shipped, &policy::features(problem));
+    let before = logits(&problem);
+    let mut changed = problem.clone();
+    for node in &mut changed.nodes {
+        node.name = String::from("other");
+    }
+    assert_eq!(before, logits(&changed));
+    changed.edges.pop();
+    assert_ne!(before, logits(&changed));
+}
+
+#[test]
+fn auto_is_never_slower_than_greedy_on_networks_and_faster_on_many() {
+    let (mut seen, mut better) = (0, Vec::new());
+    for path in problem_files("networks") {
+        let problem = read(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        // As in compiles.
+        let options = |planner| PlanOptions {
+            planner,
+            most_asked: 200,
+            budget: Duration::from_secs(1),
+            ..PlanOptions::default()
+        };
+        let of = |planner| plan(&mut Oracle::of_problem(&problem), &options(planner));
+        let (greedy, auto) = (of(Planner::Greedy), of(Planner::Auto));
+        assert_is_plan(&problem, &auto.patterns, 0);
+        assert!(
+            auto.nanoseconds <= greedy.nanoseconds,
+            "{}: {auto:?}",
+            path.display()
+        );
+        seen += 1;
+        if auto.nanoseconds < greedy.nanoseconds {
+            better.push(path);
+        }
+    }
+    assert!(seen >= 14, "{seen}");
+    assert!(better.len() >= 3, "{better:?}");
+}
+
+#[test]
+fn xla_fuses_a_producer_into_all_its_consumers_or_none() {
+    let node = |class| Operator {
+        class,
+        bytes: 4e6,
+        blocks: Some(1_024),
+        threads: Some(256),
+        ..Operator::default()
+    };
+    let flow = |source, sink, scope| Edge {
+        source,
+        sink,
+        kind: EdgeKind::Flow,
+        bytes: 1e6,
+        scope,
+        temporary: true,
+    };
+    let of = |classes: &[Class], edges: Vec<Edge>| {
+        let problem = FusionProblem {
+            version: VERSION,
+            nodes: classes.iter().map(|class| node(*class)).collect(),
+            edges,
+            unanswered: Unanswered::Estimated,
+            ..FusionProblem::default()
+        };
+        self::of(&problem, Planner::Xla).patterns
+    };
+    let map = Class::Elementwise;
+    let thread = |source, sink| flow(source, sink, Scope::Thread);
+    // Both readers come into one kernel, and so does what they read.
+    let diamond = vec![thread(0, 1), thread(0, 2), thread(1, 3), thread(2, 3)];
+    assert_eq!(of(&[map; 4], diamond.clone()), [[0, 1, 2, 3]]);
+    // One reader stays outside.
+    let mut half = diamond;
+    half[3].scope = Scope::Global;
+    assert_eq!(of(&[map; 4], half), [[1, 3]]);
+    // A reduction takes in what it reduces, and joins nobody; a product does neither.
+    let chain = vec![thread(0, 1), thread(1, 2)];
+    let of_reduction = of(&[map, Class::RowReduction, map], chain.clone());
+    assert_eq!(of_reduction, [[0, 1]]);
+    let of_product = of(&[map, Class::Product, map], chain);
+    assert_eq!(of_product, Vec::<Pattern>::new());
+}
+
+#[test]
 fn what_a_judge_refused_is_in_no_plan() {
     let mut refused = 0;
     for seed in 0..80 {
@@ -259,6 +409,25 @@ fn of(problem: &FusionProblem, planner: Planner) -> Plan {
         ..PlanOptions::default()
     };
     plan(&mut Oracle::of_problem(problem), &options)
+}
+
+/// Problems in a folder below `tests/planners/`, in the order of their names.
+fn problem_files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/planners")
+        .join(folder);
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
+    paths.sort();
+    paths
+}
+
+/// A policy that finds all levels equally likely.
+fn policy_without_training() -> Policy {
+    let sizes = policy::parameters().into_iter();
+    let count = sizes.map(|(_, rows, columns)| rows * columns).sum();
+    Policy::of_values(&vec![0.0; count])
 }
 
 fn named(name: &str) -> Planner {

@@ -85,14 +85,19 @@ pub(super) static OWN_GROUPS: &[Group] = &[
             ),
             says(
                 "sirius-planner",
-                "auto|greedy|ilp|span|priority",
-                "who chooses the groups: greedy grouping, an integer program, layers, or a priority; auto takes the best of \
-                 them by the cost model (default: auto)",
+                "auto|greedy|ilp|span|priority|xla",
+                "who chooses the groups: greedy grouping, an integer program, layers, a priority, or, to compare with, XLA's \
+                 rule; auto takes the best of the others by the cost model (default: auto)",
             ),
             says(
                 "sirius-priority",
-                "default|annealing",
+                "default|annealing|learned",
                 "the order in which the planner 'priority' joins launches (default: default)",
+            ),
+            says(
+                "sirius-policy",
+                "FILE",
+                "the policy of the learned order, as 'sirius-rs train' writes it (default: the compiler's own)",
             ),
             says(
                 "sirius-plan-budget",
@@ -102,7 +107,7 @@ pub(super) static OWN_GROUPS: &[Group] = &[
             says(
                 "sirius-plan-seed",
                 "N",
-                "seed of simulated annealing (default: 0)",
+                "seed of simulated annealing and of the learned order (default: 0)",
             ),
             says(
                 "sirius-keep-syncs",

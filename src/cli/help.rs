@@ -13,12 +13,15 @@ pub(super) fn help() -> String {
 Usage: sirius-rs [options] files... [-o FILE]
        sirius-rs analyze [options] files... [-o FILE]
        sirius-rs tune [--pack] [options] files... -o FILE
+       sirius-rs plan [options] PROBLEM.json
+       sirius-rs train FOLDER -o POLICY [options]
        sirius-rs completions SHELL
        sirius-rs man
 
 Compiles CUDA programs with nvcc's command line, fuses kernel launches that it can prove to be
 one, and links a program with the same results. 'analyze' reports and builds nothing. 'tune'
 measures variants of fused kernels here, or with --pack makes a program that does it elsewhere.
+'plan' and 'train' are for planners of fusion, whose problems --sirius-dump=problem writes.
 Each command says with --help what it takes. 'completions' and 'man' print a shell's script and
 the manual page.
 

@@ -31,11 +31,14 @@ pub mod toolkit_folder;
 mod versioned_libraries;
 mod values;
 
+use crate::planner::policy::Policy;
 use crate::planner::{Planner, Priority};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dependencies::DependencyOptions;
@@ -95,6 +98,20 @@ pub enum Invocation {
         emit: TensorForm,
         /// Where it goes; `None`: standard output.
         output: Option<PathBuf>,
+    },
+    /// `sirius-rs plan`: what planners make of a problem that is a file, as JSON on standard output.
+    Plan {
+        /// The problem.
+        problem: PathBuf,
+        /// How it is solved.
+        planning: Planning,
+        /// Most walks of the planner `priority`.
+        walks: usize,
+    },
+    /// `sirius-rs train`: the trainer, a program of its own, is run.
+    Train {
+        /// What it is given.
+        arguments: Vec<OsString>,
     },
     /// `--sirius-toolkit`: a folder that stands for a CUDA toolkit.
     LayOut {
@@ -376,13 +393,15 @@ impl Default for Tuning {
 /// How groups are chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planning {
-    /// `--sirius-planner=auto|greedy|ilp|span|priority`.
+    /// `--sirius-planner=auto|greedy|ilp|span|priority|xla`.
     pub planner: Planner,
-    /// `--sirius-priority=default|annealing`.
+    /// `--sirius-priority=default|annealing|learned`.
     pub priority: Priority,
+    /// `--sirius-policy=FILE`; `None`: the compiler's own.
+    pub policy: Option<Arc<Policy>>,
     /// `--sirius-plan-budget=SECONDS`: the search ends then, with the best plan so far.
     pub budget: Duration,
-    /// `--sirius-plan-seed=N`, for annealing.
+    /// `--sirius-plan-seed=N`, for annealing and the learned order.
     pub seed: u64,
 }
 
@@ -391,6 +410,7 @@ impl Default for Planning {
         Self {
             planner: Planner::Auto,
             priority: Priority::Default,
+            policy: None,
             budget: Duration::from_secs(10),
             seed: 0,
         }

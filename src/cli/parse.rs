@@ -218,6 +218,13 @@ pub fn parse_command_line(
         Some(Asked::Command(Subcommand::Man)) => {
             return Ok((Invocation::Print(manual_page()), Vec::new()));
         }
+        Some(Asked::Command(Subcommand::Plan(options))) => {
+            return Ok((options.settled()?, Vec::new()));
+        }
+        Some(Asked::Command(Subcommand::Train(options))) => {
+            let arguments = options.arguments();
+            return Ok((Invocation::Train { arguments }, Vec::new()));
+        }
         Some(Asked::Command(command)) => Some(command),
         None => None,
     };

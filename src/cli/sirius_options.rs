@@ -7,11 +7,25 @@ use super::parse::UsageError;
 use super::values::{one_of, undefined};
 use super::{Device, Fusion, Optimisation, ReportFormat, TuneMode};
 use crate::pipeline::Stage;
+use crate::planner::policy::{self, Policy};
 use crate::planner::{Planner, Priority};
 use crate::tensor::mapping::{Mapping, Scatter};
 use crate::tensor::transform::{Reductions, TileSizes};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+/// The policy of a file. Caches of what was compiled know it by its values.
+///
+/// # Errors
+/// A sentence that names the file, where it is none.
+pub(super) fn read_policy(path: &str) -> Result<Arc<Policy>, UsageError> {
+    let refused =
+        |why: String| UsageError::Refused(format!("Cannot take the policy '{path}': {why}"));
+    let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    let policy = policy::read(&text).map_err(|error| refused(error.to_string()))?;
+    Ok(Arc::new(policy))
+}
 
 /// Our options.
 pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
@@ -113,11 +127,12 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         Ok(())
     }),
     honour("sirius-priority", &[], Arity::Scalar, |draft, value| {
-        let orders = [
-            ("default", Priority::Default),
-            ("annealing", Priority::Annealing),
-        ];
+        let orders = Priority::ALL.map(|priority| (priority.name(), priority));
         draft.build.sirius.planning.priority = one_of("sirius-priority", value, &orders)?;
+        Ok(())
+    }),
+    honour("sirius-policy", &[], Arity::Scalar, |draft, value| {
+        draft.build.sirius.planning.policy = Some(read_policy(value)?);
         Ok(())
     }),
     honour("sirius-plan-budget", &[], Arity::Scalar, |draft, value| {

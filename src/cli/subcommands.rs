@@ -5,13 +5,17 @@
 use super::descriptions::{Description, NVCC_GROUPS, OWN_GROUPS};
 use super::options::{Arity, all_options};
 use super::parse::UsageError;
+use super::sirius_options::read_policy;
 use super::values::undefined;
-use super::{ReportFormat, TensorForm};
-use clap::builder::PossibleValue;
+use super::{Invocation, Planning, ReportFormat, TensorForm};
+use crate::planner::{Planner, Priority};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueHint};
 use clap_complete::Shell;
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What stands before the options.
 #[derive(Parser)]
@@ -29,6 +33,10 @@ pub(super) enum Subcommand {
     Tune(TuneOptions),
     /// Writes the CUDA C++ of tensor definitions, or their header
     Tc(TensorCommand),
+    /// Prints, as JSON, the plan that a planner makes of a problem (--sirius-dump=problem writes such files)
+    Plan(PlanningOptions),
+    /// Trains a policy for --sirius-priority=learned on the problems in a folder; runs the program sirius-rs-train
+    Train(TrainingOptions),
     /// Prints a script that completes options in a shell
     Completions {
         /// The shell
@@ -96,6 +104,121 @@ pub(super) struct TensorCommand {
     /// how it is scheduled
     #[arg(long, value_enum, value_name = "FORM", default_value = "cuda")]
     pub(super) emit: TensorForm,
+}
+
+/// What `sirius-rs plan` takes.
+#[derive(Args)]
+#[command(
+    override_usage = "sirius-rs plan [--planner=NAME] [--priority=NAME] [options] PROBLEM.json"
+)]
+pub(super) struct PlanningOptions {
+    /// The problem
+    #[arg(value_name = "PROBLEM.json", value_hint = ValueHint::FilePath)]
+    problem: PathBuf,
+    /// Who plans
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = PossibleValuesParser::new(Planner::ALL.map(Planner::name)))]
+    planner: String,
+    /// The order of the planner 'priority'
+    #[arg(long, value_name = "NAME", default_value = "default", value_parser = PossibleValuesParser::new(Priority::ALL.map(Priority::name)))]
+    priority: String,
+    /// The policy of the learned order
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    policy: Option<String>,
+    /// Most seconds, which may be parts of one
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    budget: f64,
+    /// Seed of annealing and of the learned order
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Most walks of annealing and of the learned order
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    walks: usize,
+}
+
+impl PlanningOptions {
+    /// In the compiler's own form.
+    ///
+    /// # Errors
+    /// The policy cannot be read.
+    pub(super) fn settled(self) -> Result<Invocation, UsageError> {
+        let mut planners = Planner::ALL.into_iter();
+        let mut orders = Priority::ALL.into_iter();
+        let planning = Planning {
+            planner: planners
+                .find(|planner| planner.name() == self.planner)
+                .unwrap_or_default(),
+            priority: orders
+                .find(|priority| priority.name() == self.priority)
+                .unwrap_or_default(),
+            policy: self.policy.as_deref().map(read_policy).transpose()?,
+            budget: Duration::try_from_secs_f64(self.budget).map_err(|error| {
+                UsageError::Refused(format!("'--budget' takes seconds: {error}"))
+            })?,
+            seed: self.seed,
+        };
+        Ok(Invocation::Plan {
+            problem: self.problem,
+            planning,
+            walks: self.walks,
+        })
+    }
+}
+
+/// What `sirius-rs train` takes, and passes on to the trainer.
+#[derive(Args)]
+#[command(
+    override_usage = "sirius-rs train FOLDER -o POLICY [--seed=N] [--budget=SECONDS] [options]"
+)]
+pub(super) struct TrainingOptions {
+    /// Where problem files are (*.json)
+    #[arg(value_hint = ValueHint::DirPath)]
+    folder: PathBuf,
+    /// The policy that is written
+    #[arg(short, long, value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    output: PathBuf,
+    /// Seed of all that is random (default: 0)
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Training ends after so many seconds, with the best policy so far (default: 900)
+    #[arg(long, value_name = "SECONDS")]
+    budget: Option<u64>,
+    /// Rounds of policy optimisation (default: 150)
+    #[arg(long, value_name = "N")]
+    rounds: Option<u64>,
+    /// Rounds of imitation before them (default: 40)
+    #[arg(long, value_name = "N")]
+    imitation: Option<u64>,
+    /// So many generated problems beside those of the folder (default: 200)
+    #[arg(long, value_name = "N")]
+    generated: Option<u64>,
+    /// A policy or checkpoint to go on from, without imitation
+    #[arg(long, value_name = "POLICY", value_hint = ValueHint::FilePath)]
+    from: Option<PathBuf>,
+}
+
+impl TrainingOptions {
+    /// The trainer's command line.
+    pub(super) fn arguments(self) -> Vec<OsString> {
+        let numbers = [
+            ("--seed", self.seed),
+            ("--budget", self.budget),
+            ("--rounds", self.rounds),
+            ("--imitation", self.imitation),
+            ("--generated", self.generated),
+        ];
+        let mut arguments = vec![OsString::from("--output"), self.output.into()];
+        for (name, number) in numbers {
+            if let Some(number) = number {
+                arguments.extend([name.into(), number.to_string().into()]);
+            }
+        }
+        if let Some(from) = self.from {
+            arguments.extend(["--from".into(), from.into()]);
+        }
+        // A folder may have any name.
+        arguments.extend(["--".into(), self.folder.into()]);
+        arguments
+    }
 }
 
 /// What the first word and its options ask for; a compiler's options stay in `words`. `None` where the first word is no

@@ -15,12 +15,16 @@ use crate::launch::{
     HostBlock, HostFunction, HostLoop, HostValue, Launch, LaunchGraph, NodeId, NodeKind,
 };
 use crate::objects::ObjectsError;
+use crate::planner::file::ProblemError;
 use crate::program::ProgramError;
 use crate::report::StatisticsError;
 use crate::schedule::FusionPlan;
 use crate::verify::{VerifiedPlan, verify};
 use serde::Serialize;
 use std::path::PathBuf;
+
+/// The program that `sirius-rs train` runs.
+pub(super) const TRAINER: &str = "sirius-rs-train";
 
 /// What a successful run has to say.
 #[derive(Debug, Default)]
@@ -130,6 +134,20 @@ pub enum PipelineError {
         "Two files of tensor definitions have the name '{0}', and so would their headers; rename one of them"
     )]
     TwoHeaders(String),
+    /// A file of `sirius-rs plan` is no problem.
+    #[error("'{path}': {error}", path = .path.display())]
+    Problem {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        error: ProblemError,
+    },
+    /// `sirius-rs train` has no trainer to run.
+    #[error(
+        "'sirius-rs train' runs the program {TRAINER}, which is neither beside the compiler nor in PATH; \
+         'cargo install --path trainer' builds it from the sources of sirius-rs"
+    )]
+    NoTrainer,
     /// Nothing could be measured.
     #[error("{0}")]
     Tune(String),
@@ -159,6 +177,8 @@ impl PipelineError {
             | Self::Why(_)
             | Self::Statistics(_)
             | Self::Tune(_)
+            | Self::Problem { .. }
+            | Self::NoTrainer
             | Self::UnknownLayout { .. } => 1,
         }
     }
@@ -183,7 +203,9 @@ impl PipelineError {
             | Self::Read { .. }
             | Self::TwoHeaders(_)
             | Self::Tune(_)
-            | Self::UnknownLayout { .. } => false,
+            | Self::UnknownLayout { .. }
+            | Self::Problem { .. }
+            | Self::NoTrainer => false,
         }
     }
 

@@ -62,7 +62,7 @@ pub(super) fn choose(
     let searches = match asked.planner {
         Planner::Greedy => false,
         Planner::Auto => all.len() <= MOST_LAUNCHES_OF_AUTO,
-        Planner::Ilp | Planner::Span | Planner::Priority => true,
+        Planner::Ilp | Planner::Span | Planner::Priority | Planner::Xla => true,
     };
     if !searches && !build.sirius.dump_problem {
         return (greedy, Some(report));
@@ -92,11 +92,12 @@ pub(super) fn choose(
         priority: asked.priority,
         budget: asked.budget,
         seed: asked.seed,
+        policy: asked.policy.clone(),
         most_asked: match asked.planner {
             Planner::Auto => MOST_ASKED_BY_AUTO,
             _ => MOST_ASKED,
         },
-        forbidden: Vec::new(),
+        ..PlanOptions::default()
     };
     // What other layouts would bring to greedy's groups, once somebody wants to know.
     let mut by_layouts = None;

@@ -45,6 +45,35 @@ pub(super) fn is_convex(successors: &[Vec<usize>], pattern: &[usize]) -> bool {
     true
 }
 
+/// Whether a graph of groups without a cycle has one once two of the groups are one. `home` is the group of each node.
+pub(super) fn closes_cycle(
+    successors: &[Vec<usize>],
+    (groups, home): (&[Pattern], &[usize]),
+    one: usize,
+    other: usize,
+) -> bool {
+    let is_inside = |group: usize| group == one || group == other;
+    let mut seen = vec![false; groups.len()];
+    let mut ways: Vec<usize> = Vec::new();
+    let after = |group: usize| groups[group].iter().flat_map(|node| &successors[*node]);
+    for next in after(one).chain(after(other)).map(|node| home[*node]) {
+        if !is_inside(next) && !std::mem::replace(&mut seen[next], true) {
+            ways.push(next);
+        }
+    }
+    while let Some(group) = ways.pop() {
+        for next in after(group).map(|node| home[*node]) {
+            if is_inside(next) {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[next], true) {
+                ways.push(next);
+            }
+        }
+    }
+    false
+}
+
 /// A cycle of the graph in which each pattern is one node, as positions in `patterns`; `None` where there is none.
 /// Patterns are disjoint.
 pub fn find_cycle(problem: &FusionProblem, patterns: &[Pattern]) -> Option<Vec<usize>> {

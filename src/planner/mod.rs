@@ -16,7 +16,8 @@
 //! curve of memory's rate ([`estimate`]). A pattern of which no kernel can be made has no score.
 //!
 //! # Planners
-//! [`plan`] runs one of them: [`greedy`], [`ilp`], [`span`], [`priority`], or `auto`, which compares all of them.
+//! [`plan`] runs one of them: [`greedy`], [`ilp`], [`span`], [`priority`], the baseline
+//! [`xla`], or `auto`, which compares all others.
 //!
 //! Invariants: the patterns of a [`Plan`] are disjoint, the oracle allows each of them, and the graph in which each is
 //! one node has no cycle. The same problem, options and seed give the same plan; only a budget that runs out may change
@@ -29,14 +30,18 @@ pub mod file;
 pub mod greedy;
 pub mod ilp;
 pub mod oracle;
+pub mod policy;
 pub mod priority;
 pub mod span;
 mod selection;
+pub mod xla;
 
 pub use oracle::Oracle;
 pub use selection::{LEAST_GAIN, plan};
 
+use policy::Policy;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Operators that share a kernel, as ascending positions in [`FusionProblem::nodes`].
@@ -275,16 +280,33 @@ pub enum Planner {
     Span,
     /// In the order of a priority.
     Priority,
+    /// XLA's rule, a baseline that `auto` leaves out.
+    Xla,
+}
+
+impl Priority {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Default, Self::Annealing, Self::Learned];
+
+    /// As the command line has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Annealing => "annealing",
+            Self::Learned => "learned",
+        }
+    }
 }
 
 impl Planner {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Auto,
         Self::Greedy,
         Self::Ilp,
         Self::Span,
         Self::Priority,
+        Self::Xla,
     ];
 
     /// As the command line has it.
@@ -295,6 +317,7 @@ impl Planner {
             Self::Ilp => "ilp",
             Self::Span => "span",
             Self::Priority => "priority",
+            Self::Xla => "xla",
         }
     }
 }
@@ -310,6 +333,8 @@ pub enum Priority {
     Default,
     /// Simulated annealing.
     Annealing,
+    /// A trained [`policy`].
+    Learned,
 }
 
 /// How a problem is to be solved.
@@ -321,8 +346,12 @@ pub struct PlanOptions {
     pub priority: Priority,
     /// So long at most.
     pub budget: Duration,
-    /// For [`Priority::Annealing`].
+    /// For [`Priority::Annealing`] and [`Priority::Learned`].
     pub seed: u64,
+    /// For [`Priority::Learned`]; [`policy::shipped`] where there is none.
+    pub policy: Option<Arc<Policy>>,
+    /// For [`Planner::Priority`]: so many walks at most.
+    pub most_walks: usize,
     /// So often the oracle may be asked something new.
     pub most_asked: usize,
     /// Sets of patterns that no plan may have all of: what a judge of whole plans refused.
@@ -336,6 +365,8 @@ impl Default for PlanOptions {
             priority: Priority::Default,
             budget: Duration::from_secs(10),
             seed: 0,
+            policy: None,
+            most_walks: 1_000,
             most_asked: 20_000,
             forbidden: Vec::new(),
         }

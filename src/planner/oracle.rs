@@ -62,6 +62,11 @@ impl<'a> Oracle<'a> {
         self.problem
     }
 
+    /// For each node those that must run after it, by one edge.
+    pub(super) fn successors(&self) -> &[Vec<usize>] {
+        &self.successors
+    }
+
     /// How often something new was asked.
     pub fn asked(&self) -> usize {
         self.asked

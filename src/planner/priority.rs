@@ -6,10 +6,13 @@
 //! did. Operators of level 0 join nobody by themselves.
 //!
 //! The default order gives all operators one level. Simulated annealing begins there, and changes the level of one
-//! operator at a time: what takes longer is accepted with probability exp(−Δ/T), while T falls.
+//! operator at a time: what takes longer is accepted with probability exp(−Δ/T), while T falls. The learned order is
+//! that of a [`policy`](super::policy): first each operator has the level that the policy finds likeliest, then levels are
+//! drawn from its probabilities, [`LEARNED_WALKS`] walks in all, the default order among them. The best walk is the plan.
 
-use super::greedy::stays_acyclic;
+use super::contraction::closes_cycle;
 use super::oracle::union;
+use super::policy::{self, Policy};
 use super::span::gains;
 use super::{Deadline, EdgeKind, Oracle, Pattern, Plan, PlanOptions, Planner, Priority};
 use rand::rngs::StdRng;
@@ -18,21 +21,47 @@ use std::collections::BTreeSet;
 
 /// Levels of priority.
 pub const LEVELS: u8 = 16;
+/// The level of all operators in the default order.
+pub const DEFAULT_LEVEL: u8 = LEVELS / 2;
 /// Most operators of a pattern.
 pub const MOST_MEMBERS: usize = 32;
+/// Walks of the learned order.
+pub const LEARNED_WALKS: usize = 32;
 
 /// The plan of a walk, or of the best of many.
 pub fn priority(oracle: &mut Oracle<'_>, options: &PlanOptions, deadline: Deadline) -> Plan {
-    let count = oracle.problem().nodes.len();
-    let mut levels = vec![LEVELS / 2; count];
-    let patterns = walk(oracle, &levels, options.most_asked);
-    let mut best = Plan::of(Planner::Priority, patterns, oracle);
-    if options.priority == Priority::Default || count < 2 {
-        return best;
+    let levels = vec![DEFAULT_LEVEL; oracle.problem().nodes.len()];
+    let found = match options.priority {
+        Priority::Default => None,
+        Priority::Annealing => Some(anneal(oracle, options, &levels, deadline).0),
+        Priority::Learned => learned(oracle, options, deadline),
+    };
+    found.unwrap_or_else(|| walked(oracle, &levels, options.most_asked))
+}
+
+/// The plan of one walk.
+pub fn walked(oracle: &mut Oracle<'_>, levels: &[u8], most_asked: usize) -> Plan {
+    let patterns = walk(oracle, levels, most_asked);
+    Plan::of(Planner::Priority, patterns, oracle)
+}
+
+/// The best plan of simulated annealing that begins with these levels, and its levels.
+pub fn anneal(
+    oracle: &mut Oracle<'_>,
+    options: &PlanOptions,
+    start: &[u8],
+    deadline: Deadline,
+) -> (Plan, Vec<u8>) {
+    let count = start.len();
+    let mut levels = start.to_vec();
+    let mut best = walked(oracle, &levels, options.most_asked);
+    let mut of_best = levels.clone();
+    if count < 2 {
+        return (best, of_best);
     }
     let mut random = StdRng::seed_from_u64(options.seed);
     let mut present = best.nanoseconds;
-    let steps = (STEPS_OF_NODE * count).min(MOST_STEPS);
+    let steps = (STEPS_OF_NODE * count).min(options.most_walks.saturating_sub(1));
     for step in 0..steps {
         if deadline.is_past() {
             best.cut_short = true;
@@ -44,8 +73,7 @@ pub fn priority(oracle: &mut Oracle<'_>, options: &PlanOptions, deadline: Deadli
         let before = levels[node];
         levels[node] = random.random_range(0..LEVELS);
         let luck: f64 = random.random();
-        let patterns = walk(oracle, &levels, options.most_asked);
-        let plan = Plan::of(Planner::Priority, patterns, oracle);
+        let plan = walked(oracle, &levels, options.most_asked);
         let longer = plan.nanoseconds - present;
         if longer > 0.0 && luck >= (-longer / temperature.max(f64::MIN_POSITIVE)).exp() {
             levels[node] = before;
@@ -54,15 +82,80 @@ pub fn priority(oracle: &mut Oracle<'_>, options: &PlanOptions, deadline: Deadli
         present = plan.nanoseconds;
         if plan.nanoseconds < best.nanoseconds {
             best = plan;
+            of_best.clone_from(&levels);
         }
     }
-    best
+    (best, of_best)
 }
 
 const STEPS_OF_NODE: usize = 24;
-const MOST_STEPS: usize = 1_000;
 /// The first temperature, in launches.
 const HOTTEST: f64 = 0.5;
+
+/// The best plan of a policy's orders; `None` where no policy can be read.
+fn learned(oracle: &mut Oracle<'_>, options: &PlanOptions, deadline: Deadline) -> Option<Plan> {
+    let shipped;
+    let policy: &Policy = match &options.policy {
+        Some(policy) => policy,
+        None => {
+            shipped = policy::shipped().ok()?;
+            &shipped
+        }
+    };
+    let problem = oracle.problem();
+    let logits = policy::logits(policy, &policy::features(problem));
+    let chances: Vec<_> = logits
+        .iter()
+        .map(|own| policy::probabilities(own))
+        .collect();
+    let mut random = StdRng::seed_from_u64(options.seed);
+    let mut best = walked(
+        oracle,
+        &vec![DEFAULT_LEVEL; problem.nodes.len()],
+        options.most_asked,
+    );
+    for number in 1..LEARNED_WALKS.min(options.most_walks) {
+        if deadline.is_past() {
+            best.cut_short = true;
+            break;
+        }
+        let levels: Vec<u8> = chances
+            .iter()
+            .map(|own| match number {
+                1 => likeliest(own),
+                _ => drawn(own, random.random()),
+            })
+            .collect();
+        let plan = walked(oracle, &levels, options.most_asked);
+        if plan.nanoseconds < best.nanoseconds {
+            best = plan;
+        }
+    }
+    Some(best)
+}
+
+/// The first of the likeliest levels.
+pub fn likeliest(chances: &[f64]) -> u8 {
+    let mut levels = (0..).zip(chances);
+    let first = levels.next();
+    let best = levels.fold(first, |best, next| match best {
+        Some((_, chance)) if chance >= next.1 => best,
+        _ => Some(next),
+    });
+    best.map_or(DEFAULT_LEVEL, |(level, _)| level)
+}
+
+/// The level at `luck`, which is from zero to one, where levels lie side by side, each as wide as its chance.
+pub fn drawn(chances: &[f64], luck: f64) -> u8 {
+    let mut left = luck;
+    for (level, chance) in (0..LEVELS).zip(chances) {
+        left -= chance;
+        if left < 0.0 {
+            return level;
+        }
+    }
+    LEVELS - 1
+}
 
 /// One walk.
 fn walk(oracle: &mut Oracle<'_>, levels: &[u8], most_asked: usize) -> Vec<Pattern> {
@@ -97,7 +190,7 @@ fn walk(oracle: &mut Oracle<'_>, levels: &[u8], most_asked: usize) -> Vec<Patter
             {
                 continue;
             }
-            if !stays_acyclic(problem, &groups, &both) {
+            if closes_cycle(oracle.successors(), (&groups, &home), own, theirs) {
                 continue;
             }
             for moved in &both {

@@ -8,10 +8,14 @@ use super::greedy::greedy;
 use super::ilp::ilp;
 use super::priority::priority;
 use super::span::span;
-use super::{Class, Deadline, Oracle, Plan, PlanOptions, Planner};
+use super::xla::xla;
+use super::{Class, Deadline, Oracle, Plan, PlanOptions, Planner, Priority};
 
 /// `auto` leaves greedy's plan only for one that takes less by this part of its time.
 pub const LEAST_GAIN: f64 = 0.03;
+
+/// `auto` asks the learned order in problems of so many operators; smaller ones the integer program searches well.
+pub const LEAST_OF_LEARNED: usize = 24;
 
 /// The plan that the options ask for. A plan that has a forbidden set of patterns, or a cycle, loses the latest of these
 /// patterns until it has none; greedy's without forbidden sets is taken as it is.
@@ -23,6 +27,7 @@ pub fn plan(oracle: &mut Oracle<'_>, options: &PlanOptions) -> Plan {
         Planner::Ilp => ilp(oracle, options, &[], deadline),
         Planner::Span => span(oracle),
         Planner::Priority => priority(oracle, options, deadline),
+        Planner::Xla => xla(oracle),
     };
     allowed(oracle, options, found)
 }
@@ -37,10 +42,21 @@ fn best(oracle: &mut Oracle<'_>, options: &PlanOptions, deadline: Deadline) -> P
     let by_layers = allowed(oracle, options, by_layers);
     let walked = priority(oracle, options, deadline);
     let walked = allowed(oracle, options, walked);
-    let solved = ilp(oracle, options, &[&by_layers, &walked], deadline);
+    let learned = match oracle.problem().nodes.len() {
+        0..LEAST_OF_LEARNED => walked.clone(),
+        _ => {
+            let options = PlanOptions {
+                priority: Priority::Learned,
+                ..options.clone()
+            };
+            priority(oracle, &options, deadline)
+        }
+    };
+    let learned = allowed(oracle, options, learned);
+    let solved = ilp(oracle, options, &[&by_layers, &walked, &learned], deadline);
     let solved = allowed(oracle, options, solved);
     let most = safe.nanoseconds * (1.0 - LEAST_GAIN);
-    let others = [solved, by_layers, walked].into_iter();
+    let others = [solved, by_layers, walked, learned].into_iter();
     let better = others.filter(|plan| plan.nanoseconds < most);
     // Of equal ones the first.
     let better = better.reduce(|best, next| match next.nanoseconds < best.nanoseconds {
