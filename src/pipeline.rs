@@ -6,32 +6,23 @@
 //! untouched program is built, a reproducer is written where there is a plan, and the failure is said
 //! loudly; with `SIRIUS_STRICT` set, as under test, it is fatal.
 
+mod replanning;
+mod files;
 mod analysis;
-mod artifacts;
 mod clock;
-mod crowded;
 mod device_code;
 mod exchanges;
 mod fallback;
-mod keep;
-mod link_cache;
-mod measure;
 mod models;
 mod outcome;
-mod outputs;
-mod overlaps;
-mod planning;
 mod problem_file;
-mod preprocess;
-mod ptx_module;
 mod reference;
-mod refused;
-mod resources;
-mod rotation;
-mod save;
-mod standard_input;
-mod tensor_sources;
-mod tuning;
+
+use files::{
+    artifacts, keep, link_cache, outputs, preprocess, ptx_module, save, standard_input,
+    tensor_sources,
+};
+use replanning::{crowded, measure, overlaps, planning, refused, resources, rotation, tuning};
 
 pub use outcome::{Outcome, PipelineError};
 

@@ -7,29 +7,18 @@
 //! A new option is a row of [`nvcc_options`] or [`sirius_options`] and one of [`descriptions`]. What it
 //! sets is a field of [`Build`] or [`SiriusOptions`], whose default [`parse()`] gives.
 
-pub mod architecture;
-mod boundaries;
-pub mod command;
-pub mod dependencies;
-mod descriptions;
-mod draft;
-mod embedded;
-mod help;
-mod host_compiler;
-mod manual;
-mod nvcc_options;
-mod optimisation;
-mod options;
-mod parse;
+mod command_line;
+mod tools;
 pub mod shown;
 pub mod times;
-mod sirius_options;
-mod spelling;
-mod subcommands;
-pub mod toolchain;
-pub mod toolkit_folder;
-mod versioned_libraries;
-mod values;
+
+pub use command_line::architecture;
+use command_line::{
+    boundaries, descriptions, draft, help, manual, nvcc_options, optimisation, options, parse,
+    sirius_options, spelling, subcommands, values,
+};
+pub use tools::{command, dependencies, toolchain, toolkit_folder};
+use tools::{embedded, host_compiler, versioned_libraries};
 
 use crate::planner::policy::Policy;
 use crate::planner::{Planner, Priority};

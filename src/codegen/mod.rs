@@ -7,45 +7,27 @@
 //! [`emit()`] carries a plan out. [`fuse`] makes kernels; [`host`], [`group`], [`guard`] and [`batches`] rewrite
 //! host code. [`device`] makes the final device IR, of which [`ptx`] and [`cpu`] make code.
 
-mod awaited_copies;
-mod common_shape;
+mod host_code;
+mod run_time;
+mod device_images;
+mod fused_kernels;
 pub mod cpu;
 pub mod device;
-mod divisors;
 mod emit;
-mod expansion;
-mod fatbin_object;
-mod frame;
-pub mod fuse;
-mod group;
-mod guard;
-mod host;
-mod host_arithmetic;
-mod host_library;
-mod host_parts;
-mod images;
 mod ir;
-mod kept_images;
-mod kernel_text;
-mod launch_call;
-mod leaving;
 mod link;
-mod loadable;
-mod matrix_places;
-mod overlap;
-mod parts;
-mod pending;
-pub mod ptx;
-mod region;
-mod registration;
-mod reserve;
-mod shared_functions;
 mod shared_runtime;
-mod tables;
-mod timer;
-mod undefined;
 mod batches;
-mod wide_conversions;
+
+pub use device_images::ptx;
+use device_images::{fatbin_object, images, kept_images, kernel_text, loadable, parts, pending};
+pub use fused_kernels::fuse;
+use fused_kernels::{common_shape, divisors, matrix_places, undefined, wide_conversions};
+use host_code::{
+    awaited_copies, expansion, frame, group, guard, host, host_arithmetic, host_library,
+    host_parts, launch_call, leaving, overlap, region, shared_functions,
+};
+use run_time::{registration, reserve, tables, timer};
 
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
 pub use images::{FusedImage, FusedKernels, UnitImages, Workbench, emit_units, try_candidates};

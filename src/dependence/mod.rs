@@ -33,38 +33,26 @@
 //! [`enumerate`] finds the pairs that get edges, [`edges`] and [`targets`] make these, [`decision`] decides about
 //! their accesses, and [`problem`] writes two of them down for isl.
 
-mod arrays;
-mod boxes;
-mod by_iteration;
-mod contradiction;
+mod thread_map;
+mod places;
+mod questions;
 mod decision;
 mod describe;
 mod edges;
 mod effect;
 mod enumerate;
-mod equal_pointers;
-mod instance;
 mod iteration;
-mod kinds;
-mod lowered;
-mod mapped;
 mod moving;
 mod operations;
 mod order;
-mod overlap;
 mod pair;
-mod polynomial;
-mod problem;
-mod relation;
-mod renaming;
-mod disjoint_rows;
-mod runs;
-mod sizes;
-mod tables;
-mod targets;
-mod union;
-mod whole;
-mod witness;
+
+use places::{boxes, disjoint_rows, overlap, sizes, tables, targets, whole};
+use questions::{
+    contradiction, instance, kinds, lowered, polynomial, problem, relation, renaming, union,
+    witness,
+};
+use thread_map::{arrays, by_iteration, mapped, runs};
 
 pub use arrays::{ArrayCoordinates, writes_within_array};
 pub use by_iteration::{ByIteration, take_iterations};

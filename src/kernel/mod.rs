@@ -30,47 +30,24 @@
 //! [`read`] reads LLVM's function. [`walk`] makes affine expressions of values, [`path_conditions`] domains of branches,
 //! [`access`] accesses; what calls, fences and inline PTX do stands in [`features`] and [`assembly`].
 
-mod access;
-mod address;
+mod values;
+mod domains;
+mod accesses;
+mod barriers;
+mod reading;
 mod unfusable;
-mod alternation;
-mod assembly;
-mod body;
-mod bounded;
-mod cfg;
-mod choices;
 mod class;
-mod dependency_wait;
-mod bitwise;
 mod display;
-mod domain;
-mod effects;
-mod emptiness;
-mod exchange;
-mod exit_values;
-mod features;
-mod footprint;
-mod never_taken;
-mod path_conditions;
-mod in_step;
-mod induction;
-mod intervals;
-mod kept_pointers;
 mod model;
-mod polynomial;
-mod privacy;
-pub mod ptx;
-mod ranges;
-mod read;
-mod reduction;
-mod rehearsal;
-mod sides;
 #[cfg(test)]
 mod soundness;
-mod space;
-mod tensor;
-mod uniformity;
-mod walk;
+
+use accesses::{access, address, effects, footprint, kept_pointers, privacy, reduction};
+use barriers::{dependency_wait, emptiness, exchange, intervals, rehearsal};
+use domains::{domain, in_step, never_taken, path_conditions, sides, uniformity};
+pub use reading::ptx;
+use reading::{assembly, body, cfg, features, read, tensor};
+use values::{bitwise, bounded, induction, polynomial, ranges, space, walk};
 
 pub use assembly::{computes_from_operands, only_computes};
 pub use body::Tables;

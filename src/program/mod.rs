@@ -13,61 +13,34 @@
 //! * [`Program::analysis`] holds a canonical copy of every kernel, everything it calls inlined,
 //!   loops simplified and not rotated, unrolled or vectorised.
 
-mod allocation_loops;
-mod assembly_operands;
-mod assembly_order;
+mod clang;
+mod host_code;
+mod device_code;
+mod kernels;
+mod variables;
 mod attributes;
 mod builder;
-mod by_architecture;
-mod canonicalise_device;
-mod canonicalise_host;
-mod clang_warnings;
-mod closed;
-mod cluster_dimensions;
-mod contexts;
-mod device_allocation;
-mod exchanged;
-mod front_end;
-mod front_end_cache;
-mod front_end_messages;
-mod globals;
-mod graph_nodes;
-mod grid_stride;
-mod handles;
-mod host_arrays;
-mod host_functions;
-mod inlining;
 mod ir;
-mod kept_variables;
-mod launches;
-mod loops;
-mod managed;
-mod mappings;
 mod metadata;
-mod names;
-mod numerics;
-mod operations;
-mod own_copies;
 mod passes;
-mod promotion;
-mod lean_headers;
-mod precompiled_headers;
 mod ptx_module;
-mod read_only;
-mod registration_order;
 mod relocatable;
-mod remake;
-mod rotation;
-mod runtime_effects;
-mod shared_offsets;
-mod shared_tables;
-mod single_iterations;
-mod source_places;
-mod source_repairs;
-mod streams;
-mod truth_values;
-mod texture_references;
-mod unmasked;
+
+use clang::{
+    clang_warnings, front_end, front_end_cache, front_end_messages, lean_headers,
+    precompiled_headers, source_places, source_repairs,
+};
+use device_code::{
+    assembly_operands, assembly_order, by_architecture, canonicalise_device, device_allocation,
+    exchanged, inlining, numerics, remake, shared_offsets, shared_tables, truth_values, unmasked,
+};
+use host_code::{
+    allocation_loops, canonicalise_host, closed, contexts, graph_nodes, handles, host_arrays,
+    host_functions, launches, loops, promotion, registration_order, rotation, runtime_effects,
+    streams,
+};
+use kernels::{cluster_dimensions, grid_stride, operations, own_copies, single_iterations};
+use variables::{globals, kept_variables, managed, mappings, names, read_only, texture_references};
 
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};

@@ -8,51 +8,35 @@
 //! in [`unfused`]. Planners ask of other groups in [`patterns`]. [`ScheduleOptions`] is all that the command
 //! line says about plans.
 
-mod alignment;
-mod asked_memory;
+mod thread_map;
+mod host_side;
+mod memory;
+mod boundaries;
+mod side_by_side;
+mod device_resources;
 mod single_launches;
 mod unfused;
-mod arrays;
-mod beside;
-mod beside_cost;
-mod by_iteration;
-mod conditional;
-mod dead_buffers;
-mod domains;
-mod expansion;
-mod filling;
-mod grid_barriers;
 mod group;
 mod groups;
-mod host_order;
-mod iterations;
-mod last_block;
-mod liveness;
 mod local;
 mod numbers;
 mod obstacle;
-mod overlap;
 mod patterns;
-mod persistent;
 mod layout;
-pub mod occupancy;
-mod partial;
-mod passing;
-mod rearranged;
-mod regroup;
-pub mod resources;
-mod rotation;
-mod runs;
 mod segments;
 mod sharing;
-mod space;
-mod streams;
 mod told_by_first;
 mod units;
-mod waiting;
-mod batch_order;
-mod batches;
-mod work;
+
+use boundaries::{grid_barriers, iterations, last_block, overlap, persistent, rotation};
+use device_resources::regroup;
+pub use device_resources::{occupancy, resources};
+use host_side::{
+    asked_memory, batch_order, batches, conditional, host_order, partial, passing, waiting,
+};
+use memory::{dead_buffers, expansion, liveness, space};
+use side_by_side::{beside, beside_cost};
+use thread_map::{alignment, by_iteration, domains, rearranged};
 
 pub use batch_order::{
     BatchCount, BatchOrder, OrderingEdge, OverwrittenBuffers, WaitingStatement, batch_orders,

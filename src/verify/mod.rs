@@ -97,53 +97,28 @@
 //! of [`crate::schedule`] or [`crate::dependence`], of which it knows only the plain types. [`verify()`] has the
 //! order of the checks; each is a file below that gives [`Refusal`]s.
 
-mod barriers;
-mod buffer_promotion;
-mod by_iteration;
-mod capture;
-mod conflict;
-mod dead_buffers;
-mod remapped;
-mod delinearised;
+mod pairs;
+mod thread_map;
+mod memory;
+mod host_side;
+mod boundaries;
+mod barrier_order;
 mod device;
-mod elements;
-mod emptiness;
-mod expansion;
-mod formula;
-mod grid_barriers;
 mod host;
-mod host_order;
-mod iterations;
-mod last_block;
-mod joining;
-mod liveness;
-mod meeting;
 mod member;
-mod one_thread;
-mod operations;
-mod overlap;
-mod shared_memory_reuse;
-
-mod fixed;
-mod persistent;
-mod partial;
-mod place;
-mod polynomial;
-mod rearranged;
-mod reduction;
 mod refusal;
-mod runs;
-mod segments;
-mod space;
-mod row_promotion;
-mod partitions;
-mod streams;
-mod tables;
-mod targets;
-mod touched;
-mod uniform_barriers;
-mod waits;
-mod batches;
+
+use barrier_order::{barriers, joining, segments, uniform_barriers};
+use boundaries::{grid_barriers, last_block, overlap, persistent};
+use host_side::{batches, capture, host_order, operations, partial, streams, touched, waits};
+use memory::{
+    buffer_promotion, dead_buffers, expansion, liveness, row_promotion, shared_memory_reuse, space,
+};
+use pairs::{
+    conflict, delinearised, emptiness, fixed, formula, iterations, meeting, one_thread, place,
+    polynomial, reduction, tables, targets,
+};
+use thread_map::{by_iteration, elements, partitions, rearranged, remapped, runs};
 
 pub use barriers::is_redundant;
 pub use buffer_promotion::{PromotedBuffer, WindowSize, buffer_promotion_conflict};

@@ -1,0 +1,256 @@
+//! The host side of a large program in several objects, of which those are kept that an earlier link made of the same.
+//!
+//! A link has the host code of all sources in one module. To compile it takes longer than anything else where one source of
+//! many was changed, and one processor does it. So the module is cut between functions, where their names say so: most
+//! parts stay as they were, wherever a change is.
+//!
+//! Invariant: the parts together define what the module defines. What only the module sees and another part uses is hidden
+//! from other objects, under a name that no source has; copies are made of what the linker would drop or merge anyway.
+
+mod cut;
+
+use super::super::CodegenError;
+use super::super::cpu::host_target_machine;
+use super::super::device::run_passes;
+use super::super::ir::{Linkage, Type, Value, copy_unchecked};
+use super::super::link::{compile_host, compile_host_bitcode, host_options, prepare_host};
+use crate::cache::{Entry, put, tools_as_text};
+use crate::cli::{Build, Phase, Toolchain};
+use cut::{Cut, HEAD, cut};
+use inkwell::OptimizationLevel;
+use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
+use std::collections::BTreeSet;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Compiles the rewritten host module of a link to objects in a folder. Returns them in the order in which they are to be
+/// linked, and what clang said.
+///
+/// # Errors
+/// As [`compile_host`].
+pub(in crate::codegen) fn compile_host_in_parts(
+    module: &Module<'_>,
+    (build, toolchain): (&Build, &Toolchain),
+    folder: &Path,
+    keeps: bool,
+) -> Result<(Vec<PathBuf>, String), CodegenError> {
+    prepare_host(module, build);
+    let may_be_cut = build.phase == Phase::Link && !keeps && !build.verbose && allow_parts(build);
+    let Some(cut) = may_be_cut.then(|| cut(module)).flatten() else {
+        let object = folder.join("host.o");
+        let said = compile_host(module, build, toolchain, folder, &object)?;
+        return Ok((vec![object], said));
+    };
+    let machine = host_target_machine(OptimizationLevel::None)?;
+    let parts: Result<Vec<Part>, _> = (HEAD..cut.parts)
+        .map(|number| {
+            let part = part_of(module, &cut, number, &machine)?;
+            let bitcode = part.write_bitcode_to_memory().as_slice().to_vec();
+            let object = folder.join(format!("host{number}.o"));
+            Ok::<_, CodegenError>(Part { bitcode, object })
+        })
+        .collect();
+    let parts = parts?;
+    let said = compile_parts(&parts, (build, toolchain))?;
+    Ok((parts.into_iter().map(|part| part.object).collect(), said))
+}
+
+struct Part {
+    bitcode: Vec<u8>,
+    object: PathBuf,
+}
+
+/// What an option of the host compiler may begin with that says the same of a part as of the whole.
+const OF_ANY_CODE: &[&str] = &[
+    "-O",
+    "-W",
+    "-m",
+    "-D",
+    "-I",
+    "-std=",
+    "-w",
+    "-pipe",
+    "-pthread",
+    "-fPIC",
+    "-fpic",
+    "-fPIE",
+    "-fpie",
+    "-fopenmp",
+    "-fno-",
+    "-ffast-math",
+    "-ffp-contract",
+    "-fexceptions",
+    "-fvisibility",
+    "-fwrapv",
+    "-fstrict-",
+    "-fstack-protector",
+    "-fomit-",
+    "-finline-",
+    "-funroll-",
+    "-fpermissive",
+    "-frounding-math",
+    "-g0",
+];
+
+/// Whether each option of the host compiler says the same of a part as of the whole. Debug information is one whole, and
+/// so are files that instrumented code writes.
+fn allow_parts(build: &Build) -> bool {
+    let of_any_code = |argument: &String| {
+        let begins = |start: &&str| argument.starts_with(*start);
+        !argument.starts_with("-Wa,") && OF_ANY_CODE.iter().any(begins)
+    };
+    !build.host_debug && build.host_arguments.iter().all(of_any_code)
+}
+
+/// The module without what other parts define.
+fn part_of<'ctx>(
+    module: &Module<'ctx>,
+    cut: &Cut,
+    number: usize,
+    machine: &TargetMachine,
+) -> Result<Module<'ctx>, CodegenError> {
+    let part = copy_unchecked(module);
+    part.set_name("host");
+    part.set_source_file_name("host");
+    // A copy has the same in the same order.
+    let pairs: Vec<(Value, Value)> = globals(module).into_iter().zip(globals(&part)).collect();
+    if number != HEAD {
+        Value::aliases(&part)
+            .into_iter()
+            .for_each(|alias| declare_alias(&part, alias));
+    }
+    let mut available = BTreeSet::new();
+    for (original, own) in pairs {
+        if own.is_declaration() {
+            continue;
+        }
+        let is_elsewhere = cut
+            .owners
+            .get(&original)
+            .is_some_and(|owner| *owner != number);
+        match own.linkage() {
+            Linkage::LLVMAppendingLinkage if is_elsewhere => own.delete_global(),
+            // These bodies serve optimisation, and stay for it.
+            Linkage::LLVMAvailableExternallyLinkage => {
+                own.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
+                available.insert(own.name());
+            }
+            _ if is_elsewhere => {
+                own.leave_section_group();
+                own.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
+            }
+            _ => {}
+        }
+    }
+    run_passes(&part, "elim-avail-extern,globaldce", machine)?;
+    let left = globals(&part);
+    for own in left.iter().filter(|own| !own.is_declaration()) {
+        let name = own.name();
+        if available.contains(&name) {
+            own.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
+        }
+        // What numbers tell apart in the whole is numbered anew here, so that a part does not change with the whole.
+        if own.is_local() {
+            own.set_name(cut::without_number(&name));
+        }
+    }
+    Ok(part)
+}
+
+/// Functions and variables of a module.
+fn globals(module: &Module<'_>) -> Vec<Value> {
+    let mut all = Value::functions(module);
+    all.extend(Value::globals(module));
+    all
+}
+
+/// Makes a declaration of what is an alias in the head.
+fn declare_alias(part: &Module<'_>, alias: Value) {
+    let name = alias.name();
+    let ty: Type = alias.value_type();
+    let declaration = Value::add_function(part, "", ty);
+    declaration.set_call_convention(cut::function_behind(alias).map_or(0, Value::call_convention));
+    alias.replace_uses_with(declaration);
+    // Without uses and seen by nobody, it goes with the rest.
+    alias.set_linkage(Linkage::LLVMInternalLinkage);
+    alias.set_name("");
+    declaration.set_name(&name);
+}
+
+/// Compiles parts, several at a time, but for those that are kept. Returns what clang said, in their order.
+fn compile_parts(
+    parts: &[Part],
+    (build, toolchain): (&Build, &Toolchain),
+) -> Result<String, CodegenError> {
+    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<String, CodegenError>>>> =
+        parts.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(part) = parts.get(number) else {
+                return;
+            };
+            let compiled = compile_part(part, (build, toolchain));
+            if let Ok(mut result) = results[number].lock() {
+                *result = Some(compiled);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..at_once.min(parts.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let not_done = || CodegenError::Inconsistent("a part of the host side was not compiled".into());
+    results
+        .into_iter()
+        .map(|result| {
+            result
+                .into_inner()
+                .ok()
+                .flatten()
+                .unwrap_or_else(|| Err(not_done()))
+        })
+        .collect()
+}
+
+/// Compiles a part, or takes what an earlier link made of the same.
+fn compile_part(
+    part: &Part,
+    (build, toolchain): (&Build, &Toolchain),
+) -> Result<String, CodegenError> {
+    let kept = place_of(part, (build, toolchain));
+    if let Some([object, said]) = kept.as_ref().and_then(Entry::take).as_deref()
+        && let Ok(said) = String::from_utf8(said.clone())
+    {
+        std::fs::write(&part.object, object).map_err(CodegenError::write(&part.object))?;
+        return Ok(said);
+    }
+    let bitcode = part.object.with_extension("bc");
+    std::fs::write(&bitcode, &part.bitcode).map_err(CodegenError::write(&bitcode))?;
+    let said = compile_host_bitcode(&bitcode, build, toolchain, &part.object)?;
+    if let (Some(entry), Ok(object)) = (kept, std::fs::read(&part.object)) {
+        entry.keep(&[&object, said.as_bytes()]);
+    }
+    Ok(said)
+}
+
+/// Where a part's object is kept.
+fn place_of(part: &Part, (build, toolchain): (&Build, &Toolchain)) -> Option<Entry> {
+    let mut made_from = Vec::new();
+    put(
+        &mut made_from,
+        tools_as_text([toolchain.clang.as_path()])?.as_bytes(),
+    );
+    for option in host_options(build) {
+        put(&mut made_from, option.as_encoded_bytes());
+    }
+    put(&mut made_from, &part.bitcode);
+    Entry::of("part", made_from)
+}

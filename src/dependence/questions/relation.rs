@@ -1,0 +1,432 @@
+//! Two accesses that may touch a common byte -> which (block, thread) pairs do, and how wide that is.
+//!
+//! The conflict of a source and a sink access is an isl set over both sides' blocks, threads, loops
+//! and products. A product `q = e · p` with run-time `p` is a free dimension tied to the others by
+//! the axioms of [`crate::kernel`]: order of the factors, at distance `p`. Each axiom is a choice
+//! between conjunctions.
+//!
+//! Invariant: the set only ever over-approximates. When isl runs out of its budget the answer is
+//! [`Scope::Global`] over all pairs.
+
+use super::super::Scope;
+use super::super::arrays::Within;
+use super::super::lowered::Lowered;
+use super::super::mapped::Coordinate;
+use super::super::polynomial::{Atom, Polynomial};
+use super::super::problem::Problem;
+use super::super::union::{LONGEST_RELATION, Union, Unions};
+use super::super::witness::KnownSamples;
+use crate::affine::Axis;
+use crate::isl::{self, Conjunction, IslError, Map, Set};
+use crate::kernel::{Access, KernelModel};
+use std::collections::{BTreeSet, HashMap};
+
+/// Extents of a launch, x, y, z.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::dependence) struct Shape {
+    pub(in crate::dependence) grid: [Polynomial; 3],
+    pub(in crate::dependence) block: [Polynomial; 3],
+}
+
+/// One access at one launch.
+pub(in crate::dependence) struct Side<'a> {
+    pub(in crate::dependence) model: &'a KernelModel,
+    pub(in crate::dependence) access: &'a Access,
+    /// Values of `KernelModel::parameters`.
+    pub(in crate::dependence) parameters: &'a [Polynomial],
+    pub(in crate::dependence) shape: &'a Shape,
+}
+
+/// What is known about the uniform values.
+#[derive(Clone, Debug, Default)]
+pub(in crate::dependence) struct Facts {
+    /// Each is at least zero.
+    pub(in crate::dependence) holding: Vec<Polynomial>,
+    /// Counters of host loops that the facts relate: products with them are ordered as they are.
+    pub(in crate::dependence) counters: BTreeSet<Atom>,
+}
+
+/// How two accesses conflict.
+#[derive(Clone, Debug)]
+pub(in crate::dependence) struct Conflict {
+    /// `None`: they never touch a common byte.
+    pub(in crate::dependence) scope: Option<Scope>,
+    /// isl text that contains all conflicting pairs.
+    pub(in crate::dependence) relation: String,
+    /// Neither more nor fewer pairs.
+    pub(in crate::dependence) exact: bool,
+    /// What was compared are exactly the conflicting pairs, whether or not the text holds no more.
+    pub(in crate::dependence) certain: bool,
+    /// Some value that it depends on may differ between the runs of source and sink.
+    pub(in crate::dependence) values_differ: bool,
+    /// False when the places are not known or the question was too expensive: the scope is then
+    /// global for want of a proof.
+    pub(in crate::dependence) proven: bool,
+    /// The question was too expensive.
+    pub(in crate::dependence) gave_up: bool,
+}
+
+/// Answers by canonical problem text; programs repeat themselves.
+pub(in crate::dependence) struct Solver {
+    relations: Relations,
+    /// Answers that only relations need, which must not be known to what is decided.
+    writer: Option<Box<Solver>>,
+    answers: HashMap<String, Conflict>,
+    pub(in crate::dependence) samples: KnownSamples,
+    agreements: HashMap<String, Agreement>,
+    /// Questions that were not answered from memory.
+    pub(in crate::dependence) problems: usize,
+    /// What these took, as [`Lowered::spent`] measures it.
+    pub(in crate::dependence) spent: u64,
+    /// What those of them took that were given up.
+    spent_in_vain: u64,
+    unions: Unions,
+}
+
+/// Whether somebody reads which pairs conflict. To write that down takes isl longer than to decide how far
+/// they are apart, so that what is decided, and the work that is counted, is the same in both cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dependence) enum Relations {
+    /// As exactly as they can be.
+    Written,
+    /// All pairs of the scope stand for them.
+    LeftOut,
+}
+
+/// Coordinates that are to be equal on both sides, and positions that are to stay below their extents.
+pub(in crate::dependence) type Claim<'a> = ((&'a [Coordinate], &'a [Coordinate]), &'a [Within]);
+
+/// What isl says of a coordinate of both sides of a conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::dependence) enum Agreement {
+    /// No conflicting pair differs in one.
+    Agree,
+    /// Some pair may.
+    Differ,
+    /// The question was too expensive.
+    GaveUp,
+}
+
+/// Most that is spent on one problem, as [`Lowered::spent`] measures it: half as much again as the largest
+/// proof that a program is known to need.
+const MOST_SPENT: u64 = 50_000_000;
+/// What a program may spend on problems that are given up, after which each gets less.
+const MUCH_SPENT_IN_VAIN: u64 = 500_000_000;
+/// Most that is spent on one problem then: nearly all proofs take less.
+const LITTLE_SPENT: u64 = 15_000_000;
+
+/// Text of the relation that holds all pairs of a scope.
+pub(in crate::dependence) fn universal_relation(scope: Scope) -> String {
+    let source = "bx, by, bz, tx, ty, tz";
+    let sink = match scope {
+        Scope::Thread => source,
+        Scope::Block => "bx, by, bz, tx', ty', tz'",
+        Scope::Global => "bx', by', bz', tx', ty', tz'",
+    };
+    format!("{{ source[{source}] -> sink[{sink}] }}")
+}
+
+impl Solver {
+    pub(in crate::dependence) fn new(relations: Relations) -> Self {
+        Self {
+            relations,
+            writer: None,
+            answers: HashMap::new(),
+            samples: KnownSamples::default(),
+            agreements: HashMap::new(),
+            problems: 0,
+            spent: 0,
+            spent_in_vain: 0,
+            unions: Unions::default(),
+        }
+    }
+
+    /// Whether somebody reads which pairs conflict.
+    pub(in crate::dependence) fn writes_relations(&self) -> bool {
+        self.relations == Relations::Written
+    }
+
+    /// Who answers what only a relation is asked for, if there are any.
+    pub(in crate::dependence) fn writer(&mut self) -> Option<&mut Self> {
+        match self.relations {
+            Relations::LeftOut => None,
+            Relations::Written => {
+                let new = || Box::new(Self::new(Relations::Written));
+                Some(self.writer.get_or_insert_with(new))
+            }
+        }
+    }
+
+    /// The union of relations, and whether it is exactly that; see [`Unions::text`].
+    pub(in crate::dependence) fn unite(&mut self, union: Union, scope: Scope) -> (String, bool) {
+        match self.relations {
+            Relations::Written => self.unions.text(union, scope),
+            Relations::LeftOut => (universal_relation(scope), false),
+        }
+    }
+
+    /// Decides one pair. `distance` is the source pointer's offset less the sink pointer's, in
+    /// bytes; `None` when unknown.
+    pub(in crate::dependence) fn conflict(
+        &mut self,
+        source: &Side,
+        sink: &Side,
+        distance: Option<&Polynomial>,
+        facts: &Facts,
+    ) -> Conflict {
+        let Some(problem) = Problem::build(source, sink, distance, facts) else {
+            return everything();
+        };
+        let key = problem.text();
+        let canonical = match self.answers.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let (answer, spent) = problem.solve(self.allowance(), self.relations);
+                self.count(spent, answer.gave_up);
+                self.answers.insert(key, answer.clone());
+                answer
+            }
+        };
+        let all_exact = problem.exact && source.access.exact && sink.access.exact;
+        let mut atoms = problem.monomials.iter().flatten();
+        Conflict {
+            relation: problem.with_real_names(&canonical.relation),
+            exact: canonical.exact && all_exact,
+            certain: canonical.certain && all_exact,
+            values_differ: atoms.any(Atom::is_of_sink_side),
+            ..canonical
+        }
+    }
+}
+
+impl Solver {
+    /// Whether all conflicting pairs agree in all of the coordinates.
+    pub(in crate::dependence) fn agree(
+        &mut self,
+        source: &Side,
+        sink: &Side,
+        distance: &Polynomial,
+        facts: &Facts,
+        mapped: (&[Coordinate], &[Coordinate]),
+    ) -> Agreement {
+        self.agree_within(source, sink, distance, facts, (mapped, &[]))
+    }
+
+    /// The same, and whether positions of all conflicting pairs stay below their extents.
+    pub(in crate::dependence) fn agree_within(
+        &mut self,
+        source: &Side,
+        sink: &Side,
+        distance: &Polynomial,
+        facts: &Facts,
+        claim: Claim,
+    ) -> Agreement {
+        let problem = Problem::with_claim(source, sink, Some(distance), facts, claim);
+        let Some(problem) = problem.filter(|problem| problem.placed) else {
+            return Agreement::Differ;
+        };
+        let key = format!(
+            "{} {:?} {:?}",
+            problem.text(),
+            problem.coordinates,
+            problem.bounded
+        );
+        if let Some(known) = self.agreements.get(&key) {
+            return *known;
+        }
+        let (answer, spent) = problem.coordinates_agree(self.allowance());
+        self.count(spent, answer == Agreement::GaveUp);
+        self.agreements.insert(key, answer);
+        answer
+    }
+
+    /// Most that the next problem may take.
+    fn allowance(&self) -> u64 {
+        match self.spent_in_vain < MUCH_SPENT_IN_VAIN {
+            true => MOST_SPENT,
+            false => LITTLE_SPENT,
+        }
+    }
+
+    fn count(&mut self, spent: u64, in_vain: bool) {
+        self.problems += 1;
+        self.spent = self.spent.saturating_add(spent);
+        if in_vain {
+            self.spent_in_vain = self.spent_in_vain.saturating_add(spent);
+        }
+    }
+}
+
+/// Most ways to choose that a relation is made of.
+const MOST_LEAVES: usize = 28;
+
+fn everything() -> Conflict {
+    Conflict {
+        scope: Some(Scope::Global),
+        relation: universal_relation(Scope::Global),
+        exact: false,
+        certain: false,
+        values_differ: false,
+        proven: false,
+        gave_up: false,
+    }
+}
+
+/// What all pairs of a scope have in common.
+fn same_place(scope: Scope) -> String {
+    let kinds: &[&str] = match scope {
+        Scope::Thread => &["b", "t"],
+        Scope::Block => &["b"],
+        Scope::Global => &[],
+    };
+    let mut equal = vec![String::from("true")];
+    for kind in kinds {
+        for axis in Axis::ALL {
+            equal.push(format!("s{kind}{0} = t{kind}{0}", axis.name()));
+        }
+    }
+    equal.join(" and ")
+}
+
+impl Problem {
+    /// The answer, and what it took of `most_spent`.
+    fn solve(&self, most_spent: u64, relations: Relations) -> (Conflict, u64) {
+        let Ok(mut lowered) = self.lowered(most_spent) else {
+            return (everything(), 0);
+        };
+        let conflict = self.solve_lowered(&mut lowered);
+        // The plan has to be the same for all of who reads it.
+        let spent = lowered.spent();
+        let mut conflict = conflict.unwrap_or_else(|error| Conflict {
+            gave_up: error == IslError::Quota,
+            ..everything()
+        });
+        if let Some(scope) = conflict.scope.filter(|_| conflict.certain) {
+            let written = match relations {
+                Relations::Written => relation_of(scope, &mut lowered),
+                Relations::LeftOut => None,
+            };
+            conflict.exact = written.is_some();
+            conflict.relation = written.unwrap_or_else(|| universal_relation(scope));
+        }
+        (conflict, spent)
+    }
+
+    /// The answer without its relation, which is written where the answer is certain.
+    fn solve_lowered(&self, lowered: &mut Lowered) -> isl::Result<Conflict> {
+        if !lowered.is_satisfiable(&[])? {
+            return Ok(Conflict {
+                scope: None,
+                relation: String::from("{ }"),
+                exact: true,
+                certain: true,
+                values_differ: false,
+                proven: true,
+                gave_up: false,
+            });
+        }
+        if !self.placed {
+            return Ok(everything());
+        }
+        let mut scope = Scope::Thread;
+        for (kind, wider) in [("b", Scope::Global), ("t", Scope::Block)] {
+            if self.may_differ(lowered, kind)? {
+                scope = wider;
+                break;
+            }
+        }
+        Ok(Conflict {
+            scope: Some(scope),
+            relation: String::new(),
+            exact: false,
+            certain: true,
+            values_differ: false,
+            proven: true,
+            gave_up: false,
+        })
+    }
+
+    /// Whether that is proven, and what it took of `most_spent`.
+    fn coordinates_agree(&self, most_spent: u64) -> (Agreement, u64) {
+        let Ok(mut lowered) = self.lowered(most_spent) else {
+            return (Agreement::Differ, 0);
+        };
+        let answer = match self.coordinates_differ(&mut lowered) {
+            Ok(false) => Agreement::Agree,
+            Ok(true) => Agreement::Differ,
+            Err(IslError::Quota) => Agreement::GaveUp,
+            Err(_) => Agreement::Differ,
+        };
+        (answer, lowered.spent())
+    }
+
+    fn coordinates_differ(&self, lowered: &mut Lowered) -> isl::Result<bool> {
+        let mut differences = Vec::new();
+        for [left, right] in &self.coordinates {
+            for order in ["<", ">"] {
+                differences.push(lowered.read(&format!("{left} {order} {right}"))?);
+            }
+        }
+        for [position, extent] in &self.bounded {
+            differences.push(lowered.read(&format!("{position} >= {extent}"))?);
+        }
+        for differs in &differences {
+            if lowered.is_satisfiable(&[differs])? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether some conflicting pair differs on an axis of a kind: `b`, blocks, or `t`, threads.
+    fn may_differ(&self, lowered: &mut Lowered, kind: &str) -> isl::Result<bool> {
+        let free = self.free_axes[usize::from(kind == "t")];
+        for axis in Axis::ALL {
+            if !free[axis.index()] {
+                continue;
+            }
+            for order in ["<", ">"] {
+                let name = axis.name();
+                let differs = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
+                if lowered.is_satisfiable(&[&differs])? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The conflict of a scope over blocks and threads alone, where it is short enough.
+fn relation_of(scope: Scope, lowered: &mut Lowered) -> Option<String> {
+    // What was proven holds for the text as well, which leaves some axioms out.
+    let same = lowered.read(&same_place(scope)).ok()?;
+    let relation = lowered.within_budget(|| relation(lowered, &same)).ok()?;
+    (relation.len() <= LONGEST_RELATION).then_some(relation)
+}
+
+/// The conflict over blocks and threads alone, in canonical parameters, where `same` holds.
+fn relation(lowered: &Lowered, same: &Conjunction) -> isl::Result<String> {
+    let extra = lowered.dimensions() - 12;
+    let mut union: Option<Set> = None;
+    for leaf in lowered.leaves(&[same], MOST_LEAVES)? {
+        let leaf = leaf.project_out(12, extra)?;
+        union = Some(match union {
+            None => leaf,
+            Some(before) => before.union(&leaf)?,
+        });
+    }
+    let Some(union) = union else {
+        return Ok(universal_relation(Scope::Global));
+    };
+    let pairs = Map::parse(
+        "{ [a, b, c, d, e, f, g, h, i, j, k, l] -> \
+         [source[a, b, c, d, e, f] -> sink[g, h, i, j, k, l]] }",
+    )?;
+    union
+        .coalesce()?
+        .apply(&pairs)?
+        .unwrap()?
+        .coalesce()?
+        .to_text()
+}

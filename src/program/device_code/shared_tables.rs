@@ -1,0 +1,156 @@
+//! Constants that hold addresses of shared variables, which clang makes of `float *tiles[2] = {even, odd};`.
+//!
+//! The address of a shared variable is one only where a block runs: NVIDIA's assembler takes no such constant, and on
+//! a CPU each block has its variables elsewhere. Invariant: behind this step each function that read such a constant
+//! reads a variable of the thread's own, in which it has stored the same.
+
+use super::super::builder::Builder;
+use super::super::ir::{self, Value};
+use inkwell::module::Module;
+use llvm_sys::LLVMTypeKind;
+use llvm_sys::core::*;
+
+/// Address space of shared memory.
+const SHARED: u32 = 3;
+
+/// Makes such constants of a device module variables of the threads, in place.
+pub(in crate::program) fn settle_shared_tables(device: &Module<'_>) {
+    for table in ir::globals(device) {
+        let Some(initializer) = table.initializer() else {
+            continue;
+        };
+        // SAFETY: a live variable.
+        let is_constant = unsafe { LLVMIsGlobalConstant(table.0) != 0 };
+        if !is_constant || !table.is_local() || !mentions_shared(initializer) {
+            continue;
+        }
+        for function in ir::functions(device) {
+            if !function.is_declaration() {
+                replace_in(function, table, initializer);
+            }
+        }
+        if table.users().is_empty() {
+            table.delete_global();
+        }
+    }
+}
+
+fn mentions_shared(constant: Value) -> bool {
+    if constant.is_global_variable() {
+        // SAFETY: a live variable, whose value is a pointer.
+        return unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(constant.0)) == SHARED };
+    }
+    constant.is_constant() && constant.operands().into_iter().any(mentions_shared)
+}
+
+/// Makes the uses of a constant in one function uses of a variable with the same in it.
+fn replace_in(function: Value, table: Value, initializer: Value) {
+    let instructions = function.instructions();
+    let Some(first) = instructions.first().copied() else {
+        return;
+    };
+    let mut variable = None;
+    for instruction in instructions {
+        for (position, operand) in (0..).zip(instruction.operands()) {
+            if !mentions(operand, table) {
+                continue;
+            }
+            // A phi's operand is computed where it comes from.
+            let place = match instruction.incoming_block(position) {
+                Some(block) => block.terminator(),
+                None => Some(instruction),
+            };
+            let variable = *variable.get_or_insert_with(|| filled(first, table, initializer));
+            if let Some(place) = place
+                && let Some(address) = address_in(&Builder::before(place), operand, table, variable)
+            {
+                instruction.set_operand(position, address);
+            }
+        }
+    }
+}
+
+/// Whether a constant is made of the table, without those that other variables hold.
+fn mentions(constant: Value, table: Value) -> bool {
+    let made_of = || constant.operands().into_iter();
+    constant == table
+        || constant.is_constant()
+            && !constant.is_global_value()
+            && made_of().any(|part| mentions(part, table))
+}
+
+/// The constant with the variable in place of the table.
+fn address_in(builder: &Builder, constant: Value, table: Value, variable: Value) -> Option<Value> {
+    if constant == table {
+        return Some(variable);
+    }
+    if !mentions(constant, table) {
+        return Some(constant);
+    }
+    let operands = constant.operands().into_iter();
+    let operands: Option<Vec<_>> = operands
+        .map(|operand| address_in(builder, operand, table, variable))
+        .collect();
+    match constant.is_constant_expression() {
+        true => builder.expression(constant, &operands?),
+        false => None,
+    }
+}
+
+/// A variable of the thread that holds what the table does, made before the function's first instruction.
+fn filled(first: Value, table: Value, initializer: Value) -> Value {
+    let builder = Builder::before(first);
+    let shape = table.global_value_type();
+    // SAFETY: a sized type, as the table has an initialiser.
+    let variable = unsafe {
+        let variable = LLVMBuildAlloca(builder.raw(), shape.0, c"".as_ptr());
+        LLVMSetAlignment(variable, table.alignment().max(1));
+        Value(variable)
+    };
+    fill(&builder, variable, initializer);
+    // SAFETY: the table's own address may be in another space than the thread's memory.
+    Value(unsafe {
+        match LLVMTypeOf(table.0) == LLVMTypeOf(variable.0) {
+            true => variable.0,
+            false => {
+                LLVMBuildAddrSpaceCast(builder.raw(), variable.0, LLVMTypeOf(table.0), c"".as_ptr())
+            }
+        }
+    })
+}
+
+/// Stores a constant, an aggregate element by element.
+fn fill(builder: &Builder, place: Value, constant: Value) {
+    let shape = constant.type_of();
+    // SAFETY: a live type; an aggregate has as many elements as it says.
+    let elements = unsafe {
+        match shape.kind() {
+            LLVMTypeKind::LLVMStructTypeKind => LLVMCountStructElementTypes(shape.0),
+            LLVMTypeKind::LLVMArrayTypeKind => LLVMGetArrayLength2(shape.0) as u32,
+            _ => {
+                builder.store(constant, place);
+                return;
+            }
+        }
+    };
+    for index in 0..elements {
+        // SAFETY: as above; the address is that of an element of a value of this type.
+        let (element, at) = unsafe {
+            let context = LLVMGetTypeContext(shape.0);
+            let number = |number| LLVMConstInt(LLVMInt32TypeInContext(context), number, 0);
+            let mut indices = [number(0), number(index.into())];
+            (
+                Value(LLVMGetAggregateElement(constant.0, index)),
+                Value(LLVMBuildGEP2(
+                    builder.raw(),
+                    shape.0,
+                    place.0,
+                    indices.as_mut_ptr(),
+                    2,
+                    c"".as_ptr(),
+                )),
+            )
+        };
+        fill(builder, at, element);
+    }
+}

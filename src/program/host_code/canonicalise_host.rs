@@ -1,0 +1,513 @@
+//! Host modules: launches folded, units linked, what launches inlined into its callers, simplified.
+//!
+//! What the pipelines guarantee: every launch whose kernel is known is a call of
+//! `sirius.launch.N`; functions that launch or call the CUDA runtime are inlined into the functions
+//! that call them, up to [`LARGEST_INLINED_INSTRUCTIONS`], as are small helpers that they use, so
+//! that a grid size, a pointer or a loop bound is one SSA value at all its uses; larger ones are cloned
+//! by context ([`super::super::contexts`]). Loops are in
+//! simplified, closed form; none is rotated or vectorised, only short ones that allocate or free and launch
+//! nothing are unrolled ([`super::super::allocation_loops`]), and no launch is duplicated, hoisted or sunk.
+//! Functions that neither launch nor call the runtime stay as clang made them.
+
+use super::super::inlining::recursive_functions;
+use super::super::ir::{self, AttributePosition, Value};
+use super::super::launches;
+use super::super::runtime_effects;
+use super::super::streams::{gives_stream_memory, is_stream_output};
+use super::super::{
+    HostVisibleMemory, ProgramError, allocation_loops, contexts, passes, promotion,
+};
+use inkwell::module::Module;
+use llvm_sys::LLVMLinkage;
+use std::collections::{BTreeSet, HashMap};
+
+/// What brings stubs and arguments of launches together, before the second round of folding.
+pub const HOST_PROMOTION: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>";
+
+/// What makes clear which function a pointer is, where the function itself tells.
+pub const HOST_DEVIRTUALISATION: &str =
+    "sroa,early-cse<memssa>,gvn,instcombine<no-verify-fixpoint>,simplifycfg";
+
+/// What makes functions of coroutines, one for each way into them. Until then a suspended coroutine looks like a function
+/// that goes on at once.
+const HOST_COROUTINES: &str = "coro-early,cgscc(coro-split),coro-cleanup";
+
+/// What makes the host code that drives the device canonical.
+pub const HOST_PIPELINE: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,\
+    simplifycfg,sroa,early-cse<memssa>,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
+    adce,loop-simplify,lcssa";
+
+/// A function is inlined as long as it stays below this many instructions, all its own inlined
+/// calls counted; its copies together may have ten times as many.
+pub const LARGEST_INLINED_INSTRUCTIONS: usize = 4_000;
+
+/// Rounds in which calls through pointers become direct ones.
+const DEVIRTUALISATION_ROUNDS: usize = 6;
+
+/// A helper that neither launches nor calls the runtime is inlined below this size.
+const LARGEST_HELPER_INSTRUCTIONS: usize = 200;
+
+/// Makes the linked host module canonical, in place. Launches of `unclear_stubs`, whose kernel
+/// depends on which unit's image the runtime takes, are not folded. Returns which memory the device
+/// may write and the host read.
+///
+/// # Errors
+/// [`ProgramError::Pass`] when LLVM refuses a pipeline or a step made an invalid module.
+pub(in crate::program) fn canonicalise(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+    unclear_stubs: &BTreeSet<String>,
+    outside: Outside,
+) -> Result<HostVisibleMemory, ProgramError> {
+    let machine = passes::host_machine()?;
+    if has_coroutines(host) {
+        passes::run(host, HOST_COROUTINES, &machine)?;
+    }
+    // clang makes complete-object destructors aliases of base-object ones.
+    ir::call_through_aliases(host);
+    if outside.code {
+        keep_launching_instances(host, stubs);
+    }
+    let clear_stubs = stubs.difference(unclear_stubs).cloned().collect();
+    let wrappers = launches::make_wrappers(host, &clear_stubs);
+    launches::fold(host, &wrappers);
+    inline_drivers(host, stubs);
+    passes::run(host, "always-inline", &machine)?;
+    passes::verify(host, "folding launches")?;
+    let drivers = direct_drivers(host, stubs);
+    for driver in &drivers {
+        run(*driver, HOST_PROMOTION, &machine)?;
+    }
+    // A kernel that was handed to a helper function is known only now.
+    if launches::fold(host, &wrappers) + launches::fold_direct(host, &wrappers) > 0 {
+        passes::run(host, "always-inline", &machine)?;
+        for driver in &drivers {
+            run(*driver, HOST_PROMOTION, &machine)?;
+        }
+    }
+    let is_visible = || visible_memory(host, outside) != HostVisibleMemory::Nothing;
+    devirtualise(host, stubs, &wrappers, &is_visible, &machine)?;
+    launches::remove_wrappers(host);
+    let has_main = ir::function(host, "main").is_some_and(|main| !main.is_declaration());
+    let is_whole = has_main && !outside.code && !outside.lookups;
+    if is_whole {
+        remove_inlined(host, stubs);
+    }
+    let large = large_drivers(host, stubs);
+    let is_removable = |function: Value| is_whole && may_go(function);
+    if contexts::clone_by_context(host, &large, &is_removable, &machine)? > 0 && is_whole {
+        remove_inlined(host, stubs);
+    }
+    // Code that is not here may allocate what this code is given.
+    let visible = visible_memory(host, outside);
+    runtime_effects::declare(host, visible != HostVisibleMemory::Nothing);
+    make_drivers_canonical(host, stubs, &machine)?;
+    Ok(visible)
+}
+
+fn has_coroutines(host: &Module<'_>) -> bool {
+    let mut functions = host.get_functions();
+    functions.any(|function| function.get_name().to_bytes().starts_with(b"llvm.coro."))
+}
+
+/// Makes a canonical module canonical again in which calls through pointers were promoted, after `remove` took out
+/// what is called no more. `is_visible`: the device may write memory that the host reads.
+///
+/// # Errors
+/// As [`canonicalise`].
+pub(in crate::program) fn canonicalise_promoted(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+    unclear_stubs: &BTreeSet<String>,
+    is_visible: bool,
+    remove: impl FnOnce(),
+) -> Result<(), ProgramError> {
+    let machine = passes::host_machine()?;
+    let clear_stubs = stubs.difference(unclear_stubs).cloned().collect();
+    let wrappers = launches::make_wrappers(host, &clear_stubs);
+    launches::fold(host, &wrappers);
+    inline_drivers(host, stubs);
+    passes::run(host, "always-inline", &machine)?;
+    passes::verify(host, "promoting calls through pointers")?;
+    devirtualise(host, stubs, &wrappers, &|| is_visible, &machine)?;
+    launches::remove_wrappers(host);
+    remove();
+    runtime_effects::declare(host, is_visible);
+    make_drivers_canonical(host, stubs, &machine)
+}
+
+/// The functions of a module by what they do with the device.
+pub(in crate::program) fn functions(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+) -> promotion::Functions {
+    let launches = |name: &str| is_device_library(name) || name.starts_with("sirius.launch.");
+    let calls = calls(host, stubs);
+    promotion::Functions {
+        drivers: transitive_drivers(&calls, stubs, &drives_device),
+        launching: transitive_drivers(&calls, stubs, &launches),
+        calls,
+    }
+}
+
+/// Inlines what is marked for it.
+pub(in crate::program) fn inline_marked(host: &Module<'_>) -> Result<(), ProgramError> {
+    passes::run(host, "always-inline", &passes::host_machine()?)
+}
+
+fn make_drivers_canonical(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+    machine: &inkwell::targets::TargetMachine,
+) -> Result<(), ProgramError> {
+    for driver in direct_drivers(host, stubs) {
+        run(driver, HOST_PIPELINE, machine)?;
+        if allocation_loops::write_out(host, driver, machine)? {
+            run(driver, HOST_PIPELINE, machine)?;
+        }
+    }
+    launches::number_sites(host);
+    passes::verify(host, "the host pipeline")
+}
+
+/// Keeps instances of templates that launch, where code outside may call them: units that only see
+/// the declaration rely on an instance that another one used. `g++` behind nvcc leaves it there, as it
+/// inlines nothing of that size that nobody has declared `inline`; LLVM would inline its one call and
+/// drop it.
+fn keep_launching_instances(host: &Module<'_>, stubs: &BTreeSet<String>) {
+    for function in ir::functions(host) {
+        let is_instance = !function.is_declaration()
+            && function.linkage() == LLVMLinkage::LLVMLinkOnceODRLinkage
+            && !stubs.contains(&function.name())
+            && !function.has_attribute("inlinehint")
+            && !function.has_attribute("alwaysinline");
+        let launches = |call: Value| {
+            let called = call.called_name();
+            called.is_some_and(|called| stubs.contains(&called))
+        };
+        if is_instance && function.instructions().into_iter().any(launches) {
+            function.set_linkage(LLVMLinkage::LLVMWeakODRLinkage);
+        }
+    }
+}
+
+fn visible_memory(host: &Module<'_>, outside: Outside) -> HostVisibleMemory {
+    match outside.code || outside.libraries {
+        true => HostVisibleMemory::Anything,
+        false => runtime_effects::host_visible_memory(host),
+    }
+}
+
+/// Inlines what is called through a pointer (a virtual method, the target of a `std::function`) as
+/// soon as it is clear what that is. One such call may hide the next, so this goes in rounds.
+fn devirtualise(
+    host: &Module<'_>,
+    stubs: &BTreeSet<String>,
+    wrappers: &launches::Wrappers,
+    is_visible: &dyn Fn() -> bool,
+    machine: &inkwell::targets::TargetMachine,
+) -> Result<(), ProgramError> {
+    let mut before = (0, 0);
+    for _ in 0..DEVIRTUALISATION_ROUNDS {
+        // What was inlined may hand a host pointer to a kernel.
+        runtime_effects::declare(host, is_visible());
+        let mut through_pointers = 0;
+        for driver in direct_drivers(host, stubs) {
+            if calls_through_pointers(driver) > 0 || before != (0, 0) {
+                run(driver, HOST_DEVIRTUALISATION, machine)?;
+                through_pointers += calls_through_pointers(driver);
+            }
+        }
+        let to_inline = inline_drivers(host, stubs);
+        if to_inline == 0 {
+            break;
+        }
+        // What is marked is inlined, even in the last round: the same number may be other calls.
+        passes::run(host, "always-inline", machine)?;
+        if launches::fold(host, wrappers) + launches::fold_direct(host, wrappers) > 0 {
+            passes::run(host, "always-inline", machine)?;
+        }
+        if before == (to_inline, through_pointers) {
+            break;
+        }
+        before = (to_inline, through_pointers);
+    }
+    Ok(())
+}
+
+fn calls_through_pointers(function: Value) -> usize {
+    let instructions = function.instructions().into_iter();
+    instructions
+        .filter(|call| call.is_call() && call.called_function().is_none())
+        .count()
+}
+
+/// Makes functions canonical again in which launches were folded later.
+pub(in crate::program) fn canonicalise_again(
+    host: &Module<'_>,
+    functions: &[Value],
+) -> Result<(), ProgramError> {
+    let machine = passes::host_machine()?;
+    for function in functions {
+        run(*function, HOST_PIPELINE, &machine)?;
+    }
+    launches::number_sites(host);
+    passes::verify(host, "folding launches by handles")
+}
+
+/// Makes a function canonical in which code was put elsewhere. What is computed in each iteration of a loop is not taken over
+/// from the one before.
+pub(in crate::program) fn make_canonical_as_computed(
+    function: Value,
+    machine: &inkwell::targets::TargetMachine,
+) -> Result<(), ProgramError> {
+    let pipeline = HOST_PIPELINE.replace("gvn", "gvn<no-pre;no-load-pre>");
+    run(function, &pipeline, machine)
+}
+
+fn run(
+    function: Value,
+    pipeline: &str,
+    machine: &inkwell::targets::TargetMachine,
+) -> Result<(), ProgramError> {
+    match function.as_function() {
+        Some(function) => passes::run_on_function(function, pipeline, machine),
+        None => Ok(()),
+    }
+}
+
+/// What of the program is not in the host module.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::program) struct Outside {
+    /// Objects, or units that are compiled separately: they may call anything here.
+    pub(in crate::program) code: bool,
+    /// Symbols are exported to be found by name at run time.
+    pub(in crate::program) lookups: bool,
+    /// Libraries that may allocate what both kernels and the host see.
+    pub(in crate::program) libraries: bool,
+}
+
+/// Removes functions that drive the device and that nothing refers to any more: all their calls
+/// were inlined, and their launches would be counted twice. Only C++ functions, since libraries
+/// call those of C by well-known names.
+fn remove_inlined(host: &Module<'_>, stubs: &BTreeSet<String>) {
+    loop {
+        let unused: Vec<_> = direct_drivers(host, stubs)
+            .into_iter()
+            .filter(|function| function.users().is_empty() && may_go(*function))
+            .collect();
+        if unused.is_empty() {
+            return;
+        }
+        for function in unused {
+            function.delete_function();
+        }
+    }
+}
+
+/// Nothing finds the function by its name.
+fn may_go(function: Value) -> bool {
+    function.name().starts_with("_Z") || function.is_local()
+}
+
+/// The functions with launches that were too large to be inlined, callers before what they call.
+fn large_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
+    let calls = calls(host, stubs);
+    let recursive = recursive_functions(host);
+    let mut drivers = transitive_drivers(&calls, stubs, &drives_device);
+    drivers.retain(|function| {
+        !recursive.contains(function)
+            && !function.is_interposable()
+            && !function.has_attribute("returns_twice")
+            // LLVM inlines it wherever it can, and calls go with that.
+            && !function.has_attribute("alwaysinline")
+            && function.name() != "main"
+    });
+    contexts::callers_first(&drivers, &calls)
+}
+
+/// What each defined function calls directly.
+fn calls(host: &Module<'_>, stubs: &BTreeSet<String>) -> HashMap<Value, Vec<Value>> {
+    let functions = ir::functions(host).into_iter();
+    let functions = functions
+        .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs));
+    let called = |function: Value| {
+        let instructions = function.instructions().into_iter();
+        instructions.filter_map(Value::called_function).collect()
+    };
+    functions
+        .map(|function| (function, called(function)))
+        .collect()
+}
+
+/// True for a function of the CUDA runtime's or driver's interface, or a folded launch.
+fn drives_device(name: &str) -> bool {
+    let capital = |rest: &str| rest.starts_with(|first: char| first.is_ascii_uppercase());
+    is_device_library(name)
+        || name.starts_with("sirius.")
+        || name.strip_prefix("cuda").is_some_and(capital)
+        || name.strip_prefix("cu").is_some_and(capital)
+        || name.starts_with("__cudaPushCallConfiguration")
+}
+
+/// True for a function of a CUDA library, which drives the device by itself.
+pub(in crate::program) fn is_device_library(name: &str) -> bool {
+    const LIBRARIES: [&str; 8] = [
+        "cublasLt", "cublas", "cudnn", "cufft", "curand", "cusolver", "cusparse", "nccl",
+    ];
+    LIBRARIES.iter().any(|library| {
+        name.strip_prefix(library)
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
+    })
+}
+
+/// Registration code and stubs stay as clang made them.
+fn is_scaffolding(function: Value, stubs: &BTreeSet<String>) -> bool {
+    let name = function.name();
+    name.starts_with("__cuda_") || name.starts_with("sirius.") || stubs.contains(&name)
+}
+
+/// The functions that call the device interface themselves.
+fn direct_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
+    ir::functions(host)
+        .into_iter()
+        .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs))
+        .filter(|function| {
+            function.instructions().into_iter().any(|call| {
+                call.called_function().is_some_and(|called| {
+                    called.is_declaration() && drives_device(&called.name())
+                        || stubs.contains(&called.name())
+                })
+            })
+        })
+        .collect()
+}
+
+/// Marks for inlining what launches or calls the runtime, and the small helpers around; returns how
+/// many calls there are of what is marked.
+fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
+    let recursive = recursive_functions(host);
+    let calls = calls(host, stubs);
+    let drivers = transitive_drivers(&calls, stubs, &drives_device);
+    let mut sizes = Sizes {
+        calls: &calls,
+        drivers: &drivers,
+        recursive: &recursive,
+        memory: HashMap::new(),
+        decided: HashMap::new(),
+    };
+    // What drivers call, transitively: only there do helpers matter.
+    let mut near = drivers.clone();
+    let mut open: Vec<_> = drivers.iter().copied().collect();
+    while let Some(function) = open.pop() {
+        for called in calls.get(&function).into_iter().flatten() {
+            if calls.contains_key(called) && near.insert(*called) {
+                open.push(*called);
+            }
+        }
+    }
+    let mut called = 0;
+    for function in near {
+        if sizes.inlined(function) {
+            function.remove_attribute("noinline");
+            function.remove_attribute("optnone");
+            function.add_attribute(AttributePosition::Function, "alwaysinline", 0);
+            let users = function.users().into_iter();
+            called += users
+                .filter(|user| user.called_function() == Some(function))
+                .count();
+        }
+    }
+    called
+}
+
+/// Functions that reach a stub or a function outside that `drives` the device through direct calls.
+fn transitive_drivers(
+    calls: &HashMap<Value, Vec<Value>>,
+    stubs: &BTreeSet<String>,
+    drives: &dyn Fn(&str) -> bool,
+) -> BTreeSet<Value> {
+    let mut drivers = BTreeSet::new();
+    loop {
+        let before = drivers.len();
+        for (function, called) in calls {
+            let is_driver = called.iter().any(|called| {
+                drivers.contains(called)
+                    || stubs.contains(&called.name())
+                    || (!calls.contains_key(called) && drives(&called.name()))
+            });
+            if is_driver {
+                drivers.insert(*function);
+            }
+        }
+        if drivers.len() == before {
+            return drivers;
+        }
+    }
+}
+
+/// Sizes of functions with their inlined calls, computed once each.
+struct Sizes<'a> {
+    calls: &'a HashMap<Value, Vec<Value>>,
+    drivers: &'a BTreeSet<Value>,
+    recursive: &'a BTreeSet<Value>,
+    memory: HashMap<Value, usize>,
+    /// By function, whether its calls are inlined.
+    decided: HashMap<Value, bool>,
+}
+
+impl Sizes<'_> {
+    /// Whether calls of the function are inlined. It is asked for every call.
+    fn inlined(&mut self, function: Value) -> bool {
+        if let Some(inlined) = self.decided.get(&function) {
+            return *inlined;
+        }
+        let inlined = self.decide(function);
+        self.decided.insert(function, inlined);
+        inlined
+    }
+
+    fn decide(&mut self, function: Value) -> bool {
+        if self.recursive.contains(&function)
+            || !self.calls.contains_key(&function)
+            || function.is_interposable()
+            || function.name() == "main"
+            || is_stream_output(&function.name())
+            || gives_stream_memory(&function.name())
+            || function.has_attribute("returns_twice")
+        {
+            return false;
+        }
+        let driver = self.drivers.contains(&function);
+        if !driver && function.has_attribute("noinline") {
+            return false;
+        }
+        let limit = if driver {
+            LARGEST_INLINED_INSTRUCTIONS
+        } else {
+            LARGEST_HELPER_INSTRUCTIONS
+        };
+        let size = self.of(function);
+        let copies = function.users().len();
+        size <= limit
+            && (size <= LARGEST_HELPER_INSTRUCTIONS
+                || size.saturating_mul(copies) <= 10 * LARGEST_INLINED_INSTRUCTIONS)
+    }
+
+    /// Instructions of the function once its calls are inlined.
+    fn of(&mut self, function: Value) -> usize {
+        if let Some(size) = self.memory.get(&function) {
+            return *size;
+        }
+        let mut size = function.instructions().len();
+        // Recursive functions are never inlined, so this ends.
+        let calls = self.calls;
+        for called in calls.get(&function).into_iter().flatten() {
+            if self.inlined(*called) {
+                size = size.saturating_add(self.of(*called));
+            }
+        }
+        self.memory.insert(function, size);
+        size
+    }
+}

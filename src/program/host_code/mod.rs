@@ -1,0 +1,17 @@
+//! Host code made ready: launches as calls, each where it is made.
+
+pub(super) mod canonicalise_host;
+pub(super) mod launches;
+pub(super) mod handles;
+pub(super) mod promotion;
+pub(super) mod contexts;
+pub(super) mod loops;
+pub(super) mod allocation_loops;
+pub(super) mod rotation;
+pub(super) mod graph_nodes;
+pub(super) mod closed;
+pub(super) mod runtime_effects;
+pub(super) mod streams;
+pub(super) mod host_functions;
+pub(super) mod registration_order;
+pub(super) mod host_arrays;

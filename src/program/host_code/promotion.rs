@@ -1,0 +1,661 @@
+//! Calls through pointers that few functions of the program can be the target of: virtual methods, functions
+//! that a flag chose.
+//!
+//! `pointer(args)` becomes `if (pointer == f) f(args); else pointer(args);`, for each `f` that could be meant where
+//! one of them drives the device. What `f` launches then stands on a path with the caller's launches.
+//!
+//! Invariant: a function is called directly where the pointer is equal to its address, and the call through the
+//! pointer stays for all other values, unless the calling function itself chose among known functions or the
+//! analysis of the whole program's pointers knows that there are no others.
+
+use super::super::builder::Builder;
+use super::super::ir::{self, Block, Type, Value};
+use super::super::{HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, names};
+use inkwell::module::Module;
+use llvm_sys::core::*;
+use llvm_sys::{LLVMOpcode, LLVMTailCallKind, LLVMTypeKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Most functions that one call is tested for: what a few classes or a flag can make it.
+pub const MOST_TARGETS: usize = 6;
+
+/// Most calls of a program that are promoted.
+const MOST_CALLS: usize = 200;
+
+/// Most choices that one pointer is followed through.
+const MOST_CHOICES: usize = 32;
+
+/// A call through a pointer, and what it may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromotableCall {
+    /// Which of the host module's calls and invokes that name no function it is, in their order.
+    pub ordinal: usize,
+    /// Names of the functions that it is tested for.
+    pub targets: Vec<String>,
+    /// It can be of no others.
+    pub is_complete: bool,
+    /// That it may be of these is only said by a type that many functions have.
+    pub is_guess: bool,
+}
+
+/// What is known of the functions before calls are promoted.
+pub(in crate::program) struct Functions {
+    /// What each defined function that is not scaffolding calls directly.
+    pub(in crate::program) calls: HashMap<Value, Vec<Value>>,
+    /// Those that reach the device interface.
+    pub(in crate::program) drivers: BTreeSet<Value>,
+    /// Those that launch, by themselves or through others.
+    pub(in crate::program) launching: BTreeSet<Value>,
+}
+
+impl Program<'_> {
+    /// The calls through pointers for which functions that drive the device have the type and stand where such
+    /// pointers come from.
+    pub fn promotable_calls(&self) -> Vec<PromotableCall> {
+        let host = &self.host;
+        let stubs = self.stubs();
+        let functions = canonicalise_host::functions(host, &stubs);
+        let candidates = Candidates::of(host, &functions, &stubs);
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let calls = unnamed_calls(host).into_iter().enumerate();
+        let calls = calls.filter(|(_, (function, _))| functions.calls.contains_key(function));
+        let choices = calls.filter_map(|(ordinal, (function, call))| {
+            let choice = candidates.choose(function, call)?;
+            Some(PromotableCall {
+                ordinal,
+                targets: choice.targets.into_iter().map(Value::name).collect(),
+                is_complete: choice.is_complete,
+                is_guess: choice.is_guess,
+            })
+        });
+        choices.collect()
+    }
+
+    /// Promotes calls; returns whether there were any. All functions that drive the device are canonical again
+    /// afterwards, and all launch sites have new numbers. Of the functions that are called in no other way,
+    /// `removable`, nothing is left if they are not called directly.
+    ///
+    /// # Errors
+    /// [`ProgramError::Pass`] when LLVM refuses a pipeline or a step made an invalid module.
+    pub fn promote(
+        &self,
+        chosen: &[PromotableCall],
+        removable: &BTreeSet<String>,
+    ) -> Result<bool, ProgramError> {
+        let host = &self.host;
+        let stubs = self.stubs();
+        let mut calls = canonicalise_host::functions(host, &stubs).calls;
+        let unnamed = unnamed_calls(host);
+        let mut removable = removable.clone();
+        let mut promoted = 0;
+        for choice in chosen {
+            let Some((function, call)) = unnamed.get(choice.ordinal).copied() else {
+                continue;
+            };
+            let targets = choice.targets.iter();
+            let mut targets: Vec<Value> = targets
+                .filter_map(|name| ir::function(host, name))
+                .collect();
+            let push = launches::push_before(function, call);
+            // A function that calls itself is inlined nowhere. Kernels are what configurations are pushed for.
+            targets.retain(|target| {
+                call.fits(*target)
+                    && !reaches(&calls, *target, function)
+                    && stubs.contains(&target.name()) == push.is_some()
+            });
+            let is_complete = choice.is_complete && targets.len() == choice.targets.len();
+            let is_made =
+                !targets.is_empty() && targets.len() <= MOST_TARGETS && promoted < MOST_CALLS;
+            if !is_made || !is_complete {
+                choice.targets.iter().for_each(|name| {
+                    removable.remove(name);
+                });
+            }
+            if !is_made {
+                continue;
+            }
+            calls.entry(function).or_default().extend(&targets);
+            replace(host, (call, push), &targets, is_complete, promoted);
+            promoted += 1;
+        }
+        if promoted == 0 {
+            return Ok(false);
+        }
+        let unclear = names::unclear_stubs(&self.kernels, &self.variables);
+        let sees_device_memory = self.host_visible_memory != HostVisibleMemory::Nothing;
+        canonicalise_host::canonicalise_promoted(
+            host,
+            &stubs,
+            &unclear,
+            sees_device_memory,
+            || {
+                remove(host, &removable);
+            },
+        )?;
+        Ok(true)
+    }
+
+    pub(in crate::program) fn stubs(&self) -> BTreeSet<String> {
+        let stubs = self.kernels.iter().map(|kernel| kernel.stub.clone());
+        stubs.collect()
+    }
+}
+
+/// Puts functions that end the program in the place of these, as far as only their addresses are used: they are kept
+/// apart by them.
+fn remove(host: &Module<'_>, names: &BTreeSet<String>) {
+    let kept = functions_of_the_linker(host);
+    for function in names.iter().filter_map(|name| ir::function(host, name)) {
+        let mut users = function.users().into_iter();
+        let is_called = users.any(|user| user.called_function() == Some(function));
+        if is_called || kept.contains(&function) || function.is_declaration() {
+            continue;
+        }
+        let name = function.name();
+        let ending = ir::declare(
+            host,
+            &format!("{name}.removed"),
+            function.global_value_type(),
+        );
+        ending.make_internal();
+        let builder = Builder::at_end(ending, Block::append(ending));
+        let trap = ir::declare(host, "llvm.trap", Type::function(Type::void(host), &[]));
+        builder.call(trap, &[]);
+        builder.unreachable();
+        drop(builder);
+        function.replace_all_uses(ending);
+        function.delete_function();
+        ending.set_name(&name);
+    }
+}
+
+/// What stands in tables that the linker and the loader know.
+fn functions_of_the_linker(host: &Module<'_>) -> BTreeSet<Value> {
+    let globals = ir::globals(host).into_iter();
+    let tables = globals.filter(|global| global.name().starts_with("llvm."));
+    let mut open: Vec<Value> = tables.filter_map(Value::initializer).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(value) = open.pop() {
+        if seen.insert(value) && value.as_function().is_none() && !value.is_global_variable() {
+            open.extend(value.operands());
+        }
+    }
+    seen
+}
+
+/// Functions whose addresses are somewhere in the program and that are worth a test.
+struct Candidates {
+    /// By entry of a virtual table, in bytes behind where objects point to: virtual methods that drive the device.
+    methods: BTreeMap<i64, Vec<Value>>,
+    /// Functions that launch whose addresses stand elsewhere.
+    others: Vec<Value>,
+    /// What stands for kernels, where some are called through pointers.
+    kernels: Vec<Value>,
+}
+
+/// What a call may call, as far as it is worth a test.
+struct Choice {
+    targets: Vec<Value>,
+    /// It can be nothing else.
+    is_complete: bool,
+    /// Only a common type says so.
+    is_guess: bool,
+}
+
+impl Candidates {
+    fn of(host: &Module<'_>, functions: &Functions, stubs: &BTreeSet<String>) -> Self {
+        let is_candidate = |function: &Value| {
+            !function.is_interposable() && functions.calls.contains_key(function)
+        };
+        let mut methods = BTreeMap::<i64, Vec<Value>>::new();
+        let mut tables = BTreeSet::new();
+        for table in ir::globals(host) {
+            let (true, Some(contents)) = (is_virtual_table(&table.name()), table.initializer())
+            else {
+                continue;
+            };
+            tables.insert(contents);
+            for part in contents.operands() {
+                tables.insert(part);
+                for (offset_bytes, entry) in virtual_functions(part) {
+                    let is_method = functions.drivers.contains(&entry)
+                        && is_candidate(&entry)
+                        && !is_destructor(&entry.name());
+                    let known = methods.entry(offset_bytes).or_default();
+                    if is_method && !known.contains(&entry) {
+                        known.push(entry);
+                    }
+                }
+            }
+        }
+        let stands_elsewhere = |function: &Value| {
+            let users = function.users().into_iter();
+            let mut users = users.filter(|user| !tables.contains(user));
+            users.any(|user| {
+                user.called_function() != Some(*function) || user.arguments().contains(function)
+            })
+        };
+        let others = ir::functions(host).into_iter();
+        let others = others
+            .filter(|function| functions.launching.contains(function) && is_candidate(function))
+            .filter(stands_elsewhere);
+        // Pushes of configurations that no launch was made of.
+        let is_pushed = functions
+            .calls
+            .values()
+            .flatten()
+            .any(|called| called.name() == launches::PUSH);
+        let kernels = stubs.iter().filter(|_| is_pushed);
+        let kernels = kernels.filter_map(|stub| ir::function(host, stub));
+        Self {
+            methods,
+            others: others.collect(),
+            kernels: kernels.collect(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let has_methods = self.methods.values().any(|methods| !methods.is_empty());
+        !has_methods && self.others.is_empty() && self.kernels.is_empty()
+    }
+
+    /// The targets of a call that can be promoted.
+    fn choose(&self, function: Value, call: Value) -> Option<Choice> {
+        if !is_promotable(call) {
+            return None;
+        }
+        let through = *call.operands().last()?;
+        let fits = |function: &&Value| call.fits(**function);
+        let fitting = |functions: &[Value]| -> Vec<Value> {
+            functions.iter().filter(fits).copied().collect()
+        };
+        if let Some(chosen) = chosen(through) {
+            let targets = fitting(&chosen);
+            let is_worth = |function: &Value| {
+                let methods = self.methods.values().flatten();
+                let mut all = self.others.iter().chain(methods).chain(&self.kernels);
+                all.any(|each| each == function)
+            };
+            let is_worth_it = targets.iter().any(is_worth);
+            let is_complete = targets.len() == chosen.len();
+            return is_worth_it.then_some(Choice {
+                targets,
+                is_complete,
+                is_guess: false,
+            });
+        }
+        let methods = table_entry(call, through)
+            .and_then(|offset_bytes| self.methods.get(&offset_bytes))
+            .map(|methods| fitting(methods))
+            .unwrap_or_default();
+        let is_method = !methods.is_empty();
+        let is_kernels = launches::push_before(function, call).is_some();
+        let targets = match (is_kernels, is_method) {
+            (true, _) => fitting(&self.kernels),
+            (false, true) => methods,
+            (false, false) => fitting(&self.others),
+        };
+        (!targets.is_empty()).then_some(Choice {
+            targets,
+            is_complete: false,
+            is_guess: is_kernels || !is_method && call.arguments().len() < 2,
+        })
+    }
+}
+
+/// All calls and invokes that name no function, with the functions that they are in.
+fn unnamed_calls(host: &Module<'_>) -> Vec<(Value, Value)> {
+    let mut found = Vec::new();
+    for function in ir::functions(host) {
+        for call in function.instructions() {
+            let is_call = call.is_call() && call.opcode() != Some(LLVMOpcode::LLVMCallBr);
+            if is_call && call.called_function().is_none() {
+                found.push((function, call));
+            }
+        }
+    }
+    found
+}
+
+/// Whether one function reaches the other by direct calls, or is it.
+fn reaches(calls: &HashMap<Value, Vec<Value>>, from: Value, to: Value) -> bool {
+    let mut seen = BTreeSet::from([from]);
+    let mut open = vec![from];
+    while let Some(function) = open.pop() {
+        if function == to {
+            return true;
+        }
+        let called = calls.get(&function).into_iter().flatten();
+        open.extend(called.filter(|called| seen.insert(**called)));
+    }
+    false
+}
+
+/// A class's table, and those that stand for it while its bases are made.
+fn is_virtual_table(name: &str) -> bool {
+    name.starts_with("_ZTV") || name.starts_with("_ZTC")
+}
+
+/// A destructor, of which a class has up to three.
+fn is_destructor(name: &str) -> bool {
+    ["D0Ev", "D1Ev", "D2Ev"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
+/// The functions in one part of a virtual table, each with its distance from where objects point to, in bytes. That is
+/// behind the description of the type, or, without one, behind the two entries that always stand in front.
+fn virtual_functions(part: Value) -> Vec<(i64, Value)> {
+    const POINTER_BYTES: i64 = 8;
+    let entries = part.operands();
+    let describes_type = |entry: &Value| entry.name().starts_with("_ZTI");
+    let begin = entries.iter().position(describes_type).unwrap_or(1) as i64 + 1;
+    let entries = entries.into_iter().zip(0..);
+    let functions = entries.filter(|(entry, _)| entry.as_function().is_some());
+    functions
+        .map(|(entry, index)| (POINTER_BYTES * (index - begin), entry))
+        .collect()
+}
+
+/// Of a call of a virtual method: how far behind the begin of its object's table the method stands, in bytes.
+fn table_entry(call: Value, through: Value) -> Option<i64> {
+    let loaded_from =
+        |value: Value| (value.opcode() == Some(LLVMOpcode::LLVMLoad)).then(|| value.operands()[0]);
+    let mut entry = loaded_from(through)?;
+    let mut offset_bytes = 0;
+    if entry.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
+        let &[table, index] = entry.operands().as_slice() else {
+            return None;
+        };
+        // SAFETY: an address computation has the type of its elements.
+        let element = Type(unsafe { LLVMGetGEPSourceElementType(entry.0) });
+        let element_bytes = match element.kind() {
+            LLVMTypeKind::LLVMPointerTypeKind => 8,
+            // SAFETY: an integer type.
+            LLVMTypeKind::LLVMIntegerTypeKind => {
+                i64::from(unsafe { LLVMGetIntTypeWidth(element.0) } / 8)
+            }
+            _ => return None,
+        };
+        offset_bytes = index.integer()?.checked_mul(element_bytes)?;
+        entry = table;
+    }
+    let object = loaded_from(entry)?;
+    // The result's place may stand in front of the object.
+    let is_receiver = call.arguments().iter().take(2).any(|each| *each == object);
+    is_receiver.then_some(offset_bytes)
+}
+
+/// The functions that this function itself chose a pointer from, if it can be no other one.
+fn chosen(pointer: Value) -> Option<Vec<Value>> {
+    let mut seen = BTreeSet::from([pointer]);
+    let mut open = vec![pointer];
+    let mut found = Vec::new();
+    while let Some(value) = open.pop() {
+        if seen.len() > MOST_CHOICES {
+            return None;
+        }
+        if value.as_function().is_some() {
+            found.push(value);
+            continue;
+        }
+        let choices = match value.opcode() {
+            Some(LLVMOpcode::LLVMPHI) => value.operands(),
+            Some(LLVMOpcode::LLVMSelect) => value.operands()[1..].to_vec(),
+            // What is called is not null.
+            None if value.is_null() => Vec::new(),
+            _ => return None,
+        };
+        open.extend(choices.into_iter().filter(|choice| seen.insert(*choice)));
+    }
+    found.sort_by_key(|function| function.name());
+    (!found.is_empty()).then_some(found)
+}
+
+/// A call through a pointer that another call can stand for.
+fn is_promotable(call: Value) -> bool {
+    let is_call = matches!(
+        call.opcode(),
+        Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke)
+    );
+    if !is_call || call.called_function().is_some() || call.inline_assembly().is_some() {
+        return false;
+    }
+    let through = call.operands().last().copied();
+    let is_alias = through.is_some_and(Value::is_alias);
+    // SAFETY: a live call; a tail call's kind is asked of calls only.
+    let is_plain = unsafe {
+        let must_be_tail = call.opcode() == Some(LLVMOpcode::LLVMCall)
+            && LLVMGetTailCallKind(call.0) == LLVMTailCallKind::LLVMTailCallKindMustTail;
+        let function_type = LLVMGetCalledFunctionType(call.0);
+        !must_be_tail
+            && LLVMGetNumOperandBundles(call.0) == 0
+            && LLVMIsFunctionVarArg(function_type) == 0
+    };
+    is_plain && !is_alias
+}
+
+/// Puts a function that tests the pointer for `targets` in the place of a call. Where the call `is_complete`, the last
+/// target is not tested for. What is called are kernels where a configuration is pushed for it.
+fn replace(
+    host: &Module<'_>,
+    (call, push): (Value, Option<Value>),
+    targets: &[Value],
+    is_complete: bool,
+    number: usize,
+) {
+    let Some(&through) = call.operands().last() else {
+        return;
+    };
+    let (result, parameters) = call.called_signature();
+    let pushed = push.map(Value::arguments).unwrap_or_default();
+    let types: Vec<Type> = [Type::pointer(host)]
+        .into_iter()
+        .chain(pushed.iter().map(|value| value.type_of()))
+        .chain(parameters)
+        .collect();
+    let name = format!("sirius.promoted.{number}");
+    let chooser = ir::declare(host, &name, Type::function(result, &types));
+    chooser.make_internal();
+    chooser.add_attribute(ir::AttributePosition::Function, "alwaysinline", 0);
+    let parameters = chooser.parameters();
+    let (configuration, arguments) = parameters[1..].split_at(pushed.len());
+    let body = Body {
+        host,
+        chooser,
+        call,
+        pointer: parameters[0],
+        configuration: push.map(|_| configuration),
+        arguments,
+        returns: result.kind() != LLVMTypeKind::LLVMVoidTypeKind,
+    };
+    let mut block = Block::append(chooser);
+    for (index, target) in targets.iter().enumerate() {
+        let direct = if is_complete && index + 1 == targets.len() {
+            block
+        } else {
+            let (direct, next) = (Block::append(chooser), Block::append(chooser));
+            let builder = Builder::at_end(chooser, block);
+            builder.branch_if_equal(body.pointer, *target, (direct, next));
+            block = next;
+            direct
+        };
+        body.end_with_call(direct, Some(*target));
+    }
+    if !is_complete {
+        body.end_with_call(block, None);
+    }
+    let mut given = vec![through];
+    given.extend(&pushed);
+    given.extend(call.arguments());
+    let builder = Builder::before(call);
+    let chosen = match call.invoke_destinations() {
+        Some(destinations) => builder.invoke(chooser, &given, destinations),
+        None => builder.call(chooser, &given),
+    };
+    drop(builder);
+    chosen.copy_place(call);
+    call.replace_all_uses(chosen);
+    call.erase();
+    if let Some(push) = push {
+        launches::remove_push(host, push);
+    }
+}
+
+/// A function that stands for a call.
+struct Body<'a, 'ctx> {
+    host: &'a Module<'ctx>,
+    chooser: Value,
+    /// The call that it stands for.
+    call: Value,
+    pointer: Value,
+    /// What is pushed before a kernel is called.
+    configuration: Option<&'a [Value]>,
+    arguments: &'a [Value],
+    returns: bool,
+}
+
+impl Body<'_, '_> {
+    /// Ends a block with a call of a target, or of what the pointer leads to.
+    fn end_with_call(&self, mut block: Block, target: Option<Value>) {
+        let mut behind = None;
+        if let (Some(configuration), Some(push)) =
+            (self.configuration, ir::function(self.host, launches::PUSH))
+        {
+            // As it is written where one kernel is launched.
+            let (launch, end) = (Block::append(self.chooser), Block::append(self.chooser));
+            let builder = Builder::at_end(self.chooser, block);
+            let error = builder.call(push, configuration);
+            let none = Type::integer(self.host, 32).zero();
+            builder.branch_if_equal(error, none, (launch, end));
+            Builder::at_end(self.chooser, end).ret(None);
+            (block, behind) = (launch, Some(end));
+        }
+        let builder = Builder::at_end(self.chooser, block);
+        let made = match target {
+            Some(target) => builder.call(target, self.arguments),
+            None => builder.call_pointer(self.call, self.pointer, self.arguments),
+        };
+        made.make_like(self.call);
+        match behind {
+            Some(end) => builder.branch(end),
+            None => builder.ret(self.returns.then_some(made)),
+        }
+    }
+}
+
+impl Value {
+    /// A null pointer.
+    fn is_null(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { LLVMIsNull(self.0) != 0 }
+    }
+
+    /// Another name of a global.
+    fn is_alias(self) -> bool {
+        // SAFETY: a live value.
+        unsafe { !LLVMIsAGlobalAlias(self.0).is_null() }
+    }
+
+    /// The types of the result and of the parameters that a call takes its function to have.
+    fn called_signature(self) -> (Type, Vec<Type>) {
+        // SAFETY: a live call; the buffer has the length that LLVM asks for.
+        unsafe {
+            let function_type = LLVMGetCalledFunctionType(self.0);
+            let count = LLVMCountParamTypes(function_type) as usize;
+            let mut parameters = vec![std::ptr::null_mut(); count];
+            LLVMGetParamTypes(function_type, parameters.as_mut_ptr());
+            (
+                Type(LLVMGetReturnType(function_type)),
+                parameters.into_iter().map(Type).collect(),
+            )
+        }
+    }
+
+    /// Whether a call may call this function directly: it has the type, the convention, and what else says how
+    /// arguments are passed.
+    fn fits(self, function: Self) -> bool {
+        // SAFETY: a live call and a live function of one context, in which equal types and attributes are one.
+        unsafe {
+            LLVMGetCalledFunctionType(self.0) == LLVMGlobalGetValueType(function.0)
+                && LLVMGetInstructionCallConv(self.0) == LLVMGetFunctionCallConv(function.0)
+                && (0..=LLVMGetNumArgOperands(self.0)).all(|place| {
+                    let kinds = PASSING.map(kind_of_attribute).into_iter();
+                    let is_copied =
+                        !LLVMGetCallSiteEnumAttribute(self.0, place, kind_of_attribute("byval"))
+                            .is_null();
+                    // Elsewhere an alignment is only something that one of them knows.
+                    let alignment = is_copied.then(|| kind_of_attribute("align"));
+                    kinds.chain(alignment).all(|kind| {
+                        LLVMGetCallSiteEnumAttribute(self.0, place, kind)
+                            == LLVMGetEnumAttributeAtIndex(function.0, place, kind)
+                    })
+                })
+        }
+    }
+
+    /// Gives a call the convention of another one of the same arguments, and the attributes of its parameters that say
+    /// how they are passed.
+    fn make_like(self, call: Self) {
+        // SAFETY: both are live calls of one context.
+        unsafe {
+            LLVMSetInstructionCallConv(self.0, LLVMGetInstructionCallConv(call.0));
+            for place in 0..=LLVMGetNumArgOperands(call.0) {
+                let kinds = PASSING.into_iter().chain(["align"]);
+                for kind in kinds.map(kind_of_attribute) {
+                    let attribute = LLVMGetCallSiteEnumAttribute(call.0, place, kind);
+                    if !attribute.is_null() {
+                        LLVMAddCallSiteAttribute(self.0, place, attribute);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Attributes of parameters and results that say how they are passed.
+const PASSING: [&str; 12] = [
+    "byval",
+    "byref",
+    "sret",
+    "inalloca",
+    "preallocated",
+    "inreg",
+    "nest",
+    "zeroext",
+    "signext",
+    "swiftself",
+    "swifterror",
+    "swiftasync",
+];
+
+fn kind_of_attribute(name: &str) -> u32 {
+    // SAFETY: LLVM looks the bytes up.
+    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
+}
+
+impl Builder {
+    /// Ends a block that is not left.
+    fn unreachable(&self) {
+        // SAFETY: the builder stands at the end of a live block.
+        unsafe { LLVMBuildUnreachable(self.raw()) };
+    }
+
+    /// A call through a pointer, of the type that another call has.
+    fn call_pointer(&self, like: Value, pointer: Value, arguments: &[Value]) -> Value {
+        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
+        // SAFETY: callers pass arguments that fit the type.
+        Value(unsafe {
+            LLVMBuildCall2(
+                self.raw(),
+                LLVMGetCalledFunctionType(like.0),
+                pointer.0,
+                arguments.as_mut_ptr(),
+                arguments.len() as u32,
+                c"".as_ptr(),
+            )
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! Launches that are not fused, and what makes their boundaries cheaper.
+
+pub(super) mod overlap;
+pub(super) mod grid_barriers;
+pub(super) mod last_block;
+pub(super) mod persistent;
+pub(super) mod rotation;
+pub(super) mod iterations;
