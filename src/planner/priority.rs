@@ -7,7 +7,7 @@
 //!
 //! The default order gives all operators one level. Simulated annealing begins there, and changes the level of one
 //! operator at a time: what takes longer is accepted with probability exp(−Δ/T), while T falls. The learned order is
-//! that of a [`policy`](super::policy): first each operator has the level that the policy finds likeliest, then levels are
+//! that of a [`policy`]: first each operator has the level that the policy finds likeliest, then levels are
 //! drawn from its probabilities, [`LEARNED_WALKS`] walks in all, the default order among them. The best walk is the plan.
 
 use super::contraction::closes_cycle;

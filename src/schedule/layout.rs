@@ -28,7 +28,7 @@
 //! block; horizontal for independent launches that share nothing, or that differ in shape (P3 of the
 //! paper), where it only fills the device better and saves the launch; and horizontal, too, for
 //! launches that load the same but could not do so at once, where they fill the device better so
-//! ([`super::filling`]).
+//! (`side_by_side::filling`).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Host loops that run inside kernels: wrong plans.
 
 use super::*;
-use sirius_rs::launch::{Course, Place, Root};
+use sirius_rs::launch::{Course, LoopDomain, Place, Root};
 use sirius_rs::schedule::{BatchedRegion, BatchedStatement, PersistentLoop, ThreadMap};
 
 /// `for (…) a = f(a)`, or `for (…) { b = f(a); a = g(b); }`, in a loop that is a block.
@@ -293,6 +293,54 @@ fn what_each_step_relies_on_is_asked_of_each() {
     assert!(!refusals(&steps.scene, &plan).is_empty());
     plan.groups[0].guards.push(holds(most));
     assert_passes(&steps.scene, &plan);
+}
+
+#[test]
+fn counters_stay_below_their_bounds() {
+    // `a[768 blockIdx.x + 256 n + threadIdx.x]` in iteration `n`: three iterations fill what belongs to a block, and a fourth
+    // comes to the next block's.
+    let mut steps = steps(&[scale]);
+    let number = KernelSymbol::Argument {
+        argument: 2,
+        offset_bytes: 0,
+        bits: 32,
+        signed: true,
+    };
+    let kernel = &mut steps.scene.kernels[0];
+    let row = Affine::variable(Variable::Parameter(kernel.parameters.len()));
+    kernel.parameters.push(Expression::Leaf(number));
+    let [block, thread] =
+        [Variable::Block(Axis::X), Variable::Thread(Axis::X)].map(Affine::variable);
+    let places = [block.scale(768), row.scale(256)].map(Option::unwrap);
+    let place = thread.add(&places[0]).unwrap().add(&places[1]).unwrap();
+    for access in &mut kernel.accesses {
+        access.subscript = place.scale(4);
+        access.domain = vec![Vec::new()];
+    }
+    let counter = steps.scene.unknown();
+    let mut plan = steps.plan(false);
+    persistent(&mut plan).varying.push((steps.launches[0], 2));
+    let (size, body) = (steps.size, steps.scene.block);
+    let mut counted = |passes| {
+        let iterations = &mut steps.scene.graph.iterations;
+        iterations.counters = vec![counter];
+        iterations.domains = vec![Some(LoopDomain {
+            test: body,
+            passes: Expression::Constant(passes),
+            exact: true,
+        })];
+        iterations.values = [(size, Expression::Leaf(counter))].into();
+        refusals(&steps.scene, &plan)
+    };
+    // The test is at the loop's end.
+    assert_eq!(counted(2), []);
+    let further = counted(3);
+    assert!(
+        matches!(further[..], [Refusal::CrossesBlocks { .. }, ..]),
+        "{further:?}"
+    );
+    steps.scene.graph.iterations.values.clear();
+    assert_refused!(steps.scene, plan, Refusal::CrossesBlocks { .. });
 }
 
 #[test]

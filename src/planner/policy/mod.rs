@@ -1,11 +1,11 @@
 //! The learned order of [`priority`](super::priority): a small graph network gives each operator one of
-//! [`LEVELS`](super::priority::LEVELS) levels.
+//! [`LEVELS`] levels.
 //!
 //! # Network
 //! Zhou et al. (Transferable Graph Optimizers for ML Compilers, §3) learn how operators are fused with neighbour
 //! aggregation, attention over all nodes, and a level of priority for each node. This network has the same parts, small enough to be a text in
 //! the repository ([`parameters`]). With relu(x) = max(x, 0), H the [`WIDTH`] of a node's state, X the
-//! [`features`] of nodes, one row each, and F those of edges:
+//! [`mod@features`] of nodes, one row each, and F those of edges:
 //!
 //! 1. h = relu(X·W + b).
 //! 2. [`LAYERS`] times: along each edge from u to v goes relu(h_u·M + f·E + c) to v, and with matrices of its own
@@ -37,7 +37,7 @@ pub const WIDTH: usize = 24;
 pub const LAYERS: usize = 3;
 /// Of the form of policy files.
 pub const VERSION: u32 = 1;
-/// Of what [`features`] says: another order, scale or meaning of a feature is another version.
+/// Of what [`mod@features`] says: another order, scale or meaning of a feature is another version.
 pub const FEATURES_VERSION: u32 = 1;
 
 /// One matrix of parameters; a row of them is a bias.

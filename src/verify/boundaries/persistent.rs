@@ -3,8 +3,8 @@
 //! Each thread of that kernel runs its own thread of one launch after the other, and the queue sees to it that two of them
 //! agree in all but the varying arguments, and in pointers that change places. So any two, the earlier and the later, are
 //! as members of one group that come one after the other: such a group is judged here, with copies of each member of which
-//! the varying arguments have values that nothing is known of. Since the two are any two, no more of them have to be looked
-//! at; where pointers change places, two for each place that they have.
+//! the varying arguments have values of which nothing is known but that they are of some iteration. Since the two are any
+//! two, no more of them have to be looked at; where pointers change places, two for each place that they have.
 //!
 //! Of a cooperative group all blocks wait between two launches, and then the copies are phases of one (`grid_barriers`).
 //!
@@ -17,8 +17,8 @@ use crate::dependence::{Guard, PointerRange};
 use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
-    Argument, BEHIND_POINTER, HostValue, Launch, LaunchGraph, LaunchId, Node, NodeId, NodeKind,
-    Place, Pointer, Root, ValueId,
+    Argument, BEHIND_POINTER, HostBlockId, HostValue, Launch, LaunchGraph, LaunchId, Node, NodeId,
+    NodeKind, Place, Pointer, Root, ValueId,
 };
 use crate::schedule::{BatchedRegion, FusionGroup, FusionPlan, PersistentLoop};
 use std::collections::BTreeMap;
@@ -325,20 +325,24 @@ impl Sequence {
             member.and_then(|member| member.launch.arguments.get(index))
         };
         let mut launches = Vec::new();
+        let mut known = Vec::new();
         for member in members {
             let mut launch = member.launch.clone();
             launch.id = copies[&launch.id];
+            let mut own_copies = BTreeMap::new();
             for (index, argument) in launch.arguments.iter_mut().enumerate() {
                 let own = (member.launch.id, index);
                 if persistent.varying.contains(&own) {
                     for value in values_of(argument) {
                         let fresh = ValueId(graph.values.len());
-                        if *others.entry(value).or_insert(fresh) == fresh {
+                        let copy = *others.entry(value).or_insert(fresh);
+                        if copy == fresh {
                             graph.values.push(HostValue {
                                 constant: None,
                                 ..graph.values[value.0].clone()
                             });
                         }
+                        own_copies.insert(value, copy);
                     }
                     *argument = renamed(argument, &others);
                 } else if let Some(places) = turns.get(&own) {
@@ -366,6 +370,8 @@ impl Sequence {
                 kind: NodeKind::Launch(launch.clone()),
                 ..graph.nodes[member.node.0].clone()
             });
+            let block = graph.nodes[member.node.0].block;
+            known.extend(in_some_iteration(graph, block, &own_copies));
             launches.push((node, launch));
         }
         self.launches.extend(launches);
@@ -373,7 +379,8 @@ impl Sequence {
             launches: &copies,
             values: &others,
         };
-        for guard in group.guards.iter().map(|guard| rename.guard(guard)) {
+        let guards = group.guards.iter().map(|guard| rename.guard(guard));
+        for guard in guards.chain(known) {
             if !self.group.guards.contains(&guard) {
                 self.group.guards.push(guard);
             }
@@ -427,6 +434,60 @@ impl Sequence {
         }
         device::refusals(&self.graph, &self.group, &sites, &moved, &mut known)
     }
+}
+
+/// What is known of copies of values, by value, that stand for one launch from a block: it is made in some iteration of the
+/// loops around it, whose counters begin at 0 and stay below their bounds.
+fn in_some_iteration(
+    graph: &mut LaunchGraph,
+    block: HostBlockId,
+    copies: &BTreeMap<ValueId, ValueId>,
+) -> Vec<Guard> {
+    let around = graph.loops_around(block);
+    let mut counters = BTreeMap::new();
+    for index in &around {
+        let Some(counter) = graph.iterations.counters.get(*index).copied() else {
+            return Vec::new();
+        };
+        counters.insert(counter, ValueId(graph.values.len()));
+        graph.values.push(graph.values[counter.0].clone());
+    }
+    let graph = &*graph;
+    let in_iteration = |expression: &Expression<ValueId>| {
+        expression.substitute(&mut |value| {
+            let known = graph.values.get(value.0)?;
+            match (counters.get(value), known.constant) {
+                (Some(counter), _) => Some(Expression::Leaf(*counter)),
+                (None, Some(constant)) => Some(Expression::Constant(constant)),
+                // What is computed once is the same for all launches that wait together.
+                (None, None) => known
+                    .varies_in
+                    .is_none()
+                    .then_some(Expression::Leaf(*value)),
+            }
+        })
+    };
+    let mut conditions = Vec::new();
+    for index in around {
+        let counter = Expression::Leaf(counters[&graph.iterations.counters[index]]);
+        let bound = graph.counter_bound(index, block);
+        if let Some(bound) = bound.and_then(|bound| in_iteration(&bound)) {
+            let last = bound.subtract(Expression::Constant(1));
+            conditions.push(Condition::LessEqual(counter.clone(), last));
+        }
+        conditions.push(Condition::LessEqual(Expression::Constant(0), counter));
+    }
+    for (value, copy) in copies {
+        let closed = graph.iterations.values.get(value);
+        if let Some(closed) = closed.and_then(in_iteration) {
+            conditions.push(Condition::Equal(Expression::Leaf(*copy), closed));
+        }
+    }
+    let holds = |condition| Guard::Holds {
+        class: "iteration".into(),
+        condition,
+    };
+    conditions.into_iter().map(holds).collect()
 }
 
 /// All values that an argument mentions.
