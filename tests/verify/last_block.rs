@@ -3,9 +3,18 @@
 use super::*;
 use sirius_rs::schedule::{BatchedRegion, BatchedStatement, Overlap, ThreadMap};
 
+/// `argument 1 [i] = argument 0 [i + 300]`, which is another block's.
+fn far(scene: &mut Scene, name: &str) -> KernelId {
+    let accesses = vec![
+        access(AccessKind::Read, 0, own_element(300)),
+        access(AccessKind::Write, 1, own_element(0)),
+    ];
+    scene.kernel(name, 2, accesses)
+}
+
 /// `b = f(a); c = g(b)` where `g` has one block, and its elements need some of other blocks.
 fn one_block_behind() -> Chain {
-    let mut chain = chain_of(|scene| scene.stencil("f"), |scene| scene.stencil("g"));
+    let mut chain = chain_of(|scene| scene.stencil("f"), |scene| far(scene, "g"));
     let one = chain.scene.constant(1);
     chain.scene.launch_mut(chain.launches[1]).grid[0] = one;
     chain
