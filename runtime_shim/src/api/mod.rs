@@ -11,7 +11,7 @@
 //!
 //! A function that comes here leaves [`unsupported`]. To the compiler it is an unknown call, over which
 //! nothing fuses, until it has rows in the compiler's `src/launch/calls/` and
-//! `src/program/runtime_effects.rs`.
+//! `src/program/host_code/runtime_effects.rs`.
 
 /// Defines C functions whose bodies return a `CudaResult`.
 macro_rules! cuda_functions {
