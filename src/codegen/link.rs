@@ -39,6 +39,19 @@ pub fn compile_host(
     object: &Path,
 ) -> Result<String, CodegenError> {
     prepare_host(module, build);
+    compile_prepared_host(module, (build, toolchain), folder, object)
+}
+
+/// [`compile_host`] of a module that is what clang is to compile.
+///
+/// # Errors
+/// As there.
+pub(super) fn compile_prepared_host(
+    module: &Module<'_>,
+    (build, toolchain): (&Build, &Toolchain),
+    folder: &Path,
+    object: &Path,
+) -> Result<String, CodegenError> {
     let bitcode = folder.join("host.bc");
     // LLVM ends the whole run where it cannot write.
     let bytes = module.write_bitcode_to_memory();

@@ -15,6 +15,7 @@ use super::points_to::{PointsTo, Targets, is_analysed};
 use libraries::Given;
 use petgraph::Graph;
 use petgraph::algo::tarjan_scc;
+use petgraph::graph::NodeIndex;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -95,7 +96,8 @@ impl HostMemory {
                 .iter()
                 .for_each(|callee| callers[*callee].push(caller));
         }
-        let order = callees_first(&callees);
+        // Functions that call each other stand together, and callees come first.
+        let components = tarjan_scc(&calls(&callees));
         let mut own = vec![Rc::default(); count];
         for index in (0..count).filter(|index| analysed[*index]) {
             // No callee has a summary yet, so that their writes are left out.
@@ -108,9 +110,9 @@ impl HostMemory {
             };
         }
         memory.summaries = own;
-        memory.spread_writes(host, &analysed, &callees);
-        let mut open = order;
-        open.reverse();
+        memory.spread_writes(host, &analysed, (&callees, &components));
+        let order = components.iter().flatten().map(|node| node.index());
+        let mut open: Vec<usize> = order.rev().collect();
         while let Some(index) = open.pop() {
             if !analysed[index] {
                 continue;
@@ -151,22 +153,17 @@ impl HostMemory {
     ///
     /// Functions that call each other write the same, so that what known calls add is found in one walk; then what is
     /// open to the outside is what an unknown call writes.
-    fn spread_writes(&mut self, host: &HostModule, analysed: &[bool], callees: &[Vec<usize>]) {
+    fn spread_writes(
+        &mut self,
+        host: &HostModule,
+        analysed: &[bool],
+        (callees, components): (&[Vec<usize>], &[Vec<NodeIndex>]),
+    ) {
         let from_outside = |index: usize| {
             let function = &host.functions[index];
             (!function.internal && function.name != "main") || function.address_taken
         };
-        let edges = callees.iter().enumerate();
-        let edges = edges.flat_map(|(caller, callees)| {
-            let edge = move |callee: &usize| (caller as u32, *callee as u32);
-            callees.iter().map(edge)
-        });
-        let mut calls: Graph<(), ()> = Graph::from_edges(edges);
-        while calls.node_count() < callees.len() {
-            calls.add_node(());
-        }
-        // Callees come first.
-        for component in tarjan_scc(&calls) {
+        for component in components {
             let functions = component.iter().map(|node| node.index());
             let functions: Vec<usize> = functions.filter(|index| analysed[*index]).collect();
             let mut writes: Rc<Writes> = Rc::default();
@@ -577,6 +574,18 @@ fn asynchronous_writes(host: &HostModule, points_to: &PointsTo, stubs: &[String]
 }
 
 /// All functions, each after those that it calls, as far as calls do not go round.
+/// Which function calls which, by number.
+fn calls(callees: &[Vec<usize>]) -> Graph<(), ()> {
+    let mut calls = Graph::new();
+    let functions: Vec<NodeIndex> = callees.iter().map(|_| calls.add_node(())).collect();
+    for (caller, callees) in callees.iter().enumerate() {
+        for callee in callees {
+            calls.add_edge(functions[caller], functions[*callee], ());
+        }
+    }
+    calls
+}
+
 /// What is in either set; one of them where it has all of the other.
 fn either(mut one: Rc<Writes>, other: &Rc<Writes>) -> Rc<Writes> {
     if Rc::ptr_eq(&one, other) || one.contains(other) {
@@ -587,27 +596,4 @@ fn either(mut one: Rc<Writes>, other: &Rc<Writes>) -> Rc<Writes> {
     }
     Rc::make_mut(&mut one).join(other);
     one
-}
-
-fn callees_first(callees: &[Vec<usize>]) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; callees.len()];
-    for root in 0..callees.len() {
-        let mut stack = vec![(root, 0)];
-        while let Some((function, next)) = stack.pop() {
-            if next == 0 && std::mem::replace(&mut seen[function], true) {
-                continue;
-            }
-            match callees[function].get(next) {
-                Some(callee) => {
-                    stack.push((function, next + 1));
-                    if !seen[*callee] {
-                        stack.push((*callee, 0));
-                    }
-                }
-                None => order.push(function),
-            }
-        }
-    }
-    order
 }

@@ -13,7 +13,7 @@ use super::super::CodegenError;
 use super::super::cpu::host_target_machine;
 use super::super::device::run_passes;
 use super::super::ir::{Linkage, Type, Value, copy_unchecked};
-use super::super::link::{compile_host, compile_host_bitcode, host_options, prepare_host};
+use super::super::link::{compile_host_bitcode, compile_prepared_host, host_options, prepare_host};
 use crate::cache::{Entry, put, tools_as_text};
 use crate::cli::{Build, Phase, Toolchain};
 use cut::{Cut, HEAD, cut};
@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// linked, and what clang said.
 ///
 /// # Errors
-/// As [`compile_host`].
+/// As [`compile_prepared_host`].
 pub(in crate::codegen) fn compile_host_in_parts(
     module: &Module<'_>,
     (build, toolchain): (&Build, &Toolchain),
@@ -41,7 +41,7 @@ pub(in crate::codegen) fn compile_host_in_parts(
     let may_be_cut = build.phase == Phase::Link && !keeps && !build.verbose && allow_parts(build);
     let Some(cut) = may_be_cut.then(|| cut(module)).flatten() else {
         let object = folder.join("host.o");
-        let said = compile_host(module, build, toolchain, folder, &object)?;
+        let said = compile_prepared_host(module, (build, toolchain), folder, &object)?;
         return Ok((vec![object], said));
     };
     let machine = host_target_machine(OptimizationLevel::None)?;
