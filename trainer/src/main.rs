@@ -5,8 +5,7 @@
 //!
 //! Invariant: the output is written as a whole, first beside its place; so is each checkpoint.
 
-// Of the planners, training needs some.
-#[allow(dead_code, unused_imports)]
+#[allow(dead_code, unused_imports, reason = "of the planners, training needs some")]
 #[path = "../../src/planner/mod.rs"]
 mod planner;
 
