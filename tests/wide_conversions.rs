@@ -51,7 +51,8 @@ fn wide_conversions_give_what_the_host_gives() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("numbers.c");
     std::fs::write(&source, NUMBERS).unwrap();
-    let functions = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codegen/fused_kernels/wide_conversions.ll");
+    let functions =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codegen/fused_kernels/wide_conversions.ll");
     let program = folder.path().join("numbers");
     let built = Command::new("clang++-22")
         .args(["-O1", "-w", "-x", "c"])

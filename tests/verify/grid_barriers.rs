@@ -19,25 +19,6 @@ fn with_barrier(chain: &Chain) -> FusionPlan {
     plan
 }
 
-/// `b = f(a); c = g(b); d = h(c)`, the first two a thread's own affair or not.
-fn three(second: fn(&mut Scene, &str) -> KernelId) -> (Scene, Vec<LaunchId>) {
-    let mut scene = Scene::new();
-    let buffers = ["a", "b", "c", "d"].map(|name| scene.buffer(name));
-    let size = scene.unknown();
-    let shape = scene.known_shape();
-    let kernels = [
-        scene.stencil("f"),
-        second(&mut scene, "g"),
-        scene.stencil("h"),
-    ];
-    let launches = kernels.into_iter().enumerate().map(|(at, kernel)| {
-        let [from, to] = [buffers[at], buffers[at + 1]].map(Pass::To);
-        scene.launch(kernel, shape, &[from, to, Pass::Integer(size)])
-    });
-    let launches = launches.collect();
-    (scene, launches)
-}
-
 fn plan_of_three(launches: &[LaunchId], grid_barriers: &[usize]) -> FusionPlan {
     let members: Vec<_> = launches.iter().map(|launch| (*launch, false)).collect();
     let guards = launches.iter().copied().map(valid);
@@ -55,7 +36,7 @@ fn passes_what_crosses_blocks_behind_a_barrier() {
 
 #[test]
 fn passes_phases_of_several_launches() {
-    let (scene, launches) = three(Scene::pointwise);
+    let (scene, launches) = three(Scene::pointwise, 0);
     // The second reads what its own thread wrote.
     assert_passes(&scene, &plan_of_three(&launches, &[2]));
     assert_passes(&scene, &plan_of_three(&launches, &[1, 2]));
@@ -72,7 +53,7 @@ fn a_barrier_is_missing() {
 
 #[test]
 fn one_barrier_of_two_is_missing() {
-    let (scene, launches) = three(Scene::stencil);
+    let (scene, launches) = three(Scene::stencil, 0);
     assert_passes(&scene, &plan_of_three(&launches, &[1, 2]));
     assert_refused!(
         scene,
@@ -88,7 +69,7 @@ fn one_barrier_of_two_is_missing() {
 
 #[test]
 fn a_barrier_stands_elsewhere() {
-    let (scene, launches) = three(Scene::pointwise);
+    let (scene, launches) = three(Scene::pointwise, 0);
     // In front of the second, where only the third needs one.
     assert_refused!(
         scene,
@@ -163,7 +144,7 @@ fn members_come_in_another_order() {
 
 #[test]
 fn segments_put_members_in_another_phase() {
-    let (scene, launches) = three(Scene::pointwise);
+    let (scene, launches) = three(Scene::pointwise, 0);
     let mut plan = plan_of_three(&launches, &[2]);
     plan.groups[0].segments = vec![vec![0], vec![2], vec![1]];
     assert_refused!(scene, plan, Refusal::GridBarrier { .. });
@@ -196,7 +177,7 @@ fn grids_of_phases_may_differ_and_those_of_one_may_not() {
     chain.scene.launch_mut(chain.launches[1]).grid[0] = grid;
     assert_passes(&chain.scene, &with_barrier(&chain));
 
-    let (mut scene, launches) = three(Scene::pointwise);
+    let (mut scene, launches) = three(Scene::pointwise, 0);
     let grid = scene.constant(20);
     scene.launch_mut(launches[1]).grid[0] = grid;
     assert_passes(&scene, &plan_of_three(&launches, &[1, 2]));

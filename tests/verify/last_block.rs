@@ -29,30 +29,6 @@ fn by_last_block(chain: &Chain) -> FusionPlan {
     plan
 }
 
-/// `b = f(a); c = g(b); d = h(c)`, of which as many as asked have one block.
-fn three(second: fn(&mut Scene, &str) -> KernelId, of_one_block: usize) -> (Scene, Vec<LaunchId>) {
-    let mut scene = Scene::new();
-    let buffers = ["a", "b", "c", "d"].map(|name| scene.buffer(name));
-    let size = scene.unknown();
-    let shape = scene.known_shape();
-    let one = scene.constant(1);
-    let kernels = [
-        scene.stencil("f"),
-        second(&mut scene, "g"),
-        scene.stencil("h"),
-    ];
-    let launches = kernels.into_iter().enumerate().map(|(at, kernel)| {
-        let [from, to] = [buffers[at], buffers[at + 1]].map(Pass::To);
-        let launch = scene.launch(kernel, shape, &[from, to, Pass::Integer(size)]);
-        if at + of_one_block >= 3 {
-            scene.launch_mut(launch).grid[0] = one;
-        }
-        launch
-    });
-    let launches = launches.collect();
-    (scene, launches)
-}
-
 fn plan_of_three(launches: &[LaunchId], last_block: usize, barriers: [bool; 2]) -> FusionPlan {
     let barriers = [false, barriers[0], barriers[1]];
     let members: Vec<_> = launches.iter().copied().zip(barriers).collect();

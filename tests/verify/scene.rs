@@ -424,6 +424,33 @@ pub fn anywhere(value: ValueId) -> Pointer {
     }
 }
 
+/// `b = f(a); c = g(b); d = h(c)`, of which as many as asked have one block.
+pub fn three(
+    second: fn(&mut Scene, &str) -> KernelId,
+    of_one_block: usize,
+) -> (Scene, Vec<LaunchId>) {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c", "d"].map(|name| scene.buffer(name));
+    let size = scene.unknown();
+    let shape = scene.known_shape();
+    let one = scene.constant(1);
+    let kernels = [
+        scene.stencil("f"),
+        second(&mut scene, "g"),
+        scene.stencil("h"),
+    ];
+    let launches = kernels.into_iter().enumerate().map(|(at, kernel)| {
+        let [from, to] = [buffers[at], buffers[at + 1]].map(Pass::To);
+        let launch = scene.launch(kernel, shape, &[from, to, Pass::Integer(size)]);
+        if at + of_one_block >= 3 {
+            scene.launch_mut(launch).grid[0] = one;
+        }
+        launch
+    });
+    let launches = launches.collect();
+    (scene, launches)
+}
+
 /// A plan of one group; a launch with `true` has a barrier before it.
 pub fn plan(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionPlan {
     FusionPlan {
