@@ -1,4 +1,4 @@
-//! What takes long to make, kept for those who need the same again: links of whole programs, and images of device code.
+//! What takes long to make, kept for those who need the same again: links of whole programs, images of device code, answers of isl.
 //!
 //! `SIRIUS_CACHE` names the folder, `off` switches this off; without it, it is `sirius-rs` in the user's
 //! folder of caches.
@@ -108,8 +108,8 @@ pub fn tools_as_text<'a>(tools: impl IntoIterator<Item = &'a Path>) -> Option<St
 }
 
 /// The sorts of entries that [`bound`] removes; other files in the folder are not its own.
-const SORTS: [&str; 8] = [
-    "link", "cubin", "image", "cpu", "headers", "host", "part", "ptx",
+const SORTS: [&str; 9] = [
+    "link", "cubin", "image", "cpu", "headers", "host", "part", "ptx", "answers",
 ];
 
 /// Removes the entries that were used longest ago until the others take no more than `most` bytes, and what runs

@@ -37,6 +37,8 @@ pub(crate) fn read_regular(path: &Path) -> io::Result<(File, Vec<u8>)> {
     let mut file = open_regular(path)?;
     let known = file.metadata()?;
     let mut bytes = Vec::new();
+    let length = usize::try_from(known.len()).map_err(io::Error::other)?;
+    bytes.try_reserve_exact(length).map_err(io::Error::other)?;
     // What grows meanwhile is not read to an end that never comes.
     (&mut file).take(known.len()).read_to_end(&mut bytes)?;
     Ok((file, bytes))

@@ -12,11 +12,13 @@ mod bounds;
 mod delinearisation;
 mod formula;
 mod linear;
+mod remembered;
 #[cfg(test)]
 mod tests;
 
 pub use formula::Formula;
 pub use linear::{Conjunction, Found, System};
+pub use remembered::{recall, told};
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -55,6 +57,11 @@ pub fn with_operation_budget<T>(operations: u64, work: impl FnOnce() -> T) -> T 
     let before = context.budget.replace(operations.max(1));
     let _restored = Restored { context, before };
     work()
+}
+
+/// The budget of the next isl call of this thread.
+fn operation_budget() -> u64 {
+    context().budget.get()
 }
 
 /// Sets a context's budget back at the end of its life.

@@ -19,8 +19,8 @@ mod problem_file;
 mod reference;
 
 use files::{
-    artifacts, keep, link_cache, outputs, preprocess, ptx_module, save, standard_input,
-    tensor_sources,
+    answers::Answers, artifacts, keep, link_cache, outputs, preprocess, ptx_module, save,
+    standard_input, tensor_sources,
 };
 use replanning::{crowded, measure, overlaps, planning, refused, resources, rotation, tuning};
 
@@ -363,6 +363,8 @@ fn compile(
         return device_code::compile_relocatable(input, (build, toolchain), output, outcome);
     }
     let mut attempt = Outcome::default();
+    let analyses = !asks_for_no_analysis(build);
+    let answers = analyses.then(|| Answers::recall(build)).flatten();
     let fused = fallback::caught(|| compile_fused(build, toolchain, output, &mut attempt));
     match fused {
         Err(error)
@@ -375,7 +377,12 @@ fn compile(
                 "sirius-rs: {error}\nsirius-rs: the program is built without fusion\n"
             ));
         }
-        result => result?,
+        result => {
+            result?;
+            if let Some(answers) = answers {
+                answers.keep();
+            }
+        }
     }
     outcome.warnings.push_str(&attempt.warnings);
     outcome.standard_output.push_str(&attempt.standard_output);

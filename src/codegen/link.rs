@@ -97,9 +97,16 @@ pub fn join_objects(
     objects: &[PathBuf],
     output: &Path,
 ) -> Result<(), CodegenError> {
-    let mut arguments: Vec<OsString> = vec!["-r".into(), "-nostdlib".into()];
+    let mut arguments: Vec<OsString> = vec!["-r".into()];
     arguments.extend(objects.iter().map(OsString::from));
     arguments.extend(["-o".into(), output.into()]);
+    // clang would start for nothing but to find it.
+    if let Ok(linker) = which::which("ld")
+        && run_tool(&linker, &arguments, build).is_ok()
+    {
+        return Ok(());
+    }
+    arguments.push("-nostdlib".into());
     run_tool(&toolchain.clang, &arguments, build)?;
     Ok(())
 }

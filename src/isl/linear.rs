@@ -8,12 +8,13 @@
 //! Invariant: the points of [`System::set`], with the dimensions behind the named ones forgotten, are
 //! those that isl would read from the same text, where [`System::definitions`] hold as well.
 
-use super::{IslError, Result, Set};
-use std::cell::RefCell;
+use super::remembered::{Matrices, Question, known_or};
+use super::{IslError, Result, Set, operation_budget};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What is found out of a conjunction without its points being listed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Found {
     /// No point satisfies it for any values of the parameters.
     Nothing,
@@ -109,22 +110,15 @@ impl System {
     /// # Errors
     /// Quota.
     pub fn find(&self, conjunctions: &[&Conjunction]) -> Result<Found> {
-        let matrices = self.matrices(conjunctions);
         let columns = self.parameters + self.dimensions;
-        let known = FOUND.with_borrow(|found| found.get(&(columns, matrices.clone())).cloned());
-        if let Some(known) = known {
-            return Ok(known);
-        }
-        let answer = Set::from_constraints([0, columns], &matrices)?.find()?;
-        if self.cells(conjunctions) <= MOST_CELLS_KEPT {
-            FOUND.with_borrow_mut(|found| {
-                if found.len() >= MOST_KEPT {
-                    found.clear();
-                }
-                found.insert((columns, matrices), answer.clone());
-            });
-        }
-        Ok(answer)
+        let question = Question {
+            budget: operation_budget(),
+            columns,
+            matrices: self.matrices(conjunctions),
+        };
+        known_or(question, |question| {
+            Set::from_constraints([0, columns], &question.matrices)?.find()
+        })
     }
 
     /// That a dimension, counted without the parameters, is no more than a value.
@@ -255,17 +249,6 @@ impl Linear {
         Some(Self { terms, constant })
     }
 }
-
-thread_local! {
-    /// What was found of matrices with so many columns: launches of a like form ask the same.
-    static FOUND: RefCell<HashMap<(usize, Matrices), Found>> = RefCell::default();
-}
-
-/// Rows of equalities, and of inequalities.
-type Matrices = [Vec<Vec<i64>>; 2];
-
-const MOST_KEPT: usize = 4096;
-const MOST_CELLS_KEPT: usize = 4096;
 
 /// What is left of a text.
 pub(super) struct Reader<'s, 't> {

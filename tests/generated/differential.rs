@@ -82,16 +82,18 @@ const GUARDS: [&str; 9] = [
 ];
 
 /// What else fused kernels have, by what their text or the report's says of it.
-const BESIDES: [&str; 3] = [WINDOWS, ROWS, TABLES];
+const BESIDES: [&str; 4] = [WINDOWS, ROWS, TABLES, LAST_BLOCKS];
 /// Shared memory of a known size for what threads of a block hand to each other.
 const WINDOWS: &str = "windows";
 /// Shared memory that launches bring along, for rows.
 const ROWS: &str = "rows of the run";
 /// Guards of pointers that stand in tables.
 const TABLES: &str = "pointers in tables";
+/// Launches of one block that the last block of others runs.
+const LAST_BLOCKS: &str = "last blocks";
 
 /// What the few units that always run must have; the rest is met in long runs.
-const WANTED: [&str; 12] = [
+const WANTED: [&str; 13] = [
     "identity",
     "clipped",
     "remapped",
@@ -104,6 +106,7 @@ const WANTED: [&str; 12] = [
     "configuration",
     WINDOWS,
     TABLES,
+    LAST_BLOCKS,
 ];
 
 static TOTALS: Mutex<Totals> = Mutex::new(Totals {
@@ -150,6 +153,7 @@ impl Totals {
             }
             let of_table = |guard: &serde_json::Value| guard.to_string().contains("the pointer at");
             self.besides[2] += usize::from(guards.iter().any(of_table));
+            self.besides[3] += usize::from(!fusion["last_block"].is_null());
         }
     }
 
@@ -222,6 +226,13 @@ const PLANNERS: [&str; 4] = [
     "--sirius-planner=priority",
 ];
 
+/// What is done where launches stay apart; a unit has one of them.
+const BOUNDARIES: [&str; 3] = [
+    "--sirius-boundaries=none",
+    "--sirius-boundaries=last-block",
+    "--sirius-boundaries=last-block,grid-barrier",
+];
+
 /// What the units of every third number go without, so that optimisations are met in combinations.
 fn switched_off(seed: u64, number: u64) -> BTreeSet<Optimisation> {
     if number % 3 != 1 {
@@ -274,12 +285,14 @@ impl Differential {
         }
         let layout = LAYOUTS[usize::try_from(unit.seed % layouts)?];
         let planner = PLANNERS[usize::try_from(unit.seed)? % PLANNERS.len()];
+        let boundaries = BOUNDARIES[usize::try_from(unit.seed)? % BOUNDARIES.len()];
         let report = self.folder.path().join("report.json");
         let options = [
             "--sirius-fusion=all",
             &optimisations,
             layout,
             planner,
+            boundaries,
             "--sirius-dump=codegen",
             &format!("--sirius-report={}", report.display()),
         ];

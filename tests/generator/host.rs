@@ -129,7 +129,8 @@ impl Case<'_> {
             | Manner::Tabled
             | Manner::Hosted
             | Manner::Held
-            | Manner::Parted => Some(Shape::Line),
+            | Manner::Parted
+            | Manner::Reduced => Some(Shape::Line),
         };
         let mut scene = Scene {
             shape,

@@ -14,6 +14,7 @@ mod hosted;
 mod kernels;
 mod mixed;
 mod parted;
+mod reduced;
 mod shapes;
 mod sized;
 mod tabled;
@@ -81,7 +82,7 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
     format!(
         "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <cuda_pipeline.h>\n\
          {}\n\
-         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}{}{}\n\
+         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}{}{}{}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
@@ -95,6 +96,7 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
         handed::KERNELS,
         tabled::KERNELS,
         parted::KERNELS,
+        reduced::KERNELS,
         held::CLASSES,
         hosted::CALLED
     )

@@ -37,6 +37,8 @@ pub enum Manner {
     Held,
     /// Parts of one allocation, of which some are only read.
     Parted,
+    /// One block adds what many have added.
+    Reduced,
 }
 
 /// Elements between the first ones of two rows.
@@ -49,8 +51,8 @@ impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
         use Manner::{
-            Any, Arranged, Batches, Chain, Handed, Held, Hosted, Mixed, Parted, Sharing, Sized,
-            Tabled,
+            Any, Arranged, Batches, Chain, Handed, Held, Hosted, Mixed, Parted, Reduced, Sharing,
+            Sized, Tabled,
         };
         match self.pool.is_empty() {
             true => Any,
@@ -59,7 +61,8 @@ impl Case<'_> {
                 Arranged, Arranged, Arranged, Mixed, Mixed, Mixed, Sized, Sized, Handed, Handed,
                 Handed, Handed, Handed, Handed, Handed, Handed, Handed, Tabled, Tabled, Tabled,
                 Tabled, Tabled, Tabled, Hosted, Hosted, Hosted, Hosted, Held, Held, Held, Parted,
-                Parted, Parted,
+                Parted, Parted, Reduced, Reduced, Reduced, Reduced, Reduced, Reduced, Reduced,
+                Reduced, Reduced,
             ]),
         }
     }
@@ -90,6 +93,7 @@ impl Case<'_> {
             Manner::Hosted => self.hosted(text, scene),
             Manner::Held => self.held(text, scene),
             Manner::Parted => self.parted(text, scene),
+            Manner::Reduced => self.reduced(text, scene),
         }
     }
 

@@ -16,12 +16,13 @@ use super::super::ir::{Linkage, Type, Value, copy_unchecked};
 use super::super::link::{compile_host_bitcode, compile_prepared_host, host_options, prepare_host};
 use crate::cache::{Entry, put, tools_as_text};
 use crate::cli::{Build, Phase, Toolchain};
-use cut::{Cut, HEAD, cut};
+use cut::{Cut, HEAD, Owners, cut};
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::num::NonZero;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,16 +45,7 @@ pub(in crate::codegen) fn compile_host_in_parts(
         let said = compile_prepared_host(module, (build, toolchain), folder, &object)?;
         return Ok((vec![object], said));
     };
-    let machine = host_target_machine(OptimizationLevel::None)?;
-    let parts: Result<Vec<Part>, _> = (HEAD..cut.parts)
-        .map(|number| {
-            let part = part_of(module, &cut, number, &machine)?;
-            let bitcode = part.write_bitcode_to_memory().as_slice().to_vec();
-            let object = folder.join(format!("host{number}.o"));
-            Ok::<_, CodegenError>(Part { bitcode, object })
-        })
-        .collect();
-    let parts = parts?;
+    let parts = cut_out(module, cut, folder)?;
     let said = compile_parts(&parts, (build, toolchain))?;
     Ok((parts.into_iter().map(|part| part.object).collect(), said))
 }
@@ -105,59 +97,96 @@ fn allow_parts(build: &Build) -> bool {
     !build.host_debug && build.host_arguments.iter().all(of_any_code)
 }
 
-/// The module without what other parts define.
-fn part_of<'ctx>(
-    module: &Module<'ctx>,
-    cut: &Cut,
-    number: usize,
-    machine: &TargetMachine,
-) -> Result<Module<'ctx>, CodegenError> {
-    let part = copy_unchecked(module);
-    part.set_name("host");
-    part.set_source_file_name("host");
-    // A copy has the same in the same order.
-    let pairs: Vec<(Value, Value)> = globals(module).into_iter().zip(globals(&part)).collect();
-    if number != HEAD {
-        Value::aliases(&part)
-            .into_iter()
-            .for_each(|alias| declare_alias(&part, alias));
-    }
+/// Makes the parts of a module. What several of them have in common is copied once: the module is halved, and each half
+/// again.
+fn cut_out(module: &Module<'_>, cut: Cut, folder: &Path) -> Result<Vec<Part>, CodegenError> {
+    let machine = host_target_machine(OptimizationLevel::None)?;
+    let (whole, owners) = copied(module, &cut.owners);
+    whole.set_name("host");
+    whole.set_source_file_name("host");
+    // These bodies serve optimisation, and stay for it.
     let mut available = BTreeSet::new();
-    for (original, own) in pairs {
-        if own.is_declaration() {
+    for own in globals(&whole) {
+        if own.linkage() == Linkage::LLVMAvailableExternallyLinkage {
+            own.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
+            available.insert(own.name());
+        }
+    }
+    let mut parts = Vec::new();
+    let mut waiting = vec![(whole, owners, HEAD..cut.parts)];
+    while let Some((piece, owners, numbers)) = waiting.pop() {
+        let middle = numbers.start + numbers.len() / 2;
+        if numbers.len() > 1 {
+            let (other, others) = copied(&piece, &owners);
+            let (low, high) = (numbers.start..middle, middle..numbers.end);
+            for (piece, owners, numbers) in [(other, others, high), (piece, owners, low)] {
+                let owners = leave_only(&piece, owners, &numbers, &machine)?;
+                waiting.push((piece, owners, numbers));
+            }
             continue;
         }
-        let is_elsewhere = cut
-            .owners
-            .get(&original)
-            .is_some_and(|owner| *owner != number);
-        match own.linkage() {
-            Linkage::LLVMAppendingLinkage if is_elsewhere => own.delete_global(),
-            // These bodies serve optimisation, and stay for it.
-            Linkage::LLVMAvailableExternallyLinkage => {
-                own.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
-                available.insert(own.name());
-            }
-            _ if is_elsewhere => {
-                own.leave_section_group();
-                own.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
-            }
-            _ => {}
+        give_names_of_a_part(&piece, &available);
+        let bitcode = piece.write_bitcode_to_memory().as_slice().to_vec();
+        let object = folder.join(format!("host{}.o", numbers.start));
+        parts.push(Part { bitcode, object });
+    }
+    Ok(parts)
+}
+
+/// A copy of a module, with the owners of what it defines.
+fn copied<'ctx>(module: &Module<'ctx>, owners: &Owners) -> (Module<'ctx>, Owners) {
+    let copy = copy_unchecked(module);
+    // A copy has the same in the same order.
+    let pairs = globals(module).into_iter().zip(globals(&copy));
+    let owners = pairs.filter_map(|(original, own)| Some((own, *owners.get(&original)?)));
+    let owners = owners.collect();
+    (copy, owners)
+}
+
+/// Removes from a module what other parts than these define. Returns the owners of the rest.
+fn leave_only(
+    piece: &Module<'_>,
+    owners: Owners,
+    numbers: &Range<usize>,
+    machine: &TargetMachine,
+) -> Result<Owners, CodegenError> {
+    if !numbers.contains(&HEAD) {
+        Value::aliases(piece)
+            .into_iter()
+            .for_each(|alias| declare_alias(piece, alias));
+    }
+    let mut left = Owners::new();
+    for own in globals(piece) {
+        let Some(owner) = owners.get(&own).filter(|_| !own.is_declaration()) else {
+            continue;
+        };
+        if numbers.contains(owner) {
+            left.insert(own, *owner);
+        } else if own.linkage() == Linkage::LLVMAppendingLinkage {
+            own.delete_global();
+        } else {
+            own.leave_section_group();
+            own.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
         }
     }
-    run_passes(&part, "elim-avail-extern,globaldce", machine)?;
-    let left = globals(&part);
-    for own in left.iter().filter(|own| !own.is_declaration()) {
+    run_passes(piece, "elim-avail-extern,globaldce", machine)?;
+    // What the pass removed is nobody's: its address may be another's tomorrow.
+    let there: HashSet<Value> = globals(piece).into_iter().collect();
+    left.retain(|own, _| there.contains(own));
+    Ok(left)
+}
+
+/// What numbers tell apart in the whole is numbered anew in a part, so that it does not change with the whole.
+fn give_names_of_a_part(part: &Module<'_>, available: &BTreeSet<String>) {
+    for own in globals(part).iter().filter(|own| !own.is_declaration()) {
         let name = own.name();
         if available.contains(&name) {
             own.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
         }
-        // What numbers tell apart in the whole is numbered anew here, so that a part does not change with the whole.
         if own.is_local() {
             own.set_name(cut::without_number(&name));
         }
     }
-    Ok(part)
 }
 
 /// Functions and variables of a module.

@@ -7,5 +7,6 @@ pub(super) mod preprocess;
 pub(super) mod outputs;
 pub(super) mod artifacts;
 pub(super) mod link_cache;
+pub(super) mod answers;
 pub(super) mod keep;
 pub(super) mod save;

@@ -14,9 +14,11 @@ pub(super) const HEAD: usize = 0;
 pub(super) struct Cut {
     /// How many parts there are, with the head.
     pub(super) parts: usize,
-    /// The part that defines a function or variable, for all that one part alone defines.
-    pub(super) owners: HashMap<Value, usize>,
+    pub(super) owners: Owners,
 }
+
+/// The part that defines a function or variable, for all that one part alone defines.
+pub(super) type Owners = HashMap<Value, usize>;
 
 /// No part but the last has fewer instructions: another run of clang would cost more.
 const FEWEST_INSTRUCTIONS: usize = 1500;
@@ -199,12 +201,7 @@ impl Found {
 }
 
 /// A variable that only the module sees belongs to the part whose functions alone use it, any other to the head.
-fn give_variables(
-    module: &Module<'_>,
-    parts: usize,
-    references: &References,
-    owners: &mut HashMap<Value, usize>,
-) {
+fn give_variables(module: &Module<'_>, parts: usize, references: &References, owners: &mut Owners) {
     let mut users: HashMap<Value, Vec<usize>> = HashMap::new();
     for number in HEAD + 1..parts {
         for reached in references.reached(owned_by(number, owners)) {
@@ -223,13 +220,13 @@ fn give_variables(
     }
 }
 
-fn owned_by(number: usize, owners: &HashMap<Value, usize>) -> impl Iterator<Item = Value> {
+fn owned_by(number: usize, owners: &Owners) -> impl Iterator<Item = Value> {
     let owned = owners.iter().filter(move |(_, owner)| **owner == number);
     owned.map(|(global, _)| *global)
 }
 
 /// Lets the linker find what one part has and another one uses.
-fn share(parts: usize, references: &References, owners: &HashMap<Value, usize>) {
+fn share(parts: usize, references: &References, owners: &Owners) {
     let mut shared = BTreeSet::new();
     for number in HEAD..parts {
         let reached = references.reached(owned_by(number, owners));
