@@ -322,6 +322,8 @@ pub enum TensorForm {
     Ir,
     /// How statements become kernels: a tree for each definition.
     Schedule,
+    /// What a caller passes, as JSON: sizes, tensors with their extents, and what has to hold of them.
+    Signature,
 }
 
 /// `--sirius-fusion=`.

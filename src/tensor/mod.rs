@@ -9,6 +9,7 @@
 //! | [`mapping`] | a function | [`mapping::Step`]s: kernels and loops of the host |
 //! | [`transform`] | steps | steps whose kernels are tiled, or compute rows by whole blocks |
 //! | [`emit`] | steps | CUDA C++: kernels, a launcher, a header |
+//! | [`signature`] | typed statements | JSON: what a caller passes |
 //!
 //! The language follows Vasilache et al., "Tensor Comprehensions" (2018), figure 14 and §3; `docs/tensor.md` says what is
 //! different. Nothing here sees LLVM, and what comes out is ordinary CUDA C++.
@@ -26,6 +27,7 @@ pub mod linear;
 pub mod mapping;
 pub mod program;
 pub mod ranges;
+pub mod signature;
 pub mod syntax;
 pub mod transform;
 pub mod types;

@@ -100,8 +100,8 @@ pub(in crate::cli) struct TuneOptions {
     after_help = COMPILER_OPTIONS
 )]
 pub(in crate::cli) struct TensorCommand {
-    /// What is written: kernels and launchers, the declarations that programs include, what is inferred, or
-    /// how it is scheduled
+    /// What is written: kernels and launchers, the declarations that programs include, what is inferred,
+    /// how it is scheduled, or what a caller passes
     #[arg(long, value_enum, value_name = "FORM", default_value = "cuda")]
     pub(in crate::cli) emit: TensorForm,
 }

@@ -78,6 +78,14 @@ pub(in crate::pipeline) fn text(build: &Build, emit: TensorForm) -> Result<Strin
                 let each = functions.iter().map(tensor::describe::describe);
                 text += &each.collect::<Vec<String>>().join("\n");
             }
+            TensorForm::Signature => {
+                let of = |written: &str| {
+                    let functions = tensor::check(written)?;
+                    let file = (input.path.as_path(), written);
+                    Ok(tensor::signature::signatures(&functions, file))
+                };
+                text += &checked(&input.path, of)?;
+            }
             TensorForm::Schedule => {
                 let functions = checked(&input.path, tensor::check)?;
                 let each = functions

@@ -170,7 +170,7 @@ fn header(file: &str, text: &str, functions: &[Function]) -> String {
 }
 
 /// Tensors of the interface: inputs, then outputs in the order of the returns.
-fn interface(function: &Function) -> impl Iterator<Item = usize> {
+pub(super) fn interface(function: &Function) -> impl Iterator<Item = usize> {
     let is_input = |number: &usize| {
         matches!(
             function.tensors[*number].role,
