@@ -1,0 +1,132 @@
+"""The compiler as a command, and what it made before.
+
+Invariant: a library in the cache is used only for the same text, options, device and compiler.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+
+class CompileError(Exception):
+    """The compiler refused a definition; the text is what it said."""
+
+
+def compiler():
+    """The compiler's path: what ``SIRIUS_RS`` names, the one of this package, or that on ``PATH``."""
+    named = os.environ.get("SIRIUS_RS")
+    found = named or shutil.which("sirius-rs")
+    if not found:
+        raise FileNotFoundError("there is no sirius-rs on PATH; SIRIUS_RS may name it")
+    return pathlib.Path(found)
+
+
+def folder():
+    """Where compiled definitions are kept: below ``SIRIUS_CACHE``, or the user's folder of caches."""
+    named = os.environ.get("SIRIUS_CACHE")
+    if named and named != "off":
+        return pathlib.Path(named) / "python"
+    caches = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(caches) / "sirius-rs" / "python"
+
+
+def run(arguments):
+    """Runs the compiler. What it says of an error becomes a :class:`CompileError`."""
+    done = subprocess.run([str(compiler()), *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise CompileError(done.stderr.strip() or f"sirius-rs ended with status {done.returncode}")
+    return done.stdout
+
+
+def form(text, emit, options=()):
+    """What ``sirius-rs tc --emit=`` says of definitions."""
+    with tempfile.TemporaryDirectory() as place:
+        source = pathlib.Path(place) / "definitions.tc"
+        source.write_text(text)
+        said = run(["tc", source, f"--emit={emit}", *options])
+        return said.replace(str(source), source.name)
+
+
+def signatures(text):
+    """By name, what a caller passes to each definition."""
+    described = json.loads(form(text, "signature"))
+    return {each["name"]: each for each in described["functions"]}
+
+
+def library(text, functions, device, options=()):
+    """The path of a shared library with a function ``sirius_NAME`` for each definition."""
+    known = compiler().stat()
+    made_from = [text, device, list(options), str(compiler()), known.st_size, known.st_mtime_ns]
+    name = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()[:40]
+    made = folder() / f"{name}.so"
+    if made.exists():
+        return made
+    made.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=made.parent) as place:
+        place = pathlib.Path(place)
+        (place / "definitions.tc").write_text(text)
+        (place / "exports.cu").write_text(_exports(functions))
+        output = place / "definitions.so"
+        run(
+            [f"--sirius-device={device}", "-shared", "-Xcompiler", "-fPIC", "-O3", "-cudart", "shared"]
+            + [*options, place / "definitions.tc", place / "exports.cu", "-o", output]
+        )
+        # It appears whole, since processes share the folder.
+        os.replace(output, made)
+    return made
+
+
+def report(text, functions, device, options=()):
+    """The compiler's report about the library, as it prints it for people."""
+    with tempfile.TemporaryDirectory() as place:
+        place = pathlib.Path(place)
+        (place / "definitions.tc").write_text(text)
+        (place / "exports.cu").write_text(_exports(functions))
+        return run(
+            ["analyze", f"--sirius-device={device}", *options]
+            + [place / "definitions.tc", place / "exports.cu"]
+        )
+
+
+CUDA_TYPES = {
+    "half": "__half",
+    "bfloat16": "__nv_bfloat16",
+    "int8": "signed char",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned",
+    "uint64": "unsigned long long",
+}
+
+
+def _exports(functions):
+    text = '#include "definitions.tc.h"\n'
+    for function in functions.values():
+        taken, passed = ["void *tc_stream"], ["static_cast<cudaStream_t>(tc_stream)"]
+        for size in function["sizes"]:
+            taken.append(f"int {size}")
+            passed.append(size)
+        for parameter in function["parameters"]:
+            cuda = CUDA_TYPES.get(parameter["scalar"], parameter["scalar"])
+            by_value = parameter["role"] == "value"
+            taken.append(f"{cuda} {parameter['name']}" if by_value else f"void *{parameter['name']}")
+            cast = parameter["name"] if by_value else f"static_cast<{cuda} *>({parameter['name']})"
+            passed.append(cast)
+        text += (
+            f'extern "C" int sirius_{function["name"]}({", ".join(taken)}, int tc_waits)\n{{\n'
+            f"    {function['name']}({', '.join(passed)});\n"
+            "    cudaError_t status = cudaGetLastError();\n"
+            "    if (status == cudaSuccess && tc_waits)\n"
+            "        status = cudaStreamSynchronize(static_cast<cudaStream_t>(tc_stream));\n"
+            "    return status;\n}\n"
+        )
+    text += 'extern "C" const char *tc_message(int status)\n{\n'
+    text += "    return cudaGetErrorString(static_cast<cudaError_t>(status));\n}\n"
+    return text
