@@ -34,12 +34,13 @@ def folder():
     return pathlib.Path(caches) / "sirius-rs" / "python"
 
 
-def run(arguments):
-    """Runs the compiler. What it says of an error becomes a :class:`CompileError`."""
+def run(arguments, place):
+    """Runs the compiler on files of a folder. What it says of an error becomes a :class:`CompileError`."""
     done = subprocess.run([str(compiler()), *map(str, arguments)], capture_output=True, text=True)
     if done.returncode != 0:
-        raise CompileError(done.stderr.strip() or f"sirius-rs ended with status {done.returncode}")
-    return done.stdout
+        said = done.stderr.replace(f"{place}/", "").strip()
+        raise CompileError(said or f"sirius-rs ended with status {done.returncode}")
+    return done.stdout.replace(f"{place}/", "")
 
 
 def form(text, emit, options=()):
@@ -47,8 +48,7 @@ def form(text, emit, options=()):
     with tempfile.TemporaryDirectory() as place:
         source = pathlib.Path(place) / "definitions.tc"
         source.write_text(text)
-        said = run(["tc", source, f"--emit={emit}", *options])
-        return said.replace(str(source), source.name)
+        return run(["tc", source, f"--emit={emit}", *options], place)
 
 
 def signatures(text):
@@ -73,7 +73,8 @@ def library(text, functions, device, options=()):
         output = place / "definitions.so"
         run(
             [f"--sirius-device={device}", "-shared", "-Xcompiler", "-fPIC", "-O3", "-cudart", "shared"]
-            + [*options, place / "definitions.tc", place / "exports.cu", "-o", output]
+            + [*options, place / "definitions.tc", place / "exports.cu", "-o", output],
+            place,
         )
         # It appears whole, since processes share the folder.
         os.replace(output, made)
@@ -88,7 +89,8 @@ def report(text, functions, device, options=()):
         (place / "exports.cu").write_text(_exports(functions))
         return run(
             ["analyze", f"--sirius-device={device}", *options]
-            + [place / "definitions.tc", place / "exports.cu"]
+            + [place / "definitions.tc", place / "exports.cu"],
+            place,
         )
 
 
@@ -97,7 +99,6 @@ CUDA_TYPES = {
     "bfloat16": "__nv_bfloat16",
     "int8": "signed char",
     "int16": "short",
-    "int32": "int",
     "int64": "long long",
     "uint8": "unsigned char",
     "uint16": "unsigned short",

@@ -4,6 +4,7 @@ Invariant: a function is called only with sizes for which the launcher launches,
 """
 
 import ctypes
+import os
 import struct
 
 from . import command
@@ -37,15 +38,16 @@ class Definitions:
         key = (device, options)
         if key not in self._libraries:
             made = command.library(self.text, self.signatures, device, self.options + options)
-            self._libraries[key] = ctypes.CDLL(str(made))
+            # Other libraries of the process may bring the runtime of GPUs under the same names.
+            self._libraries[key] = ctypes.CDLL(str(made), mode=os.RTLD_LOCAL | os.RTLD_DEEPBIND)
         return self._libraries[key]
 
 
 class Function:
-    """A definition that can be called: ``outputs = function(*inputs, **sizes_and_outputs)``.
+    """A definition that can be called: ``results = function(*inputs, **results)``.
 
-    Inputs stand in their order. Sizes that no input tells are passed by name; so may outputs be, to be written instead of new
-    tensors. ``stream`` is the address of a stream, for GPUs.
+    Inputs stand in their order. Tensors that are passed by the name of a result are written instead of new ones. ``stream`` is
+    the address of a stream, for GPUs.
     """
 
     def __init__(self, definitions, name):
@@ -106,18 +108,15 @@ class Call:
         for parameter in function.inputs:
             if parameter["role"] != "value":
                 self._view(parameter)
-        for size in signature["sizes"]:
-            if size in named:
-                self._bind(size, int(named.pop(size)), "the call")
-        missing = [size for size in signature["sizes"] if size not in self.sizes]
-        if missing:
-            raise TypeError(f"{function.name}: no input tells {', '.join(missing)}; pass it by name")
+        for parameter in function.inputs:
+            if parameter["role"] == "value":
+                self.values[parameter["name"]] = _checked(parameter, self.values[parameter["name"]])
         self._check()
         outputs = [each for each in signature["parameters"] if each["role"] == "output"]
         for parameter in outputs:
             self._output(parameter, named)
         if named:
-            raise TypeError(f"{function.name} has no size or output {', '.join(named)}")
+            raise TypeError(f"{function.name} has no result {', '.join(named)}")
         self._keep_apart()
         self.device = self._device()
 
@@ -238,10 +237,15 @@ class Call:
         return found
 
 
-def _value(parameter, given):
+def _checked(parameter, given):
     scalar = parameter["scalar"]
     if scalar.startswith(("int", "uint")) and SCALARS[scalar][2](int(given)).value != given:
         raise ValueError(f"{parameter['name']} is {given}, which is no {scalar}")
+    return given
+
+
+def _value(parameter, given):
+    scalar = parameter["scalar"]
     if scalar == "half":
         return ctypes.c_uint16(struct.unpack("<H", struct.pack("<e", given))[0])
     if scalar == "bfloat16":

@@ -14,7 +14,7 @@ SCALARS = {
     "bool": (6, 8, ctypes.c_bool),
     "int8": (0, 8, ctypes.c_int8),
     "int16": (0, 16, ctypes.c_int16),
-    "int32": (0, 32, ctypes.c_int32),
+    "int": (0, 32, ctypes.c_int32),
     "int64": (0, 64, ctypes.c_int64),
     "uint8": (1, 8, ctypes.c_uint8),
     "uint16": (1, 16, ctypes.c_uint16),

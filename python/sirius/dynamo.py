@@ -15,7 +15,7 @@ from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
 from .definition import define
-from .translation import Translation, is_translated
+from .translation import COPIES, VIEWS, Translation, is_translated
 
 aten = torch.ops.aten
 
@@ -58,7 +58,7 @@ def _compile(module, _inputs):
 
 
 def _computes(node):
-    return node.op == "call_function" and node.target not in (aten.permute.default, aten.expand.default, aten.unsqueeze.default)
+    return node.target not in VIEWS | COPIES | {aten.full.default, aten.full_like.default}
 
 
 class _Support(OperatorSupportBase):
@@ -87,14 +87,40 @@ class _Compiled(torch.nn.Module):
         return found[0] if self.is_single else found
 
 
+def _layer_norm(values, extents, weight, bias, epsilon):
+    dimensions = list(range(values.dim() - len(extents), values.dim()))
+    variance, mean = torch.var_mean(values, dimensions, correction=0, keepdim=True)
+    scale = torch.rsqrt(variance + epsilon)
+    result = (values - mean) * scale
+    result = result if weight is None else result * weight
+    return (result if bias is None else result + bias), mean, scale
+
+
+def _group_norm(values, weight, bias, rows, channels, elements, groups, epsilon):
+    grouped = values.reshape(rows, groups, channels // groups * elements)
+    variance, mean = torch.var_mean(grouped, [2], correction=0, keepdim=True)
+    scale = torch.rsqrt(variance + epsilon)
+    result = ((grouped - mean) * scale).reshape(values.shape)
+    each = [1, channels] + [1] * (values.dim() - 2)
+    result = result if weight is None else result * weight.reshape(each)
+    result = result if bias is None else result + bias.reshape(each)
+    return result, mean.reshape(rows, groups), scale.reshape(rows, groups)
+
+
+def _batch_norm(values, weight, bias, mean, variance, _momentum, epsilon):
+    each = [1, -1] + [1] * (values.dim() - 2)
+    result = (values - mean.reshape(each)) * torch.rsqrt(variance + epsilon).reshape(each)
+    result = result if weight is None else result * weight.reshape(each)
+    result = result if bias is None else result + bias.reshape(each)
+    return result, values.new_empty(0), values.new_empty(0)
+
+
 _MORE = [
     aten._softmax,
     aten._softmax_backward_data,
     aten._log_softmax,
     aten._log_softmax_backward_data,
-    aten.native_layer_norm,
     aten.native_layer_norm_backward,
-    aten.native_group_norm,
     aten.gelu,
     aten.gelu_backward,
     aten.silu,
@@ -107,7 +133,6 @@ _MORE = [
     aten.threshold_backward,
     aten.addcmul,
     aten.addcdiv,
-    aten.var_mean,
     aten.std,
 ]
 
@@ -115,6 +140,11 @@ _MORE = [
 def _table():
     table = dict(core_aten_decompositions())
     table.update(get_decompositions(_MORE))
+    # What PyTorch makes of these goes below the operators that are known here.
+    table.pop(aten.var_mean.correction, None)
+    table[aten.native_layer_norm.default] = _layer_norm
+    table[aten.native_group_norm.default] = _group_norm
+    table[aten._native_batch_norm_legit_no_training.default] = _batch_norm
     return table
 
 

@@ -15,7 +15,7 @@ SCALARS = {
     torch.bool: "bool",
     torch.int8: "int8",
     torch.int16: "int16",
-    torch.int32: "int32",
+    torch.int32: "int",
     torch.int64: "int64",
     torch.uint8: "uint8",
     torch.float16: "half",
@@ -87,6 +87,9 @@ VIEWS = {
 
 COPIES = {aten.clone.default, aten.alias.default, aten.detach.default, aten._to_copy.default}
 
+# Smaller integers C++ widens where PyTorch does not.
+WHOLE = {torch.int32, torch.int64}
+
 # Products of at most so many multiplications are taken.
 SMALL_PRODUCT = 1 << 18
 
@@ -102,15 +105,11 @@ def is_translated(node):
         return False
     target, kind = node.target, _kinds(node)
     if target in UNARY:
-        floating = _tensor(node.args[0]).dtype.is_floating_point
-        return floating or (target not in FLOATING and target is not aten.relu.default)
+        if target is aten.logical_not.default:
+            return kind[1] == torch.bool
+        return kind[1].is_floating_point or target not in FLOATING and kind[1] in WHOLE
     if getattr(target, "overloadpacket", None) in BINARY:
-        # Quotients of integers, and sums of truth values, have rules of their own.
-        plain = target._overloadname in ("Tensor", "Scalar", "default") and torch.bool not in kind[1:]
-        is_quotient = target.overloadpacket is aten.div
-        return plain and (not is_quotient or all(each.is_floating_point for each in kind)) and _is_numeric(node)
-    if target in (aten.maximum.default, aten.minimum.default):
-        return False
+        return target._overloadname in ("Tensor", "Scalar", "default") and _joins(node)
     if target is aten.pow.Tensor_Scalar:
         return kind[0].is_floating_point and node.args[1] in (2, 3, 0.5, -0.5, -1, 1)
     if target is aten.where.self:
@@ -118,7 +117,6 @@ def is_translated(node):
     if target in REDUCTIONS:
         return kind[0] in (torch.float32, torch.float64) and not node.kwargs and _tensor(node.args[0]).numel() > 0
     if target in (aten.amax.default, aten.amin.default):
-        # The compiler's largest of what is no number is another one than PyTorch's, unless the sum shows it, too.
         return kind[0] in (torch.float32, torch.float64) and _tensor(node.args[0]).numel() > 0
     if target is aten.var_mean.correction:
         return _tensor(node.args[0]).dtype in (torch.float32, torch.float64)
@@ -131,8 +129,15 @@ def is_translated(node):
     if target in (aten.mm.default, aten.bmm.default):
         a, b = (_tensor(each).shape for each in node.args)
         return kind[0] in (torch.float32, torch.float64) and math.prod(a) * b[-1] <= SMALL_PRODUCT
-    if target in (aten.full.default, aten.scalar_tensor.default):
-        return False
+    if target is aten.clamp.default:
+        ends = node.args[1:]
+        plain = all(each is None or isinstance(each, (int, float)) and not math.isnan(each) for each in ends)
+        return plain and kind[0].is_floating_point and kind[0] == kind[1]
+    if target is aten.any.dim:
+        return kind[1] == torch.bool
+    if target in (aten.full.default, aten.full_like.default):
+        number = node.args[1]
+        return isinstance(number, (int, float)) and not math.isnan(number) and kind[0].is_floating_point
     return False
 
 
@@ -144,7 +149,7 @@ def _is_plain(node):
 
 
 def _has_numbers(value):
-    fixed = all(isinstance(extent, int) for extent in value.shape)
+    fixed = all(isinstance(extent, int) and extent > 0 for extent in value.shape)
     return fixed and value.dtype in SCALARS and value.layout is torch.strided
 
 
@@ -159,11 +164,21 @@ def _kinds(node):
     return [first.dtype, *(_tensor(each).dtype for each in node.all_input_nodes if isinstance(_tensor(each), torch.Tensor))]
 
 
-def _is_numeric(node):
-    numbers = [each for each in node.args if not isinstance(each, torch.fx.Node)]
-    alpha = node.kwargs.get("alpha", 1)
-    whole = all(isinstance(each, (int, float)) and math.isfinite(each) for each in [*numbers, alpha])
-    return whole and set(node.kwargs) <= {"alpha"}
+def _joins(node):
+    """Whether C++ joins the operands as PyTorch does: all of one type, numbers among them."""
+    packet, (result, *operands) = node.target.overloadpacket, _kinds(node)
+    numbers = [each for each in [*node.args, node.kwargs.get("alpha", 1)] if not isinstance(each, torch.fx.Node)]
+    if not operands or set(operands) != {operands[0]} or not set(node.kwargs) <= {"alpha"}:
+        return False
+    kind = operands[0]
+    if packet in (aten.logical_and, aten.logical_or):
+        return kind == torch.bool
+    if not all(isinstance(each, (int, float)) and not math.isnan(each) for each in numbers):
+        return False
+    if not kind.is_floating_point:
+        # Quotients of integers are PyTorch's own.
+        return kind in WHOLE and packet is not aten.div and all(type(each) is int for each in numbers)
+    return result == (torch.bool if packet in COMPARISONS else kind)
 
 
 def _converts(node):
@@ -201,23 +216,48 @@ def _moved(node):
         return lambda at: [
             f"{each} + {start}" if number == dimension and start else each for number, each in enumerate(at)
         ]
-    # Dimensions of one element come or go.
-    if [each for each in before if each != 1] != [each for each in after if each != 1]:
-        return None
-    kept = [number for number, each in enumerate(after) if each != 1]
+    return lambda at: _viewed(before, after, at)
 
-    def moved(at):
-        rest = iter([at[each] for each in kept])
-        return ["0" if each == 1 else next(rest) for each in before]
 
-    return moved
+def _viewed(before, after, at):
+    """Subscripts of what is seen with other extents: runs of dimensions with as many elements go together."""
+    subscripts, behind = [], list(zip(after, at))
+    ahead = list(before)
+    while ahead:
+        sources, results = [ahead.pop(0)], []
+        count = 1
+        while count != _count(sources):
+            if count < _count(sources):
+                results.append(behind.pop(0))
+                count *= results[-1][0]
+            else:
+                sources.append(ahead.pop(0))
+        # Rows of elements in both: the number of an element in the run, and its subscripts in the source.
+        place, stride = [], 1
+        for extent, subscript in reversed(results):
+            if extent != 1 and subscript != "0":
+                place.append(f"({subscript})" if stride == 1 else f"{stride} * ({subscript})")
+            stride *= extent
+        number = " + ".join(reversed(place)) or "0"
+        stride = _count(sources)
+        for position, extent in enumerate(sources):
+            stride //= extent
+            outer = f"({number}) / {stride}" if stride != 1 else number
+            inner = f"({outer}) % {extent}" if position and any(each != 1 for each in sources[:position]) else outer
+            subscripts.append("0" if extent == 1 or number == "0" else inner)
+    return subscripts
+
+
+def _count(extents):
+    """How many elements there are."""
+    return math.prod(extents)
 
 
 class Value:
-    """A node: its shape, its type, and how its element at subscripts is written."""
+    """A node: its shape, its type, how its element at subscripts is written, and whether that is an access to a tensor."""
 
-    def __init__(self, shape, scalar, at):
-        self.shape, self.scalar, self.at = list(shape), scalar, at
+    def __init__(self, shape, scalar, at, is_stored=False):
+        self.shape, self.scalar, self.at, self.is_stored = list(shape), scalar, at, is_stored
 
 
 class Translation:
@@ -228,6 +268,11 @@ class Translation:
 
     def __init__(self, graph):
         self._values, self._statements, self._count = {}, [], 0
+        returned = next(node for node in graph.nodes if node.op == "output").args[0]
+        self.is_single = isinstance(returned, torch.fx.Node)
+        returned = [returned] if self.is_single else list(returned)
+        self._names = {each: f"O{number}" for number, each in reversed(list(enumerate(returned)))}
+        self._defined = set()
         declared, self.used, number = [], [], 0
         for node in graph.nodes:
             if node.op == "placeholder":
@@ -240,16 +285,12 @@ class Translation:
                 number += 1
             elif node.op == "call_function":
                 self._values[node] = self._value(node)
-            else:
-                returned = node.args[0]
-        self.is_single = isinstance(returned, torch.fx.Node)
         self.results, outputs = [], []
-        for each in [returned] if self.is_single else returned:
-            tensor = _tensor(each)
-            name = f"O{len(self.results)}"
-            self._define(name, self._values[each])
-            shape = f"({', '.join(map(str, tensor.shape))})"
-            outputs.append(f"{SCALARS[tensor.dtype]}{shape} {name}")
+        for number, each in enumerate(returned):
+            tensor, name = _tensor(each), f"O{number}"
+            if name not in self._defined:
+                self._define(name, self._values[each])
+            outputs.append(f"{SCALARS[tensor.dtype]}({', '.join(map(str, tensor.shape))}) {name}")
             self.results.append((name, tuple(tensor.shape), tensor.dtype))
         body = "".join(f"  {each}\n" for each in self._statements)
         self.text = f"def f({', '.join(declared)}) -> ({', '.join(outputs)}) {{\n{body}}}\n"
@@ -259,7 +300,7 @@ class Translation:
         def at(subscripts):
             return f"{name}({', '.join(subscripts)})" if subscripts else name
 
-        return Value(shape, scalar, at)
+        return Value(shape, scalar, at, True)
 
     def _define(self, name, value, reduced=(), sign="="):
         """A statement: the tensor, and what it is reduced over."""
@@ -286,7 +327,12 @@ class Translation:
         found = self._computed(node)
         if isinstance(found, tuple) or node.target in VIEWS:
             return found
-        return self._own(found) if len(node.users) > 1 else found
+        if node in self._names:
+            name = self._names[node]
+            self._defined.add(name)
+            self._define(name, found)
+            return self._stored(name, found.shape, found.scalar)
+        return self._own(found) if len(node.users) > 1 and not found.is_stored else found
 
     def _operand(self, given, shape):
         """An operand, by subscripts of the result."""
@@ -303,7 +349,12 @@ class Translation:
 
     def _elementwise(self, node, text, operands=None):
         shape, scalar = _tensor(node).shape, SCALARS[_tensor(node).dtype]
-        given = [self._operand(each, shape) for each in (node.args if operands is None else operands)]
+        operands = node.args if operands is None else operands
+        for number, each in enumerate(operands):
+            # What is written twice would grow with each operator.
+            if isinstance(each, torch.fx.Node) and text.count(f"{{{number}}}") > 1 and not self._values[each].is_stored:
+                self._values[each] = self._own(self._values[each])
+        given = [self._operand(each, shape) for each in operands]
         return Value(shape, scalar, lambda at: text.format(*(each(at) for each in given)))
 
     def _computed(self, node):
@@ -328,7 +379,26 @@ class Translation:
             return self._elementwise(node, "{0}" if same else text if scalar == "bool" else wide, arguments[:1])
         if target in VIEWS:
             source, moved = self._values[arguments[0]], _moved(node)
-            return Value(_tensor(node).shape, source.scalar, lambda at: source.at(moved(at)))
+            return Value(_tensor(node).shape, source.scalar, lambda at: source.at(moved(at)), source.is_stored)
+        if target in (aten.full.default, aten.full_like.default):
+            return Value(_tensor(node).shape, SCALARS[_tensor(node).dtype], lambda at: _number(arguments[1]))
+        if target is aten.clamp.default:
+            low, high = (*arguments[1:], None, None)[:2]
+            # What is no number stays so.
+            text = "{0}" if low is None else f"({{0}} < {_number(low)} ? {_number(low)} : {{0}})"
+            found = self._elementwise(node, text, arguments[:1])
+            if high is None:
+                return found
+            found = self._own(found)
+            text = f"({{0}} > {_number(high)} ? {_number(high)} : {{0}})"
+            return Value(found.shape, found.scalar, lambda at: text.format(found.at(at)))
+        if target is aten.any.dim:
+            source = self._values[arguments[0]]
+            ones = Value(source.shape, "int", lambda at: f"({source.at(at)} ? 1 : 0)")
+            count = self._own(ones, self._dimensions(node), "+=!")
+            found = Value(count.shape, "bool", lambda at: f"({count.at(at)} != 0)")
+            keeps = len(arguments) > 2 and arguments[2]
+            return _with_ones(found, _tensor(node).shape, self._dimensions(node), keeps)
         if target in REDUCTIONS or target in (aten.amax.default, aten.amin.default):
             return self._reduced(node)
         if target is aten.var_mean.correction:
@@ -349,7 +419,18 @@ class Translation:
         source = self._values[node.args[0]]
         dimensions = self._dimensions(node)
         signs = {aten.amax.default: "max=!", aten.amin.default: "min=!"}
+        if node.target in signs and not source.is_stored:
+            source = self._own(source)
         found = self._own(source, dimensions, signs.get(node.target, "+=!"))
+        if node.target in signs:
+            # The largest with what is no number is no number.
+            def strange(at):
+                return f"({source.at(at)} == {source.at(at)} ? 0.0 : 1.0)"
+
+            largest, count = found, self._own(Value(source.shape, source.scalar, strange), dimensions, "+=!")
+            found = self._own(
+                Value(found.shape, found.scalar, lambda at: f"({count.at(at)} > 0.0 ? 0.0 / 0.0 : {largest.at(at)})")
+            )
         if node.target is aten.mean.dim:
             found = _scaled(found, math.prod(source.shape[each] for each in dimensions))
         return _with_ones(found, _tensor(node).shape, dimensions, len(node.args) > 2 and node.args[2])
@@ -400,5 +481,7 @@ def _with_ones(value, shape, dimensions, keeps):
 def _number(given):
     if isinstance(given, bool):
         return "1" if given else "0"
-    text = repr(float(given)) if isinstance(given, float) else str(given)
+    if isinstance(given, float) and math.isinf(given):
+        return "log(0.0)" if given < 0 else "(-log(0.0))"
+    text = repr(given)
     return f"({text})" if text.startswith("-") else text

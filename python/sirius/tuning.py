@@ -5,6 +5,7 @@ their canonical text is the key, with the device and the sizes. Invariant: optio
 they compute beyond the order in which a reduction joins its terms.
 """
 
+import functools
 import json
 import os
 import re
@@ -20,6 +21,7 @@ _WORDS = set(
 )
 
 
+@functools.lru_cache(maxsize=256)
 def canonical(text):
     """A text without comments, in which names are numbered as they are met."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*|#[^\n]*", " ", text, flags=re.DOTALL)
@@ -74,7 +76,7 @@ class Tuned:
 
     @staticmethod
     def _key(text, name, device, sizes):
-        function = list(compiler_names(text)).index(name)
+        function = _names(text).index(name)
         return json.dumps([canonical(text), function, device, list(sizes.values())])
 
     def _known(self):
@@ -96,7 +98,8 @@ class Tuned:
         os.replace(name, self._place)
 
 
-def compiler_names(text):
+@functools.lru_cache(maxsize=256)
+def _names(text):
     """The names of definitions, in their order."""
     return re.findall(r"\bdef\s+(\w+)", re.sub(r"/\*.*?\*/|//[^\n]*|#[^\n]*", " ", text, flags=re.DOTALL))
 
