@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 
 
@@ -19,7 +20,8 @@ class CompileError(Exception):
 def compiler():
     """The compiler's path: what ``SIRIUS_RS`` names, the one of this package, or that on ``PATH``."""
     named = os.environ.get("SIRIUS_RS")
-    found = named or shutil.which("sirius-rs")
+    installed = pathlib.Path(sysconfig.get_path("scripts")) / "sirius-rs"
+    found = named or (installed if installed.exists() else shutil.which("sirius-rs"))
     if not found:
         raise FileNotFoundError("there is no sirius-rs on PATH; SIRIUS_RS may name it")
     return pathlib.Path(found)

@@ -7,6 +7,9 @@ compiler makes kernels of; the rest stays PyTorch's.
 Invariant: an operator is taken only where :class:`Translation` says exactly what it computes, with fixed shapes.
 """
 
+import os
+import warnings
+
 import torch
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._dynamo import register_backend
@@ -14,6 +17,7 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import OperatorSupportBase
 
+from .command import CompileError
 from .definition import define
 from .translation import COPIES, VIEWS, Translation, is_translated
 
@@ -43,7 +47,14 @@ def _compile(module, _inputs):
         if not name.startswith("fused_") or not isinstance(part, torch.fx.GraphModule):
             continue
         translation = Translation(part.graph)
-        function = getattr(define(translation.text), "f")
+        try:
+            function = define(translation.text).f
+        except CompileError as error:
+            # PyTorch computes the same.
+            if os.environ.get("SIRIUS_STRICT"):
+                raise
+            warnings.warn(f"a part of the model stays PyTorch's: {error}", stacklevel=2)
+            continue
         made.append(function)
         setattr(fused, name, _Compiled(function, translation))
     fused.recompile()

@@ -100,7 +100,8 @@ def is_translated(node):
         return False
     if node.target is operator.getitem:
         source = node.args[0]
-        return isinstance(source, torch.fx.Node) and source.target is aten.var_mean.correction and is_translated(source)
+        several = (aten.var_mean.correction, aten.split_with_sizes.default)
+        return isinstance(source, torch.fx.Node) and source.target in several and is_translated(source)
     if not all(_is_plain(each) for each in [node, *node.all_input_nodes]):
         return False
     target, kind = node.target, _kinds(node)
@@ -122,6 +123,11 @@ def is_translated(node):
         return _tensor(node.args[0]).dtype in (torch.float32, torch.float64)
     if target in VIEWS:
         return _moved(node) is not None
+    if target is aten.split_with_sizes.default:
+        return True
+    if target is aten.cat.default:
+        # An empty tensor of one dimension joins any others.
+        return len({_tensor(each).dim() for each in node.args[0]}) == 1 and len({*kind}) == 1
     if target in COPIES:
         return set(node.kwargs) <= {"dtype", "memory_format"} and _converts(node)
     if target is aten.embedding.default:
@@ -382,6 +388,10 @@ class Translation:
             return Value(_tensor(node).shape, source.scalar, lambda at: source.at(moved(at)), source.is_stored)
         if target in (aten.full.default, aten.full_like.default):
             return Value(_tensor(node).shape, SCALARS[_tensor(node).dtype], lambda at: _number(arguments[1]))
+        if target is aten.split_with_sizes.default:
+            return self._split(node)
+        if target is aten.cat.default:
+            return self._joined(node)
         if target is aten.clamp.default:
             low, high = (*arguments[1:], None, None)[:2]
             # What is no number stays so.
@@ -408,6 +418,35 @@ class Translation:
             scalar = table.scalar
             return Value(_tensor(node).shape, scalar, lambda at: table.at([rows.at(at[:-1]), at[-1]]))
         return self._product(node)
+
+    def _split(self, node):
+        source, parts, start = self._values[node.args[0]], [], 0
+        dimension = (node.args[2] if len(node.args) > 2 else 0) % len(source.shape)
+        for value in node.meta["val"]:
+
+            def at(subscripts, start=start):
+                return source.at(
+                    [f"{each} + {start}" if number == dimension and start else each for number, each in enumerate(subscripts)]
+                )
+
+            parts.append(Value(value.shape, source.scalar, at, source.is_stored))
+            start += value.shape[dimension]
+        return tuple(parts)
+
+    def _joined(self, node):
+        sources = [self._values[each] for each in node.args[0]]
+        dimension = (node.args[1] if len(node.args) > 1 else 0) % len(sources[0].shape)
+
+        def at(subscripts):
+            place, text, end = subscripts[dimension], "", 0
+            for number, source in enumerate(sources, 1):
+                own = list(subscripts)
+                own[dimension] = f"{place} - {end}" if end else place
+                end += source.shape[dimension]
+                text += source.at(own) if number == len(sources) else f"({place} < {end} ? {source.at(own)} : "
+            return text + ")" * (len(sources) - 1)
+
+        return Value(_tensor(node).shape, SCALARS[_tensor(node).dtype], at)
 
     def _dimensions(self, node):
         rank = len(_tensor(node.args[0]).shape)

@@ -146,6 +146,9 @@ class Models(unittest.TestCase):
                 (y.view(3, 40).view(8, 15) * 3).unsqueeze(1).squeeze(1),
                 y.transpose(0, 1)[:, None, :2] * 2,
                 y[-2:, -3:] * 1.5,
+                torch.cat([x, y[:, :3], x * 2], 1) + 1,
+                torch.cat([x, x]) * 3,
+                sum(y.split(5, 1)),
             )
 
         self.compare(views, values)
