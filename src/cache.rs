@@ -108,8 +108,8 @@ pub fn tools_as_text<'a>(tools: impl IntoIterator<Item = &'a Path>) -> Option<St
 }
 
 /// The sorts of entries that [`bound`] removes; other files in the folder are not its own.
-const SORTS: [&str; 9] = [
-    "link", "cubin", "image", "cpu", "headers", "host", "part", "ptx", "answers",
+const SORTS: [&str; 10] = [
+    "link", "cubin", "image", "cpu", "headers", "host", "library", "part", "ptx", "answers",
 ];
 
 /// Removes the entries that were used longest ago until the others take no more than `most` bytes, and what runs

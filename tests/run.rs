@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         }
     }
     let conclusion = libtest_mimic::run(&arguments, trials);
+    harness::remove_cache();
     println!("{}", harness::precision_table());
     conclusion.exit_code()
 }

@@ -15,6 +15,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
+use tempfile::TempDir;
 
 /// Runs one program both ways and compares.
 pub fn check(source: &Path) -> Result<(), Failed> {
@@ -468,6 +469,23 @@ struct Run {
     memory: String,
 }
 
+/// The cache of all programs of this run of the tests: each needs our own libraries as bitcode, and what it asks twice.
+fn cache() -> Result<PathBuf, Failed> {
+    let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = match cache.take() {
+        Some(folder) => folder,
+        None => tempfile::tempdir()?,
+    };
+    Ok(cache.insert(folder).path().to_owned())
+}
+
+static CACHE: Mutex<Option<TempDir>> = Mutex::new(None);
+
+/// Removes what was kept for later programs.
+pub fn remove_cache() {
+    drop(CACHE.lock().unwrap_or_else(PoisonError::into_inner).take());
+}
+
 impl Built {
     /// A program alone.
     fn with(source: &Path, folder: &Path, fusion: &str, more: &[&str]) -> Result<Self, Failed> {
@@ -522,7 +540,7 @@ impl Built {
             // What is used after it was freed does not look as it did.
             .env("MALLOC_PERTURB_", "85")
             .env("SIRIUS_FRONT_END_CACHE", folder.join("front_end"))
-            .env("SIRIUS_CACHE", folder.join("cache"))
+            .env("SIRIUS_CACHE", cache()?)
             .env_remove("SIRIUS_FLAGS")
             .output()?;
         let messages = String::from_utf8_lossy(&built.stderr).into_owned();
