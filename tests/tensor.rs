@@ -5,7 +5,7 @@
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
-//!   precision, with the reference and with the default mapping.
+//!   precision, with the reference and with the default mapping; a line `# built with:` has the compiler's options.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
@@ -152,6 +152,8 @@ fn program(source: &Path) -> Result<(), Failed> {
         .unwrap_or_default()
         .to_string_lossy();
     let text = std::fs::read_to_string(&definitions)?;
+    let mut lines = text.lines();
+    let built_with = lines.find_map(|line| line.strip_prefix("# built with: "));
     let mut whole = String::new();
     for header in PROGRAM_HEADERS {
         whole += &format!("#include {header}\n");
@@ -179,7 +181,13 @@ fn program(source: &Path) -> Result<(), Failed> {
     std::fs::write(place(&format!("{name}.h")), "")?;
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     compiler
-        .args(["--sirius-device=cpu", "--sirius-fusion=all", "-I"])
+        .arg("--sirius-device=cpu")
+        .args(
+            built_with
+                .unwrap_or("--sirius-fusion=all")
+                .split_whitespace(),
+        )
+        .arg("-I")
         .arg(folder.path())
         .arg("-I")
         .arg(source.parent().unwrap_or(source))
