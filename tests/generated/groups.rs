@@ -9,7 +9,6 @@
 use crate::differential::{Difference, Differential};
 use crate::generator::groups::Unit;
 use libtest_mimic::{Failed, Trial};
-use std::ops::Range;
 
 /// Cases of one unit, unless `SIRIUS_FUZZ_CASES` says otherwise.
 const CASES: usize = 12;
@@ -20,8 +19,9 @@ fn cases() -> usize {
 }
 
 /// A test for each seed, and one for the fuzzer itself.
-pub fn trials(seeds: Range<u64>) -> impl Iterator<Item = Trial> {
+pub fn trials(seeds: Vec<u64>) -> impl Iterator<Item = Trial> {
     seeds
+        .into_iter()
         .map(|seed| Trial::test(format!("groups/{seed}"), move || check(seed)))
         .chain([Trial::test("planted", check_planted)])
 }
