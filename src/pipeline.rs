@@ -22,7 +22,9 @@ use files::{
     answers::Answers, artifacts, keep, link_cache, outputs, preprocess, ptx_module, save,
     standard_input, tensor_sources,
 };
-use replanning::{crowded, measure, overlaps, planning, refused, resources, rotation, tuning};
+use replanning::{
+    crowded, graphs, measure, overlaps, planning, refused, resources, rotation, tuning,
+};
 
 pub use outcome::{Outcome, PipelineError};
 
@@ -496,6 +498,7 @@ fn compile_fused(
     let (of, stages) = ((build, toolchain), (&mut clock, relate));
     let analysis = rotation::rotate(&mut program, analysis, of, stages, outcome)?;
     let analysis = tuning::choose(&program, analysis, build, outcome)?;
+    let analysis = graphs::add(analysis, build, outcome)?;
     let analysis = overlaps::add(analysis, build, outcome)?;
     save::analysis(build, &analysis)?;
     if objects_will_do && *analysis.plan.plan() == FusionPlan::default() {
@@ -635,6 +638,7 @@ fn analyze(
     let (of, stages) = ((&build, toolchain), (&mut clock, relate));
     let analysis = rotation::rotate(&mut program, analysis, of, stages, outcome)?;
     let analysis = tuning::choose(&program, analysis, &build, outcome)?;
+    let analysis = graphs::add(analysis, &build, outcome)?;
     let mut analysis = overlaps::add(analysis, &build, outcome)?;
     if resources::decide(&build, toolchain) {
         (analysis, _) = clock.time(Stage::Codegen, || {

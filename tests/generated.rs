@@ -43,10 +43,11 @@ fn main() -> ExitCode {
         }
     };
     let start = Instant::now();
-    // Every fourth has phases of cooperative launches.
+    // Every fourth has phases of cooperative launches, and every fourth launches that wait for graphs.
     let program = |seed| {
         let text = generator::program(seed, CASES);
         match seed % 4 {
+            1 => format!("// built with: --sirius-boundaries=graph\n{text}"),
             3 => format!("// built with: --sirius-boundaries=grid-barrier\n{text}"),
             _ => text,
         }

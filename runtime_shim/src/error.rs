@@ -129,18 +129,17 @@ pub fn set_device_failure(error: CudaError) {
 
 /// Forgets a kernel's failure (`cudaDeviceReset`).
 pub fn clear_device_failure() {
-    if DEVICE_FAILURE.swap(0, Ordering::AcqRel) != 0 {
-        FORGOTTEN.fetch_add(1, Ordering::AcqRel);
-    }
+    DEVICE_FAILURE.store(0, Ordering::Release);
+    RESETS.fetch_add(1, Ordering::AcqRel);
     LAST_ERROR.set(0);
 }
 
-/// How often a kernel's failure was forgotten. What a kernel that failed has left in memory of its own kind is there still.
-pub fn forgotten_failures() -> u64 {
-    FORGOTTEN.load(Ordering::Acquire)
+/// How often the device began anew. What a kernel that failed has left in memory of its own kind is there still.
+pub fn resets() -> u64 {
+    RESETS.load(Ordering::Acquire)
 }
 
-static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
+static RESETS: AtomicU64 = AtomicU64::new(0);
 
 /// This thread's last error, 0 when there is none.
 pub fn last_error() -> u32 {

@@ -1,10 +1,10 @@
 //! `SIRIUS_STATS`: counters of each kernel, as JSON at exit.
 //!
-//! `{"launches": n, "kernels": [{"name", "kernel", "launches", "blocks", "threads", "instructions",
+//! `{"launches": n, "graph_launches": n, "kernels": [{"name", "kernel", "launches", "blocks", "threads", "instructions",
 //! "global_load_bytes", "global_store_bytes", "shared_load_bytes", "shared_store_bytes", "barriers"}],
 //! "groups": [{"kernel", "site", "fused", "originals"}], "memory": {"allocated_bytes",
 //! "reserved_bytes", "peak_bytes"}}`, in order of first launch; `name` is for people, `kernel` is
-//! mangled. Launches that CUDA would refuse are not counted. Global bytes are those of device, managed
+//! mangled. Launches that CUDA would refuse are not counted, and `graph_launches` is left out where it is 0. Global bytes are those of device, managed
 //! and pinned memory and of `__device__` variables; `__constant__` variables and a thread's own stack
 //! are not counted. An atomic update counts as a load and a store. `groups` says of each group of
 //! launches that the compiler made one, in order of first arrival, how often its guards held, so that
@@ -27,6 +27,9 @@ use crate::termination;
 pub struct Statistics {
     /// Launches of all kernels.
     pub launches: u64,
+    /// Launches of graphs, whose kernels count as launches, too.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub graph_launches: u64,
     /// Counters by kernel, in order of first launch.
     pub kernels: Vec<KernelStatistics>,
     /// How often each side of a guarded launch ran, in order of first arrival.
@@ -156,6 +159,21 @@ pub fn launched(kernel: &KernelRecord, blocks: u64, threads: u64, counters: &Cou
     }
 }
 
+/// Adds one launch of a graph to the program's statistics.
+pub fn graph_launched() {
+    if settings().statistics.is_some() {
+        let mut total = TOTAL
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        total.graph_launches += 1;
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// Writes the file.
 pub fn at_exit() {
     let Some(path) = &settings().statistics else {
@@ -175,6 +193,7 @@ pub fn at_exit() {
 
 static TOTAL: Mutex<Statistics> = Mutex::new(Statistics {
     launches: 0,
+    graph_launches: 0,
     kernels: Vec::new(),
     groups: Vec::new(),
     memory: MemoryStatistics {

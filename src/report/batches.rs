@@ -13,6 +13,9 @@ use std::fmt::Write;
 pub struct ReportBatchedRegion {
     /// What waits, in host order.
     pub statements: Vec<ReportWaitingStatement>,
+    /// The launches wait for nothing but to be issued as graphs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_graphs: bool,
     /// So many host loops are around this part; an iteration of the innermost of them is one run of it.
     pub outside_loops: usize,
     /// So many host loops are in it, one in another.
@@ -110,6 +113,7 @@ fn region(order: &BatchOrder) -> ReportBatchedRegion {
                 one_after_the_other: statement.one_after_the_other,
             })
             .collect(),
+        for_graphs: order.for_graphs,
         outside_loops: order.outside_loops,
         inside_loops: order.inside_loops,
         count: count(order.count),
@@ -201,6 +205,8 @@ pub(super) fn lines(report: &Report, region: &ReportBatchedRegion) -> Vec<String
         (None, loops) => format!(" in {loops} host loops, found when the program runs"),
     };
     let waiting = match kinds.len() {
+        1 if region.for_graphs => format!("{} waits to be issued as a graph", list(&parts)),
+        _ if region.for_graphs => format!("{} wait to be issued as graphs", list(&parts)),
         1 => format!("{} waits for its launch batch", list(&parts)),
         _ => format!("{} wait for their launch batches", list(&parts)),
     };

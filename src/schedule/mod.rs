@@ -41,7 +41,7 @@ use thread_map::{alignment, by_iteration, domains, rearranged};
 pub use batch_order::{
     BatchCount, BatchOrder, OrderingEdge, OverwrittenBuffers, WaitingStatement, batch_orders,
 };
-pub use batches::plan_batches;
+pub use batches::{plan_batches, plan_graph_regions};
 pub use beside_cost::blocks_at_once;
 pub use dead_buffers::find_dead_buffers;
 pub use expansion::without_unbacked;
@@ -404,6 +404,9 @@ pub struct BatchedRegion {
     /// switch does that is usually off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drained_before: Vec<HostBlockId>,
+    /// Its launches wait for graphs alone: no two of them are expected to run side by side.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub for_graphs: bool,
 }
 
 /// A launch site that waits for its batch. Other sites of the region issue what waits and then
@@ -583,6 +586,8 @@ pub struct ScheduleOptions {
     pub asks_memory: bool,
     /// Members may be remapped over the threads of others.
     pub remaps_threads: bool,
+    /// Launches may wait to be issued as graphs.
+    pub graphs: bool,
     /// Launches may begin before the one before them has ended.
     pub overlap: bool,
     /// Pointers into one allocation become one, for which a launch may be a group of its own.
@@ -621,6 +626,9 @@ impl From<&SiriusOptions> for ScheduleOptions {
             remaps_threads: options
                 .optimisations
                 .contains(&Optimisation::ThreadRemapping),
+            graphs: options.fusion == Fusion::All
+                && options.optimisations.contains(&Optimisation::LaunchBatches)
+                && options.boundaries.contains(&Boundary::Graph),
             overlap: options.boundaries.contains(&Boundary::Overlap),
             one_base: options
                 .optimisations

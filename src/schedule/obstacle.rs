@@ -79,6 +79,26 @@ pub(super) fn candidate<'a>(
             &barrier.location,
         ));
     }
+    if never_runs(graph, launch, model) {
+        let message = format!(
+            "`{}` is launched with a grid or block that CUDA does not run",
+            model.display_name
+        );
+        return Err(rejection(
+            RejectionReason::Resources,
+            message,
+            &place.location,
+        ));
+    }
+    Ok(Candidate {
+        node,
+        launch,
+        model,
+    })
+}
+
+/// Whether a launch has a grid or a block that CUDA runs nothing of, as far as that is known.
+pub(super) fn never_runs(graph: &LaunchGraph, launch: &Launch, model: &KernelModel) -> bool {
     let constants = |values: &[crate::launch::ValueId; 3]| {
         values.map(|value| {
             graph.values[value.0]
@@ -96,22 +116,7 @@ pub(super) fn candidate<'a>(
     let limit = model
         .max_threads
         .map_or(1024, |limit| i64::from(limit).min(1024));
-    if outside || threads.is_some_and(|threads| threads > limit) {
-        let message = format!(
-            "`{}` is launched with a grid or block that CUDA does not run",
-            model.display_name
-        );
-        return Err(rejection(
-            RejectionReason::Resources,
-            message,
-            &place.location,
-        ));
-    }
-    Ok(Candidate {
-        node,
-        launch,
-        model,
-    })
+    outside || threads.is_some_and(|threads| threads > limit)
 }
 
 /// Whether it hangs on the launch that a block reaches a barrier as one.

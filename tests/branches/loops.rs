@@ -28,6 +28,10 @@ pub fn program(seed: u64) -> String {
         host.text.push_str("}\n\n");
     }
     let mut text = format!("// Generated host loops, seed {seed}.\n");
+    // What is left of loops may wait for graphs.
+    if seed % 2 == 1 {
+        text.push_str("// built with: --sirius-boundaries=graph\n");
+    }
     for trips in TRIPS {
         let _ = writeln!(text, "// arguments: {trips}");
     }

@@ -26,6 +26,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     asks_memory: false,
     remaps_threads: true,
     one_base: false,
+    graphs: false,
     overlap: false,
     permutes_blocks: true,
     expands_buffers: false,

@@ -89,6 +89,24 @@ pub fn check(source: &Path) -> Result<(), Failed> {
             return Err(format!("with arguments {arguments:?}: {what}").into());
         }
     }
+    for (arguments, expected) in expectations.runs().zip(&expectations.graphs) {
+        let own = off.graphs(arguments, "", folder.path())?;
+        for (mode, expected) in [("", *expected), ("off", own)] {
+            let launched = on.graphs(arguments, mode, folder.path())?;
+            if launched != expected {
+                let what = format!("{launched} graphs are launched, not {expected}");
+                return Err(format!("with arguments {arguments:?}, {mode:?}: {what}").into());
+            }
+        }
+        let unfused = off.run(arguments, ONE_THREAD)?;
+        for environment in GRAPHS_AND_CHECKS {
+            let run = on.run(arguments, environment)?;
+            if (&run.output.stdout, &run.memory) != (&unfused.output.stdout, &unfused.memory) {
+                let what = format!("{environment:?} changes what it prints or leaves");
+                return Err(format!("with arguments {arguments:?}: {what}").into());
+            }
+        }
+    }
     if !expectations.memory.is_empty() {
         let without = Built::with(source, folder.path(), "all", WITHOUT_RESERVATIONS)?;
         for (arguments, memory) in expectations.runs().zip(&expectations.memory) {
@@ -112,6 +130,12 @@ fn message_of(error: &Failed) -> String {
 
 /// What begins a dump of the unified graph; there is a second one where host loops were rotated.
 const DEPENDENCE_DUMP: &str = "; dependence\n";
+
+/// Ways to run a program of which the file says how many graphs it launches.
+const GRAPHS_AND_CHECKS: [Environment<'static>; 2] = [
+    &[("SIRIUS_GRAPHS", "always")],
+    &[("SIRIUS_GRAPHS", "always"), ("SIRIUS_CHECK", "race,memory")],
+];
 
 const UNROTATED: &[&str] = &["--sirius-opt=-loop-rotation"];
 
@@ -309,6 +333,8 @@ struct Expectations {
     missed: Option<Vec<String>>,
     /// Launches that the fused program executes, by run; empty when the file does not say.
     executed: Vec<u64>,
+    /// Graphs that the fused program launches, by run; empty when the file does not say.
+    graphs: Vec<u64>,
     /// Bytes that the fused program allocates, and bytes of which it takes only the addresses, by run; empty
     /// when the file does not say.
     memory: Vec<[u64; 2]>,
@@ -333,6 +359,7 @@ impl Expectations {
             layouts: Vec::new(),
             layouts_differ: false,
             executed: Vec::new(),
+            graphs: Vec::new(),
             memory: Vec::new(),
         };
         for line in text.lines() {
@@ -359,6 +386,9 @@ impl Expectations {
             } else if let Some(rest) = line.strip_prefix("// executes:") {
                 let numbers = rest.split_whitespace().map(str::parse::<u64>);
                 expectations.executed.extend(numbers.filter_map(Result::ok));
+            } else if let Some(rest) = line.strip_prefix("// graphs:") {
+                let numbers = rest.split_whitespace().map(str::parse::<u64>);
+                expectations.graphs.extend(numbers.filter_map(Result::ok));
             } else if let Some(rest) = line.strip_prefix("// allocates:") {
                 let numbers = rest.split_whitespace().map(str::parse::<u64>);
                 let numbers: Vec<u64> = numbers.filter_map(Result::ok).collect();
@@ -611,13 +641,19 @@ impl Built {
 
     /// How many launches a run executes.
     fn executed(&self, arguments: &[String], folder: &Path) -> Result<u64, Failed> {
-        let statistics = self.statistics(arguments, folder)?;
+        let statistics = self.statistics(arguments, &[], folder)?;
         Ok(statistics["launches"].as_u64().ok_or("no launches")?)
+    }
+
+    /// How many graphs a run launches.
+    fn graphs(&self, arguments: &[String], mode: &str, folder: &Path) -> Result<u64, Failed> {
+        let statistics = self.statistics(arguments, &[("SIRIUS_GRAPHS", mode)], folder)?;
+        Ok(statistics["graph_launches"].as_u64().unwrap_or_default())
     }
 
     /// What all kernels together execute.
     fn work(&self, arguments: &[String], folder: &Path) -> Result<String, Failed> {
-        let statistics = self.statistics(arguments, folder)?;
+        let statistics = self.statistics(arguments, &[], folder)?;
         let kernels = statistics["kernels"].as_array().ok_or("no kernels")?;
         let counters = [
             "launches",
@@ -633,16 +669,22 @@ impl Built {
         Ok(sums.join(", "))
     }
 
-    fn statistics(&self, arguments: &[String], folder: &Path) -> Result<Value, Failed> {
+    fn statistics(
+        &self,
+        arguments: &[String],
+        environment: Environment,
+        folder: &Path,
+    ) -> Result<Value, Failed> {
         let path = folder.join("executed.json");
         let file = path.to_string_lossy().into_owned();
-        self.run(arguments, &[("SIRIUS_STATS", &file)])?;
+        let environment = [environment, &[("SIRIUS_STATS", &file)]].concat();
+        self.run(arguments, &environment)?;
         Ok(serde_json::from_str(&std::fs::read_to_string(&path)?)?)
     }
 
     /// Bytes that a run allocates, and bytes of which it takes only the addresses.
     fn memory(&self, arguments: &[String], folder: &Path) -> Result<[u64; 2], Failed> {
-        let statistics = self.statistics(arguments, folder)?;
+        let statistics = self.statistics(arguments, &[], folder)?;
         let bytes = |name: &str| statistics["memory"][name].as_u64();
         let both = bytes("allocated_bytes").zip(bytes("reserved_bytes"));
         let (allocated, reserved) = both.ok_or("no memory")?;

@@ -31,6 +31,7 @@ fn waiting(chain: &Chain) -> FusionPlan {
             statements: chain.launches.iter().map(statement).collect(),
             outside_loops: 0,
             drained_before: Vec::new(),
+            for_graphs: false,
         }],
         ..FusionPlan::default()
     }
@@ -44,6 +45,16 @@ fn statement(plan: &mut FusionPlan) -> &mut BatchedStatement {
 fn passes_a_region() {
     let chain = chain_of(scale, shift);
     assert_passes(&chain.scene, &waiting(&chain));
+}
+
+#[test]
+fn judges_what_waits_for_graphs_like_others() {
+    let chain = chain_of(scale, shift);
+    let mut plan = waiting(&chain);
+    plan.batched_regions[0].for_graphs = true;
+    assert_passes(&chain.scene, &plan);
+    statement(&mut plan).touches.remove(0);
+    assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
 }
 
 #[test]

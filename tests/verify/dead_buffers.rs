@@ -90,6 +90,7 @@ fn refuses_when_its_group_waits_for_a_batch() {
         }],
         outside_loops: 0,
         drained_before: Vec::new(),
+        for_graphs: false,
     });
     assert_not_dead(&chain.scene, &plan);
 }

@@ -62,6 +62,7 @@ impl Overwrite {
                 statements: vec![statement],
                 outside_loops: 0,
                 drained_before: Vec::new(),
+                for_graphs: false,
             }],
             ..plan(&[(one, false), (two, false)], Vec::new())
         }

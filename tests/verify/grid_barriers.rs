@@ -291,6 +291,7 @@ fn a_member_waits_for_a_batch() {
     plan.batched_regions.push(BatchedRegion {
         outside_loops: 0,
         drained_before: Vec::new(),
+        for_graphs: false,
         statements: vec![BatchedStatement {
             launch: chain.launches[1],
             touches: Vec::new(),
@@ -434,6 +435,7 @@ fn plan_of_sweeps(launches: &[LaunchId]) -> FusionPlan {
     plan.batched_regions.push(BatchedRegion {
         outside_loops: 0,
         drained_before: Vec::new(),
+        for_graphs: false,
         statements: vec![BatchedStatement {
             launch: *launches.last().unwrap(),
             touches: Vec::new(),

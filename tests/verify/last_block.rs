@@ -374,6 +374,7 @@ fn a_member_waits_for_a_batch() {
     plan.batched_regions.push(BatchedRegion {
         outside_loops: 0,
         drained_before: Vec::new(),
+        for_graphs: false,
         statements: vec![BatchedStatement {
             launch: chain.launches[1],
             touches: Vec::new(),

@@ -324,6 +324,7 @@ fn launches_that_wait_for_batches_are_not_in_their_places() {
             }],
             outside_loops: 0,
             drained_before: Vec::new(),
+            for_graphs: false,
         });
         let found = refusals(&this.scene, &plan);
         let of_overlap = |refusal: &Refusal| match refusal {

@@ -228,6 +228,7 @@ fn refuses_to_wait_for_a_batch_in_part() {
         }],
         outside_loops: 0,
         drained_before: Vec::new(),
+        for_graphs: false,
     });
     let found = refusals(&made.scene, &plan);
     let refused = |refusal: &Refusal| matches!(refusal, Refusal::NotBatched { .. });

@@ -3,7 +3,7 @@
 use super::segments::{in_segments, sums_of_two};
 use super::*;
 use sirius_rs::expression::Condition;
-use sirius_rs::schedule::{BlockThreads, ThreadMap};
+use sirius_rs::schedule::{BatchedRegion, BatchedStatement, BlockThreads, ThreadMap};
 
 /// Each member's range: first block, number of blocks.
 fn ranges(mut plan: FusionPlan, ranges: &[(i64, i64)], threads: BlockThreads) -> FusionPlan {
@@ -339,4 +339,30 @@ fn segments_do_not_cross_partitions() {
     let mut waits = side_by_side(one, two);
     waits.groups[0].members[1].barrier_before = true;
     assert_refused!(scene, waits, Refusal::Segments { .. });
+}
+
+#[test]
+fn ranges_of_blocks_wait_for_graphs_alone() {
+    let (scene, one, two) = sums_of_two();
+    let mut plan = side_by_side(one, two);
+    let statement = BatchedStatement {
+        launch: two,
+        touches: Vec::new(),
+        guards: Vec::new(),
+        replaced: Vec::new(),
+        must_replace: false,
+        persistent: None,
+    };
+    plan.batched_regions.push(BatchedRegion {
+        statements: vec![statement],
+        outside_loops: 0,
+        drained_before: Vec::new(),
+        for_graphs: false,
+    });
+    let in_blocks = |refusal: &Refusal| matches!(refusal, Refusal::NotBatched { what, .. } if what.contains("ranges of blocks"));
+    for for_graphs in [false, true] {
+        plan.batched_regions[0].for_graphs = for_graphs;
+        let found = refusals(&scene, &plan);
+        assert_eq!(found.iter().any(in_blocks), !for_graphs, "{found:?}");
+    }
 }

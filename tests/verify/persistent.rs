@@ -67,6 +67,7 @@ impl Steps {
                 }],
                 outside_loops: 0,
                 drained_before: Vec::new(),
+                for_graphs: false,
             }],
             ..groups
         }

@@ -309,6 +309,7 @@ fn batches_are_told_of_what_loaded_pointers_lead_to() {
             }],
             outside_loops: 0,
             drained_before: Vec::new(),
+            for_graphs: false,
         }],
         ..FusionPlan::default()
     };

@@ -271,6 +271,7 @@ pub extern "C" fn cudaDeviceReset() -> u32 {
         stream::all_in_order()?;
         memory::free_all();
         super::array::forget_all();
+        super::graph::executable::forget_all();
         Ok(())
     })
 }

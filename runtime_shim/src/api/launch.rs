@@ -425,6 +425,8 @@ pub struct KernelOperation {
     pub block: [u32; 3],
     /// Dynamic shared memory in bytes.
     pub shared_bytes: usize,
+    /// The compiler's id of the launch, where the node was made of one.
+    site: u32,
     values: Vec<Vec<u8>>,
     /// Where the values are, for who asks for the arguments.
     addresses: Vec<usize>,
@@ -444,6 +446,7 @@ impl KernelOperation {
             grid,
             block,
             shared_bytes,
+            site: trace::REPLAYED,
             addresses: values.iter().map(|value| value.as_ptr() as usize).collect(),
             values,
         }
@@ -468,7 +471,7 @@ impl KernelOperation {
 
     /// Launches it on a stream.
     pub fn run(&self, stream: *mut c_void) -> CudaResult {
-        hide_site();
+        SITE.set(self.site);
         launch_as(
             self.blocks,
             self.stub as *const c_void,
@@ -492,6 +495,7 @@ pub unsafe fn operation(
     shared_bytes: usize,
     (arguments, extra): (*const *const c_void, *const usize),
 ) -> CudaResult<KernelOperation> {
+    let site = SITE.replace(trace::NO_SITE);
     let record = registry::kernel(stub as usize).ok_or(CudaError::INVALID_RESOURCE_HANDLE)?;
     let shape = (grid.extents(), block.extents());
     check(record, shape.0, shape.1, shared_bytes)?;
@@ -499,13 +503,12 @@ pub unsafe fn operation(
     let addresses = unsafe { execution::argument_addresses(record, arguments, extra)? };
     let values = argument_bytes(record, addresses.as_ptr());
     let stub = stub as usize;
-    Ok(KernelOperation::new(
-        stub,
-        Blocks::INDEPENDENT,
-        shape,
-        shared_bytes,
-        values,
-    ))
+    let operation = KernelOperation::new(stub, Blocks::INDEPENDENT, shape, shared_bytes, values);
+    // Launches that the compiler's host code makes nodes of have their ids.
+    Ok(match site {
+        trace::NO_SITE => operation,
+        site => KernelOperation { site, ..operation },
+    })
 }
 
 /// The bytes of each argument of a launch.

@@ -178,11 +178,11 @@ cuda_functions! {
         unsafe { store(priority, stream_attributes::priority(stream)?) }
     }
 
-    /// A stream's number. It is another one after a kernel's failure was forgotten: words by which fused kernels count for a
-    /// stream may be left as they were.
+    /// A stream's number. It is another one after the device began anew: graphs of before have ended, and words by which fused
+    /// kernels count for a stream may be left as they were.
     fn cudaStreamGetId = cudaStreamGetId_ptsz (stream: *mut c_void, id: *mut u64) {
         // SAFETY: as above.
-        unsafe { store(id, lookup(stream)?.id + (error::forgotten_failures() << 32)) }
+        unsafe { store(id, lookup(stream)?.id + (error::resets() << 32)) }
     }
 
     /// A stream's device: the only one.

@@ -78,7 +78,8 @@ pub(in crate::cli) static OWN_GROUPS: &[Group] = &[
             says(
                 "sirius-boundaries",
                 "none|all|NAME,...",
-                "what is done where launches stay apart: grid-barrier makes launches that need what other blocks made one \
+                "what is done where launches stay apart: graph issues launches that wait as CUDA graphs where they come again; \
+                 grid-barrier makes launches that need what other blocks made one \
                  cooperative launch, with barriers across its grid; last-block lets the last block of a launch run one of one block \
                  that needs what all made; overlap lets a launch begin before the one before it has \
                  ended, from sm_90 on (default: none)",

@@ -23,7 +23,7 @@ use super::launch_call::{
 };
 use super::shared_functions::SharedFunctions;
 use super::{BatchKernel, BatchedSite, CodegenError, FusedParameter, HeterogeneousKernel};
-use crate::cli::{Build, Device, Toolchain};
+use crate::cli::{Boundary, Build, Device, Toolchain};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, Operand};
@@ -75,6 +75,17 @@ pub fn link_queue(
     if build.device == Device::Cpu {
         macros.push("SIRIUS_CPU_DEVICE".to_owned());
     }
+    // What a launch takes is noted for one site.
+    if build.sirius.boundaries.contains(&Boundary::Graph) && !build.sirius.tuning.timed {
+        macros.push("SIRIUS_GRAPHS".to_owned());
+        for (name, function) in [
+            ("GRAPH_LAUNCH", "cudaGraphLaunch"),
+            ("STREAM_NUMBER", "cudaStreamGetId"),
+            ("STREAM_PRIORITY", "cudaStreamGetPriority"),
+        ] {
+            macros.push(format!("SIRIUS_{name}={function}{suffix}"));
+        }
+    }
     let queue = HostLibrary {
         name: "sirius_batchs",
         source: QUEUE,
@@ -84,13 +95,19 @@ pub fn link_queue(
     queue.link_into(program, (build, toolchain), folder)
 }
 
-const QUEUE: &str = include_str!("queue.c");
+const QUEUE: &str = concat!(
+    include_str!("records.c"),
+    include_str!("graphs.c"),
+    include_str!("queue.c")
+);
 const DRAIN: &str = "sirius_batch_drain";
 const SUBMIT: &str = "sirius_batch_submit";
 const SUBMIT_PERSISTENT: &str = "sirius_persistent_submit";
 const OWE_WAIT: &str = "sirius_batch_owe_wait";
 /// What it returns when it could not do what a launch cannot be without.
 const NOT_LAUNCHED: i32 = -1;
+/// The first word of a region whose launches wait for graphs alone.
+const WAITS_FOR_GRAPHS: u64 = 2;
 /// In place of an offset in a row, of an argument that does not vary.
 const NOT_VARYING: u32 = u32::MAX;
 
@@ -118,6 +135,8 @@ pub(super) fn heterogeneous_key(heterogeneous: &HeterogeneousKernel) -> String {
 /// A statement of the plan with the code that runs several of its launches.
 pub(super) struct Waiting<'a> {
     region: usize,
+    /// Its region waits for graphs alone.
+    for_graphs: bool,
     statement: &'a BatchedStatement,
     site: &'a BatchedSite,
     kernel: &'a BatchKernel,
@@ -137,6 +156,7 @@ impl<'a> Waiting<'a> {
                 let known = sites.get(&statement.launch);
                 waiting.extend(known.map(|(kernel, site)| Self {
                     region,
+                    for_graphs: of_plan.for_graphs,
                     statement,
                     site,
                     kernel,
@@ -296,14 +316,18 @@ impl<'a> Waiting<'a> {
         self.statement.must_replace
     }
 
-    /// The word of its region that says whether waiting is worth while.
+    /// The word of its region that says whether waiting is worth while, and for what.
     fn patience<'ctx>(&self, program: &Program<'ctx>) -> PointerValue<'ctx> {
         let name = format!("sirius.batch.patience.{}", self.region);
         let known = program.host.get_global(&name).unwrap_or_else(|| {
             let int = program.context.i32_type();
             let word = program.host.add_global(int, None, &name);
             word.set_linkage(Linkage::Internal);
-            word.set_initializer(&int.const_zero());
+            let first = match self.for_graphs {
+                true => int.const_int(WAITS_FOR_GRAPHS, false),
+                false => int.const_zero(),
+            };
+            word.set_initializer(&first);
             word
         });
         known.as_pointer_value()

@@ -1,186 +1,18 @@
-/* Launches that wait for their batches. This file is compiled into the host module of a program whose
- * plan has regions; one queue a thread.
- *
- * Invariant: a record's batch is later than that of every earlier record that touches a common byte,
- * one of the two writing it. Batches are issued in order on one stream, so conflicting launches run in
- * the order in which the program issued them. Whatever does not fit into the tables issues what waits
- * first, and is then launched as it is.
- *
- * A launch that replaces a range of the program's memory, without reading any of it, need not wait for those
- * that still use what was there: it may get other memory for the range, a version. From then on the
- * argument of every record that leads into the range, and nowhere else, leads to the version. A launch of
- * which that cannot be said issues all that waits first. What is left of versions when the queue is issued
- * is copied to where the program has it, behind all launches. So outside of the queue there are no versions,
- * and inside a record's ranges are those of the memory that it really touches. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-struct dim3 { unsigned x, y, z; };
-int SIRIUS_LAUNCH(const void *, struct dim3, struct dim3, void **, size_t, void *);
-int SIRIUS_LAUNCH_TOGETHER(const void *, struct dim3, struct dim3, void **, size_t, void *);
-int cudaFuncGetAttributes(void *, const void *);
-int cudaGetLastError(void);
-int cudaDeviceSynchronize(void);
-int SIRIUS_WAIT(void *);
-int SIRIUS_COPY(void *, const void *, size_t, int, void *);
-int SIRIUS_IS_CAPTURING(void *, int *);
-#ifdef SIRIUS_ANNOUNCE
-void SIRIUS_ANNOUNCE(unsigned);
-#endif
-#ifdef SIRIUS_CPU_DEVICE
-void *__sirius_version_allocate(size_t);
-void __sirius_version_free(void *);
-#else
-int SIRIUS_ALLOCATE(void **, size_t, void *);
-int SIRIUS_FREE(void *, void *);
-#endif
-
-/* A kernel of several codes. Its parameter: SLOTS slots, then records. */
-struct sirius_heterogeneous {
-    const void *kernel;
-    unsigned blocks[32]; /* that a device holds at once, by the warps of a block from 1 to 32 */
-    int threads;         /* most threads a block, 0: not asked yet */
-};
-
-/* A kernel that runs launches one after the other in the same blocks. Its parameter: their number, at
- * `records_offset` the record of the first, at `first_row` a row for each with what varies. */
-struct sirius_persistent {
-    const void *kernel;
-    unsigned capacity;   /* launches that it takes */
-    unsigned row_bytes;  /* 0: nothing varies */
-    unsigned first_row;
-    unsigned period;         /* after so many launches pointers are back where they were */
-    unsigned cooperative;    /* its blocks, and those of a single launch, wait for each other */
-    const unsigned *offsets; /* of each argument in a row; UINT32_MAX: it does not vary */
-    const unsigned *sources; /* by launch of a period, by argument: which one of the record it has */
-};
-
-/* The code of a statement; made by the compiler. */
-struct sirius_batch_kernel {
-    const void *single;     /* the kernel for one record; null: a batch of one */
-    const void *batch;      /* (struct { unsigned grid_z; record[capacity] }): blocks along z */
-    unsigned capacity;      /* records that a batch takes; below 2 there is no batch kernel */
-    unsigned record_bytes;  /* size of a record, its arguments at their offsets */
-    unsigned arguments;
-    const unsigned *offsets, *sizes;
-    unsigned records_offset; /* of the first record within a batch's parameter */
-    int batch_threads;       /* most threads a block of the batch kernel, 0: not asked yet */
-    struct sirius_heterogeneous *heterogeneous; /* in which it may stand beside other code; may be null */
-    unsigned code;           /* its number there */
-    const struct sirius_persistent *persistent; /* its launches follow each other in this; else null */
-};
-
-/* Bytes that a launch may touch. */
-struct sirius_batch_range {
-    int64_t low, high;
-    int64_t how;      /* WRITES, REPLACES */
-    int64_t argument; /* of the record, which leads there; -1: not one that may lead elsewhere */
-    int64_t segment;  /* of the kernel; a thread runs those with lower numbers first */
-};
-
-enum { WRITES = 1, REPLACES = 2 };
-
-/* A launch that replaces a range is only right while earlier segments have another place for it, which could
- * not be had: nothing was launched. */
-enum { SIRIUS_NOT_LAUNCHED = -1 };
-
-struct record {
-    const struct sirius_batch_kernel *kernel;
-    struct dim3 grid, block;
-    size_t shared;
-    unsigned batch, site;
-    size_t arguments; /* offset of its arguments in the queue's bytes */
-    unsigned order;
-};
-
-/* A part of memory whose bytes were touched by the same records. */
-struct span { int64_t low, high; unsigned written, read; /* latest batches, 0: never */ };
-
-/* Memory for versions. */
-struct block { char *memory; size_t bytes; int taken; };
-
-/* A range of the program's memory whose bytes are that much further at present. */
-struct version { int64_t low, high, distance; unsigned block; };
-
-enum { MOST_BLOCKS = 256, ALIGNMENT = 256 };
-static const size_t MOST_VERSION_BYTES = (size_t)1 << 28;
-
-struct queue {
-    void *stream;
-    unsigned versions, blocks;
-    size_t version_bytes;
-    struct version version[MOST_BLOCKS];
-    struct block block[MOST_BLOCKS];
-    unsigned count, batches, room;
-    struct record *records;
-    size_t bytes, bytes_room;
-    char *arguments;
-    size_t spans, spans_room;
-    struct span *span;
-};
-
-enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 13, ARGUMENTS = 256, MOST_RANGES = 256,
-       BATCH_BYTES = 4096 };
-
-static _Thread_local struct queue queue;
-
-/* Launches that follow each other in one kernel. They wait alone: the queue is empty meanwhile. */
-struct sequence {
-    const struct sirius_batch_kernel *kernel;
-    struct dim3 grid, block;
-    size_t shared;
-    void *stream;
-    unsigned count, site;
-    int64_t since; /* when the first came, in nanoseconds */
-    _Alignas(16) char parameter[BATCH_BYTES];
-};
-
-static _Thread_local struct sequence sequence;
-
-/* Waits of the host since something waits here: they have come back at once, and are made up for when it is
- * issued. Those for one stream are for that of the launches. */
-static _Thread_local struct { int device, stream; } owed;
-
-/* Makes room for one more element of an array; 0 when there is no memory. */
-static int grow(void **array, size_t element, size_t needed, size_t *room) {
-    if (needed <= *room) return 1;
-    size_t more = *room ? *room * 2 : 256;
-    while (more < needed) more *= 2;
-    void *moved = realloc(*array, more * element);
-    if (!moved) return 0;
-    *array = moved;
-    *room = more;
-    return 1;
-}
-
-static void announce(unsigned site) {
-#ifdef SIRIUS_ANNOUNCE
-    SIRIUS_ANNOUNCE(site);
-#else
-    (void)site;
-#endif
-}
-
 /* Launches a batch of some records, whose arguments lie in the parameter. */
 static int launch_batch(const struct sirius_batch_kernel *kernel, struct dim3 grid, struct dim3 block,
                         unsigned number, char *parameter, size_t shared, void *stream, unsigned site) {
     memcpy(parameter, &grid.z, sizeof grid.z);
     grid.z *= number;
     void *pointers[1] = {parameter};
-    announce(site);
-    return SIRIUS_LAUNCH(kernel->batch, grid, block, pointers, shared, stream);
+    size_t bytes = kernel->records_offset + (size_t)number * kernel->record_bytes;
+    return launch(kernel->batch, 0, bytes, grid, block, pointers, shared, stream, site);
 }
 
 /* Launches one record, whose arguments lie anywhere. */
 static int launch_single(const struct sirius_batch_kernel *kernel, struct dim3 grid, struct dim3 block,
                          void **arguments, size_t shared, void *stream, unsigned site) {
-    if (kernel->single) {
-        announce(site);
-        return SIRIUS_LAUNCH(kernel->single, grid, block, arguments, shared, stream);
-    }
+    if (kernel->single)
+        return launch(kernel->single, kernel, kernel->record_bytes, grid, block, arguments, shared, stream, site);
     _Alignas(16) char parameter[BATCH_BYTES];
     memset(parameter, 0, sizeof parameter);
     for (unsigned i = 0; i < kernel->arguments; ++i)
@@ -193,6 +25,7 @@ static int issue_single(const struct record *record) {
     void *pointers[ARGUMENTS];
     for (unsigned i = 0; i < kernel->arguments; ++i)
         pointers[i] = queue.arguments + record->arguments + kernel->offsets[i];
+    belongs(record);
     return launch_single(kernel, record->grid, record->block, pointers, record->shared, queue.stream, record->site);
 }
 
@@ -228,9 +61,11 @@ static int issue_equal(const struct record *const *records, unsigned count) {
         }
         _Alignas(16) char parameter[BATCH_BYTES];
         memset(parameter, 0, sizeof parameter);
-        for (unsigned i = 0; i < number; ++i)
+        for (unsigned i = 0; i < number; ++i) {
             memcpy(parameter + kernel->records_offset + (size_t)i * kernel->record_bytes,
                    queue.arguments + records[at + i]->arguments, kernel->record_bytes);
+            belongs(records[at + i]);
+        }
         int one = launch_batch(kernel, first->grid, first->block, number, parameter, first->shared, queue.stream,
                                first->site);
         status = status ? status : one;
@@ -290,11 +125,13 @@ static int issue_heterogeneous(const struct record **records, unsigned count) {
     for (unsigned i = slots; i < SLOTS; ++i) slot[i].first_block = UINT32_MAX;
     memcpy(parameter, slot, sizeof slot);
     for (unsigned i = count; i-- > 0;)
-        if (records[i] && may_meet(first, records[i])) records[i] = 0;
+        if (records[i] && may_meet(first, records[i])) {
+            belongs(records[i]);
+            records[i] = 0;
+        }
     struct dim3 grid = {(unsigned)blocks, 1, 1};
     void *pointers[1] = {parameter};
-    announce(first->site);
-    return SIRIUS_LAUNCH(heterogeneous->kernel, grid, first->block, pointers, 0, queue.stream);
+    return launch(heterogeneous->kernel, 0, bytes, grid, first->block, pointers, 0, queue.stream, first->site);
 }
 
 /* Records of one batch, sorted. */
@@ -408,6 +245,7 @@ static int issue_records(void) {
     unsigned count = queue.count;
     int status = 0;
     if (!count) return settle();
+    int64_t start = begin_record();
     const struct record **order = malloc(count * sizeof *order);
     if (!order) {
         /* In the program's order every dependence is kept as well. */
@@ -418,6 +256,7 @@ static int issue_records(void) {
     } else {
         for (unsigned i = 0; i < count; ++i) order[i] = &queue.records[i];
         qsort(order, count, sizeof *order, compare);
+        begin_collecting();
         for (unsigned at = 0; at < count;) {
             unsigned end = at + 1;
             while (end < count && order[end]->batch == order[at]->batch) ++end;
@@ -427,6 +266,8 @@ static int issue_records(void) {
         }
         free(order);
     }
+    int collected_status = end_collecting(start);
+    status = status ? status : collected_status;
     int settled = settle();
     status = status ? status : settled;
     queue.count = 0;
@@ -452,18 +293,6 @@ void sirius_batch_owe_wait(int of_stream, void *stream) {
     if (!of_stream) owed.device = 1;
     else if (stream == (sequence.count ? sequence.stream : queue.stream)) owed.stream = 1;
     else sirius_batch_drain();
-}
-
-/* A host that takes long for an iteration does not keep the device waiting. The CPU device has no such hurry, and the same
- * launches each time. */
-static int64_t now(void) {
-#ifdef SIRIUS_CPU_DEVICE
-    return 0;
-#else
-    struct timespec time;
-    if (clock_gettime(CLOCK_MONOTONIC, &time)) return 0;
-    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
-#endif
 }
 
 enum { LONGEST_WAIT = 1000000 };
@@ -545,7 +374,8 @@ static void note(const struct sirius_batch_range *range, unsigned batch) {
         if (at == queue.spans || queue.span[at].low > low) {
             int64_t end = at < queue.spans && queue.span[at].low < range->high ? queue.span[at].low : range->high;
             int writes = range->how & WRITES;
-            struct span fresh = {low, end, writes ? batch : 0, writes ? 0 : batch};
+            struct span fresh = {.low = low, .high = end, .written = writes ? batch : 0, .read = writes ? 0 : batch};
+            touch(&fresh, writes);
             insert(at++, fresh);
             low = end;
             continue;
@@ -567,6 +397,7 @@ static void note(const struct sirius_batch_range *range, unsigned batch) {
         }
         if (range->how & WRITES) span->written = batch > span->written ? batch : span->written;
         else span->read = batch > span->read ? batch : span->read;
+        touch(span, range->how & WRITES);
         low = span->high;
         ++at;
     }
@@ -807,10 +638,10 @@ int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, un
                        unsigned block_z, uint64_t shared, void *stream, void **arguments,
                        const struct sirius_batch_range *ranges, unsigned range_count, unsigned site,
                        int *patience, int must) {
-    struct record record = {kernel,
-                            {(unsigned)grid_xy, (unsigned)(grid_xy >> 32), grid_z},
-                            {(unsigned)block_xy, (unsigned)(block_xy >> 32), block_z},
-                            shared, 0, site, 0, 0};
+    struct record record = {.kernel = kernel,
+                            .grid = {(unsigned)grid_xy, (unsigned)(grid_xy >> 32), grid_z},
+                            .block = {(unsigned)block_xy, (unsigned)(block_xy >> 32), block_z},
+                            .shared = shared, .site = site};
     struct sirius_batch_range found[MOST_RANGES];
     int64_t distances[ARGUMENTS];
     unsigned blocks[MOST_RANGES];
@@ -818,7 +649,10 @@ int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, un
     if (sequence.count) sirius_batch_drain();
     if (queue.count && queue.stream != stream) sirius_batch_drain();
     if (queue.count >= MOST_RECORDS || queue.spans >= MOST_SPANS) sirius_batch_drain();
-    int fits = kernel->arguments <= ARGUMENTS && range_count <= MOST_RANGES && (must || !*patience);
+    look_for_graphs(patience);
+    if (is_chunk(kernel, site, patience)) sirius_batch_drain();
+    int64_t since = begin_record();
+    int fits = kernel->arguments <= ARGUMENTS && range_count <= MOST_RANGES && (must || is_patient(patience));
     if (fits) {
         memset(distances, 0, kernel->arguments * sizeof *distances);
         queue.stream = stream;
@@ -843,6 +677,7 @@ int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, un
     }
     if (moved) keep_versions(ranges, range_count, found, blocks);
     ++record.batch;
+    begin_befores(&record);
     for (unsigned i = 0; i < range_count; ++i)
         if (found[i].low < found[i].high) note(&found[i], record.batch);
     if (record.batch > queue.batches) queue.batches = record.batch;
@@ -859,11 +694,12 @@ int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, un
         }
     }
     queue.bytes += kernel->record_bytes;
+    end_record(&record, patience, since);
     queue.records[queue.count++] = record;
     /* Launches that all depend on each other gain nothing from waiting. What runs beside them may only come
      * after the whole of a long inner loop, so that is asked late. */
     if (queue.count == PROBATION && queue.batches == queue.count) {
-        *patience = 1;
+        *patience = later_patience();
         return sirius_batch_drain();
     }
     return 0;

@@ -295,11 +295,12 @@ impl Analysis {
     /// refuses it.
     pub(in crate::pipeline) fn plan_of(&self, groups: Vec<FusionGroup>) -> Option<VerifiedPlan> {
         let found = (&self.graph, self.models.as_slice(), &self.dependences);
-        let in_batches = !self.plan.plan().batched_regions.is_empty();
+        let regions = &self.plan.plan().batched_regions;
+        let in_batches = regions.iter().any(|region| !region.for_graphs);
         // What overlaps depends on the rest of the plan.
         let groups = groups.into_iter();
         let groups = groups.filter(|group| group.overlap.is_none()).collect();
         let plan = plan_of(found, groups, &self.options, in_batches)?;
-        Some(self.overlapped(plan))
+        Some(self.overlapped(self.waiting_for_graphs(plan)))
     }
 }

@@ -172,6 +172,7 @@ impl<'a> Program<'a> {
         Some(BatchedRegion {
             outside_loops,
             drained_before: drained_before.into_iter().collect(),
+            for_graphs: false,
             statements: vec![BatchedStatement {
                 launch: last.launch.id,
                 touches: Vec::new(),

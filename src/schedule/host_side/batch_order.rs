@@ -8,7 +8,7 @@
 //!
 //! Invariant: nothing here is part of a plan. Figures of a region count each loop once.
 
-use super::super::batches::{Candidate, candidates, issued};
+use super::super::batches::{Candidate, Several, candidates, issued};
 use super::super::host_order::HostOrder;
 use super::super::local::plan_fusion;
 use super::super::{BatchedRegion, FusionGroup, FusionPlan, ScheduleOptions};
@@ -26,6 +26,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct BatchOrder {
     /// What waits, in the plan's order.
     pub statements: Vec<WaitingStatement>,
+    /// The launches wait for nothing but to be issued as graphs.
+    pub for_graphs: bool,
     /// So many host loops are around the region.
     pub outside_loops: usize,
     /// So many host loops are in it, one in another, at its deepest statement.
@@ -141,6 +143,12 @@ pub fn batch_orders(
             kernels,
             memory: &memory,
             nodes,
+            several: match region.for_graphs {
+                true => Several::InTurn,
+                false => Several::AtOnce {
+                    expands_buffers: false,
+                },
+            },
             outside_loops: region.outside_loops,
             replaced,
         };
@@ -159,12 +167,16 @@ pub fn batch_orders(
                     }
                 })
                 .collect(),
+            for_graphs: region.for_graphs,
             outside_loops: region.outside_loops,
             inside_loops: deepest.saturating_sub(region.outside_loops),
             count,
             ordered_by: program.ordering(dependences, |_| true),
             renamed: renamed.into_iter().collect(),
-            overwritten: program.overwritten(dependences, options, count),
+            overwritten: match region.for_graphs {
+                true => Vec::new(),
+                false => program.overwritten(dependences, options, count),
+            },
         });
     }
     orders
@@ -213,6 +225,7 @@ struct Program<'a> {
     memory: &'a SharedMemory<'a>,
     /// Its launches.
     nodes: BTreeSet<NodeId>,
+    several: Several,
     outside_loops: usize,
     /// By launch, what it replaces and has other memory for.
     replaced: BTreeMap<NodeId, Vec<WholeWrite>>,
@@ -234,7 +247,7 @@ impl Program<'_> {
         renamed: &BTreeSet<&str>,
     ) -> (BatchCount, BTreeMap<NodeId, Fact>) {
         let known = (self.kernels, self.memory);
-        let all = candidates(self.graph, known, groups, false);
+        let all = candidates(self.graph, known, groups, self.several);
         let own: Vec<&Candidate> = all
             .iter()
             .filter(|candidate| self.nodes.contains(&candidate.node))

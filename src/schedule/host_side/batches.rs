@@ -12,8 +12,11 @@
 
 use super::super::asked_memory::questions_of_waiting;
 use super::super::expansion::Expansion;
+use super::super::obstacle::never_runs;
 use super::super::passing::{HowTheyWait, Passing, may_wait};
-use super::super::{BatchedRegion, BatchedStatement, FusionGroup, ScheduleOptions, ThreadMap};
+use super::super::{
+    BatchedRegion, BatchedStatement, FusionGroup, FusionPlan, ScheduleOptions, ThreadMap,
+};
 use crate::dependence::{
     DependenceGraph, Edge, Guard, RangeTouch, SharedMemory, WholeWrite, WholeWrites,
 };
@@ -35,7 +38,12 @@ pub fn plan_batches(
     options: &ScheduleOptions,
 ) -> (Vec<BatchedRegion>, usize) {
     let expands_buffers = options.expands_buffers;
-    let candidates = candidates(graph, (kernels, memory), groups, expands_buffers);
+    let candidates = candidates(
+        graph,
+        (kernels, memory),
+        groups,
+        Several::AtOnce { expands_buffers },
+    );
     let expansion = expands_buffers.then(|| Expansion::new(graph, kernels, dependences));
     let renewed = expansion
         .as_ref()
@@ -61,44 +69,111 @@ pub fn plan_batches(
             .iter()
             .flat_map(|region| region.statements.iter().map(|statement| statement.launch))
             .collect();
-        let mut regions = Vec::new();
-        for function in 0..graph.functions.len() {
-            let members: Vec<&Candidate> = candidates
-                .iter()
-                .filter(|candidate| {
-                    let block = graph.nodes[candidate.node.0].block;
-                    graph.blocks[block.0].function == function
-                        && !taken.contains(&candidate.statement.launch)
-                })
-                .collect();
-            collect((graph, passing), None, members, &mut regions);
-        }
-        for (outside_loops, members, waiting) in regions {
+        for (outside_loops, members, waiting) in found(graph, passing, &candidates, &taken) {
             let issued = issued(graph, planned_by, outside_loops, &members);
             if issued.saves {
                 launches = launches + issued.launches - members.len();
-                planned.push(BatchedRegion {
-                    outside_loops,
-                    drained_before: waiting.drained_before.into_iter().collect(),
-                    statements: members
-                        .into_iter()
-                        .map(|candidate| {
-                            let mut statement = candidate.statement.clone();
-                            if waiting.asks {
-                                let questions = candidate.questions.iter().flatten();
-                                statement.guards.extend(questions.cloned());
-                            }
-                            if let Some(expansion) = &expansion {
-                                expansion.choose(&mut statement, &candidate.members);
-                            }
-                            statement
-                        })
-                        .collect(),
-                });
+                let mut region = region_of((outside_loops, &members, waiting), false);
+                for (statement, candidate) in region.statements.iter_mut().zip(&members) {
+                    if let Some(expansion) = &expansion {
+                        expansion.choose(statement, &candidate.members);
+                    }
+                }
+                planned.push(region);
             }
         }
     }
     (planned, launches)
+}
+
+/// Regions whose launches wait for nothing but to be issued as a graph, of what the plan leaves alone: those that come
+/// again and again, and long runs of others.
+pub fn plan_graph_regions(
+    graph: &LaunchGraph,
+    (kernels, memory): (&[KernelModel], &SharedMemory<'_>),
+    plan: &FusionPlan,
+    options: &ScheduleOptions,
+) -> Vec<BatchedRegion> {
+    let of_plan = plan.batched_regions.iter();
+    let statements = of_plan.flat_map(|region| &region.statements);
+    let mut taken: BTreeSet<LaunchId> = statements.map(|statement| statement.launch).collect();
+    // What may be absent, and what begins early behind another launch, is issued in its turn.
+    let groups = plan.groups.iter();
+    let in_turn = groups.filter(|group| group.is_partial() || group.overlap.is_some());
+    taken.extend(in_turn.filter_map(|group| Some(group.members.last()?.launch)));
+    let candidates = candidates(graph, (kernels, memory), &plan.groups, Several::InTurn);
+    let made = plan.groups.len() + plan.batched_regions.len();
+    let most = options
+        .max_fusions
+        .map_or(usize::MAX, |most| most.saturating_sub(made));
+    let mut planned: Vec<BatchedRegion> = Vec::new();
+    let keeps = options.keep_synchronisations;
+    for passing in [
+        Passing::Nothing,
+        Passing::Waits { keeps },
+        Passing::HostWork { keeps },
+    ] {
+        if passing == (Passing::HostWork { keeps }) && !options.asks_memory {
+            continue;
+        }
+        for (outside_loops, members, waiting) in found(graph, passing, &candidates, &taken) {
+            let loops =
+                |member: &Candidate| graph.loops_around(graph.nodes[member.node.0].block).len();
+            let repeats = members.iter().any(|member| loops(member) > outside_loops);
+            if repeats || members.len() >= LONG_RUN {
+                planned.push(region_of((outside_loops, &members, waiting), true));
+            }
+        }
+        let regions = planned.iter().flat_map(|region| &region.statements);
+        taken.extend(regions.map(|statement| statement.launch));
+    }
+    planned.truncate(most);
+    planned
+}
+
+/// So many launches that stand one after the other may be worth a graph.
+const LONG_RUN: usize = 4;
+
+/// The largest regions of candidates that are not taken.
+fn found<'a>(
+    graph: &LaunchGraph,
+    passing: Passing,
+    candidates: &'a [Candidate],
+    taken: &BTreeSet<LaunchId>,
+) -> Vec<Region<'a>> {
+    let mut regions = Vec::new();
+    for function in 0..graph.functions.len() {
+        let members: Vec<&Candidate> = candidates
+            .iter()
+            .filter(|candidate| {
+                let block = graph.nodes[candidate.node.0].block;
+                graph.blocks[block.0].function == function
+                    && !taken.contains(&candidate.statement.launch)
+            })
+            .collect();
+        collect((graph, passing), None, members, &mut regions);
+    }
+    regions
+}
+
+fn region_of(
+    (outside_loops, members, waiting): (usize, &[&Candidate], HowTheyWait),
+    for_graphs: bool,
+) -> BatchedRegion {
+    let statements = members.iter().map(|candidate| {
+        let mut statement = candidate.statement.clone();
+        if waiting.asks {
+            let questions = candidate.questions.iter().flatten();
+            statement.guards.extend(questions.cloned());
+        }
+        statement
+    });
+    BatchedRegion {
+        statements: statements.collect(),
+        outside_loops,
+        drained_before: waiting.drained_before.into_iter().collect(),
+        for_graphs,
+    }
 }
 
 /// A launch or group that may wait for its batch.
@@ -114,13 +189,29 @@ pub(in crate::schedule) struct Candidate {
     pub(in crate::schedule) questions: Option<Vec<Guard>>,
 }
 
+/// What becomes of several launches of one group that wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::schedule) enum Several {
+    /// They may run as one launch; what they replace may get other memory.
+    AtOnce {
+        /// It gets that.
+        expands_buffers: bool,
+    },
+    /// Each is a launch by itself.
+    InTurn,
+}
+
 /// All of them, in host order.
 pub(in crate::schedule) fn candidates(
     graph: &LaunchGraph,
     (kernels, memory): (&[KernelModel], &SharedMemory<'_>),
     groups: &[FusionGroup],
-    expands_buffers: bool,
+    several: Several,
 ) -> Vec<Candidate> {
+    let expands_buffers = several
+        == Several::AtOnce {
+            expands_buffers: true,
+        };
     let mut whole = expands_buffers.then(|| WholeWrites::new(graph, kernels));
     let launches: BTreeMap<LaunchId, (NodeId, &Launch)> = graph
         .nodes
@@ -137,7 +228,8 @@ pub(in crate::schedule) fn candidates(
         grouped.extend(members.iter().copied());
         // Ranges of blocks are counted in a grid of one dimension, of which a batch makes several.
         let mut maps = group.members.iter().map(|member| &member.map);
-        let in_one_grid = maps.all(|map| !matches!(map, ThreadMap::Blocks { .. }));
+        let in_one_grid =
+            several == Several::InTurn || maps.all(|map| !matches!(map, ThreadMap::Blocks { .. }));
         // A cooperative launch is one by itself.
         if in_one_grid && !group.is_cooperative() && group.last_block.is_none() {
             sets.push(members);
@@ -189,6 +281,7 @@ fn candidate(
             || model.prints
             || !model.unfusable.is_empty()
             || !model.opaque.is_empty()
+            || never_runs(graph, launch, model)
         {
             return None;
         }

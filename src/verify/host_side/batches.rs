@@ -16,7 +16,7 @@ use super::super::{Refusal, Site, Sites, capture, expansion};
 use crate::dependence::Guard;
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{Awaited, HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
-use crate::schedule::{BatchedRegion, BatchedStatement, FusionPlan};
+use crate::schedule::{BatchedRegion, BatchedStatement, FusionPlan, ThreadMap};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What speaks against the regions of a plan.
@@ -45,6 +45,11 @@ pub(in crate::verify) fn refusals(
             let (launches, group_guards) = match group {
                 None => (vec![launch], &[][..]),
                 Some(group) => {
+                    let mut maps = group.members.iter().map(|member| &member.map);
+                    let in_blocks = maps.any(|map| matches!(map, ThreadMap::Blocks { .. }));
+                    if in_blocks && !region.for_graphs {
+                        refusals.push(refuse("its launches have ranges of blocks"));
+                    }
                     if group.is_partial() {
                         refusals.push(refuse("its group may run with some of its launches"));
                     }

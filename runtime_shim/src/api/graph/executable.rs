@@ -11,6 +11,7 @@ use super::{
 };
 use crate::api::{copy, event, store, stream};
 use crate::error::{CudaError, CudaResult};
+use crate::statistics;
 
 /// `cudaErrorGraphExecUpdateFailure`.
 const UPDATE_FAILURE: CudaError = CudaError(910);
@@ -284,6 +285,7 @@ cuda_functions! {
             if flags & AUTO_FREE == 0 && holds_memory(&steps) {
                 return Err(CudaError::INVALID_VALUE);
             }
+            statistics::graph_launched();
             capture::while_replaying(|| run(&steps, stream))?;
         }
         Ok(())
@@ -320,6 +322,13 @@ fn instantiate(graph: *mut c_void, flags: u64) -> CudaResult<usize> {
         graphs.executables.insert(handle, executable);
         Ok(handle)
     })
+}
+
+/// Forgets all of them (`cudaDeviceReset`).
+pub fn forget_all() {
+    let ended = with_graphs(|graphs| std::mem::take(&mut graphs.executables));
+    let objects: Vec<References> = ended.into_values().map(|each| each.objects).collect();
+    user_objects::release(&objects);
 }
 
 fn get(executable: *mut c_void) -> CudaResult<Executable> {

@@ -166,7 +166,8 @@ impl Graph {
         found.ok_or(CudaError::INVALID_VALUE)
     }
 
-    /// Positions of the nodes in an order that keeps all edges, older ones first. Errors:
+    /// Positions of the nodes in an order that keeps all edges, younger ones first, as far as these leave a choice: an
+    /// edge that is missing shows. Errors:
     /// `cudaErrorInvalidValue` when they go round in a circle.
     fn order(&self) -> CudaResult<Vec<usize>> {
         let positions = self.nodes.iter().enumerate();
@@ -184,7 +185,7 @@ impl Graph {
         let ready = missing.iter().enumerate().filter(|(_, count)| **count == 0);
         let mut ready: BTreeSet<usize> = ready.map(|(position, _)| position).collect();
         let mut order = Vec::new();
-        while let Some(position) = ready.pop_first() {
+        while let Some(position) = ready.pop_last() {
             order.push(position);
             for next in &later[position] {
                 missing[*next] -= 1;

@@ -28,6 +28,8 @@ pub(super) struct Statement {
     region: usize,
     /// A loop of the region is around it.
     repeats: bool,
+    /// The region waits for graphs alone: a group of it is never launched several at once.
+    for_graphs: bool,
     persistent: Option<PersistentLoop>,
 }
 
@@ -82,6 +84,7 @@ impl Statement {
             site,
             region,
             repeats,
+            for_graphs: false,
             persistent: None,
         }
     }
@@ -94,6 +97,11 @@ impl Statement {
     /// The number of the region in which it waits.
     pub(super) fn region(&self) -> usize {
         self.region
+    }
+
+    /// Whether its region waits for graphs alone.
+    pub(super) fn for_graphs(&self) -> bool {
+        self.for_graphs
     }
 
     /// Whether it may be met several times before its region ends.
@@ -129,9 +137,11 @@ pub(super) fn statements(
         .enumerate()
         .flat_map(|(number, region)| {
             let statements = region.statements.iter();
-            statements.map(move |statement| (number, region.outside_loops, statement))
+            statements.map(move |statement| {
+                ((number, region.for_graphs), region.outside_loops, statement)
+            })
         });
-    for (region, outside_loops, statement) in waiting {
+    for ((region, for_graphs), outside_loops, statement) in waiting {
         let launch = statement.launch;
         let repeats = loops(&launch) > outside_loops;
         if let Some(index) = groups.get(&launch) {
@@ -141,6 +151,7 @@ pub(super) fn statements(
                 site: *index,
                 region,
                 repeats,
+                for_graphs,
                 persistent: statement.persistent.clone(),
             });
             continue;
@@ -177,6 +188,7 @@ pub(super) fn statements(
             site: plan.groups.len() + singles,
             region,
             repeats,
+            for_graphs,
             persistent: None,
         });
         singles += 1;

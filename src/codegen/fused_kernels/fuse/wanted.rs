@@ -86,12 +86,12 @@ fn single(of_groups: &[Order], order: &Order) -> Option<usize> {
     })
 }
 
-/// Whether launches of two sites, or two of one site, may wait at the same time.
+/// Whether launches of two sites, or two of one site, may wait at the same time, to be launched at once.
 fn may_meet(statements: &[Statement], order: &Order) -> bool {
     let sites: HashSet<usize> = order.sites.iter().copied().collect();
     let own = statements
         .iter()
-        .filter(|statement| sites.contains(&statement.site()));
+        .filter(|statement| sites.contains(&statement.site()) && !statement.for_graphs());
     let mut regions = HashSet::new();
     own.into_iter()
         .any(|statement| statement.repeats() || !regions.insert(statement.region()))

@@ -1,0 +1,103 @@
+//! The queue of waiting launches by itself, on a device that is made up: what `tests/queue/scenes.c` shows of graphs, by
+//! costs, errors, captures and resets that are told; and random programs, whose graphs run in any order that their edges
+//! allow, while calls fail. `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// The calls that its text leaves open, as for programs of the legacy default stream.
+const MACROS: [&str; 11] = [
+    "-DSIRIUS_LAUNCH=cudaLaunchKernel",
+    "-DSIRIUS_LAUNCH_TOGETHER=cudaLaunchCooperativeKernel",
+    "-DSIRIUS_SLOTS=8",
+    "-DSIRIUS_WAIT=cudaStreamSynchronize",
+    "-DSIRIUS_COPY=cudaMemcpyAsync",
+    "-DSIRIUS_ALLOCATE=cudaMallocAsync",
+    "-DSIRIUS_FREE=cudaFreeAsync",
+    "-DSIRIUS_IS_CAPTURING=cudaStreamIsCapturing",
+    "-DSIRIUS_GRAPH_LAUNCH=cudaGraphLaunch",
+    "-DSIRIUS_STREAM_NUMBER=cudaStreamGetId",
+    "-DSIRIUS_STREAM_PRIORITY=cudaStreamGetPriority",
+];
+
+/// Builds the scenes, with `changed` done to the queue's text.
+fn build(folder: &TempDir, changed: impl Fn(String) -> String) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a source");
+    let queue = ["records.c", "graphs.c", "queue.c"];
+    let queue = queue.map(|name| read(&format!("src/codegen/batches/{name}")));
+    let device = ["device.c", "scenes.c"].map(|name| read(&format!("tests/queue/{name}")));
+    let source = folder.path().join("queue.c");
+    let text = changed(queue.concat()) + &device.concat();
+    std::fs::write(&source, text).expect("a source is written");
+    let program = folder.path().join("queue");
+    let built = Command::new("cc")
+        .args(["-std=gnu11", "-O1", "-DSIRIUS_GRAPHS"])
+        .args(MACROS)
+        .args([source.as_path(), Path::new("-o"), &program])
+        .output();
+    let built = built.expect("a C compiler runs");
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{said}");
+    program
+}
+
+/// Runs the scenes with these arguments; what they say.
+fn run(program: &Path, mode: Option<&str>, arguments: &[&str]) -> String {
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove("SIRIUS_GRAPHS");
+    command.envs(mode.map(|mode| ("SIRIUS_GRAPHS", mode)));
+    let ran = command.output().expect("the scenes run");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{arguments:?}: {said}");
+    said
+}
+
+/// Gives all launches one hash.
+fn without_hash(text: String) -> String {
+    let hash = "return (hash ^ value) * 1099511628211u;";
+    assert!(text.contains(hash), "the hash is another one");
+    text.replace(hash, "return (void)value, hash;")
+}
+
+#[test]
+fn launches_are_told_apart_whatever_their_hashes_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = build(&folder, without_hash);
+    run(&program, None, &["launches_that_look_alike"]);
+}
+
+#[test]
+fn graphs_come_and_go_as_they_should() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = build(&folder, |text| text);
+    for scene in [
+        "cheap_graphs_stay",
+        "dear_graphs_end",
+        "equal_arguments_set_nothing",
+        "dear_graphs_leave_waves",
+        "iterations_are_alike",
+        "slow_hosts_wait_for_nothing",
+        "a_programs_error_stays",
+        "captures_have_no_graphs",
+        "ended_contexts_are_left_alone",
+    ] {
+        run(&program, None, &[scene]);
+    }
+    run(&program, Some("off"), &["switched_off"]);
+    run(&program, Some("always"), &["always"]);
+}
+
+#[test]
+fn graphs_do_what_the_program_does() {
+    let seeds = std::env::var("SIRIUS_FUZZ_SEEDS").unwrap_or_else(|_| "0..300".to_owned());
+    let (from, to) = seeds.split_once("..").expect("`from..to`");
+    let folder = tempfile::tempdir().expect("a folder");
+    for mode in [None, Some("always")] {
+        for changed in [without_hash as fn(String) -> String, |text| text] {
+            let program = build(&folder, changed);
+            println!("{}", run(&program, mode, &["random", from, to]));
+        }
+    }
+}
