@@ -24,6 +24,7 @@ pub fn run(
     trials.extend(others);
     trials.push(Trial::test("oracle", harness::check_oracle));
     let conclusion = libtest_mimic::run(&arguments, trials);
+    harness::remove_cache();
     println!("{}", harness::precision_table());
     conclusion.exit_code()
 }
