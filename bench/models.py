@@ -300,26 +300,29 @@ def cpu_name():
 # The page.
 
 
-def draw():
-    page = ROOT / "docs/models.md"
+def draw(root=ROOT):
+    """Draws the page and its figures below `root` from the results that are there."""
+    page = root / "docs/models.md"
     text = page.read_text()
     for configuration in ["full", "small"]:
-        place = ROOT / "bench/results" / f"models-{configuration}.json"
+        place = root / "bench/results" / f"models-{configuration}.json"
         if not place.exists():
             continue
         results = json.loads(place.read_text())
         text = between(text, f"{configuration} table", tables(results))
+        if configuration == "full":
+            text = between(text, "times on a GPU", summary(results))
         for count, title in [
             ("launches", "launches"),
             ("instructions", "instructions"),
             ("barriers", "barriers of a block"),
             ("global_bytes", "bytes loaded and stored in global memory"),
         ]:
-            figure = ROOT / f"docs/figures/models-{configuration}-{count.replace('_', '-')}.svg"
+            figure = root / f"docs/figures/models-{configuration}-{count.replace('_', '-')}.svg"
             figure.parent.mkdir(parents=True, exist_ok=True)
             figure.write_text(figure_of(results, count, f"{title}, in parts of those without fusion ({configuration} sizes)"))
     page.write_text(text)
-    print(f"drawn in {page.relative_to(ROOT)}")
+    print(f"drawn in {page}")
 
 
 def between(text, mark, new):
@@ -364,12 +367,8 @@ def tables(results):
         if not seconds:
             continue
         lines.append(f"| {name} | " + " | ".join(f"{seconds.get(stage, 0):.2f}" for stage in stages) + " |")
-    ways = ["unfused plain", "unfused graph", "fused plain", "fused graph", "PyTorch eager", "PyTorch compiled"]
-    lines += ["", "Microseconds on the GPU, median and quartiles:", ""]
-    lines += ["| model | " + " | ".join(ways) + " |", "|---|" + "---:|" * len(ways)]
-    for name, model in models.items():
-        times = model.get("microseconds") or {}
-        lines.append(f"| {name} | " + " | ".join(time_of(times.get(way)) for way in ways) + " |")
+    if any(model.get("microseconds") for model in models.values()):
+        lines += ["", "Microseconds on the GPU, median and quartiles:", "", *gpu_rows(models)]
     code = models.get("lstm", {}).get("per_multiply_add")
     if code:
         lines += [
@@ -380,6 +379,50 @@ def tables(results):
     if "bert" in models:
         lines += ["", qkv(models["bert"], results["configuration"])]
     return "\n".join(lines)
+
+
+# Ways to build a model that are timed on a GPU, and those of which every model has a row.
+GPU_WAYS = ["nvcc", "unfused", "fused", "vertical", "grid-barrier", "last-block", "overlap", "overlap-without-batches"]
+EXPECTED_WAYS = ["unfused", "fused", "grid-barrier", "last-block", "overlap"]
+
+
+def summary(results):
+    """Medians in milliseconds: one row a model, one by one and as a graph."""
+    columns = [("unfused", "unfused"), ("fused", "fused"), ("grid-barrier", "grid barriers"), ("last-block", "last block"), ("overlap", "overlap")]
+    titles = [cell for _, title in columns for cell in (title, "as a graph")] + ["PyTorch, eager", "compiled"]
+    lines = ["| | " + " | ".join(titles) + " |", "|---|" + "---:|" * len(titles)]
+    for name, model in results["models"].items():
+        cells = [milliseconds(model, f"{way} {kind}") for way, _ in columns for kind in ("plain", "graph")]
+        cells += [milliseconds(model, f"PyTorch {kind}") for kind in ("eager", "compiled")]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def milliseconds(model, label):
+    way, kind = label.split(" ")
+    same = model.get("same_as", {}).get(way)
+    times = (model.get("microseconds") or {}).get(label)
+    if same:
+        return f"as {same}"
+    if not times:
+        return "open"
+    value = times["median"] / 1e3
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def gpu_rows(models):
+    """Times of each model, a row for each way that it was built, one by one and as a graph."""
+    lines = ["| model | way | one by one | as a graph |", "|---|---|---:|---:|"]
+    for name, model in models.items():
+        times, same = model.get("microseconds") or {}, model.get("same_as", {})
+        for way in GPU_WAYS:
+            if way in same:
+                lines.append(f"| {name} | {way} | as {same[way]} | as {same[way]} |")
+            elif way in EXPECTED_WAYS or f"{way} plain" in times:
+                lines.append(f"| {name} | {way} | {time_of(times.get(f'{way} plain'))} | {time_of(times.get(f'{way} graph'))} |")
+        for kind in ("eager", "compiled"):
+            lines.append(f"| {name} | PyTorch, {kind} | {time_of(times.get(f'PyTorch {kind}'))} | |")
+    return lines
 
 
 def qkv(bert, configuration):

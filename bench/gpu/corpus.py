@@ -1,8 +1,8 @@
-"""Other people's programs for a GPU: `scripts/bench gpu --pack FOLDER --corpus PROGRAMS`.
+"""Other people's programs for a GPU: `scripts/gpu --corpus PROGRAMS`.
 
 A program is a folder below PROGRAMS with a Makefile that has `run`, and with two launches within 25 lines. Its own Makefile builds it three times: with NVIDIA's
 nvcc, with this compiler without fusion, and with it. Only those in which this compiler fuses something are kept, with the
-files that their command lines name. FOLDER/run_corpus.py runs them where the GPU is.
+files that their command lines name. run.sh runs them at its end (kit/run_corpus.py).
 """
 
 import concurrent.futures
@@ -19,7 +19,7 @@ import subprocess
 import compile as compilation
 import models
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = models.ROOT
 WAYS = ["nvcc", "unfused", "fused"]
 # The longest that one make may take, in seconds.
 LIMIT = 400
@@ -41,12 +41,12 @@ CORPUS = load_corpus_script()
 def pack(options):
     place = (options.pack / "corpus").absolute()
     (place / "bin").mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "bench/gpu_corpus_run.py", options.pack / "run_corpus.py")
     shutil.copy(ROOT / "scripts/corpus", options.pack / "corpus.py")
+    shutil.copy(ROOT / "bench/executed_launches.py", options.pack)
     build_counter(options.pack)
     toolkit = place / "toolkit"
     if not toolkit.exists():
-        subprocess.run([models.compiler(options), "--sirius-device=cuda", "--sirius-toolkit", toolkit], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([options.compiler, "--sirius-device=cuda", "--sirius-toolkit", toolkit], check=True, stdout=subprocess.DEVNULL)
     corpus = options.corpus.absolute()
     makefiles = sorted({*corpus.rglob("Makefile"), *corpus.rglob("makefile")})
     folders = {makefile.parent.relative_to(corpus).as_posix(): makefile.parent for makefile in makefiles}

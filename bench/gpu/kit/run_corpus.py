@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs other people's programs that `scripts/bench gpu --pack FOLDER --corpus PROGRAMS` built, on a machine with a GPU.
+"""Runs other people's programs that `scripts/gpu --corpus PROGRAMS` packed, on a machine with a GPU.
 
 usage: run_corpus.py [--programs REGEX] [--rounds N] [--seconds N] [--budget N] [--jobs N] [--results FILE]
 
@@ -50,7 +50,7 @@ def main():
     import run as project
 
     results = json.loads((PLACE / "list.json").read_text())
-    results |= {"date": datetime.date.today().isoformat(), "gpu": project.find_gpu()}
+    results |= {"date": datetime.date.today().isoformat(), "gpu": project.find_gpu(None)}
     programs = [program for program in results["programs"] if "failure" not in program and re.search(options.programs, program["name"])]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         # What is left is for the times.

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+"""What GPUs make of the programs of this project. `scripts/gpu` runs this.
+
+A machine with a GPU often has no compiler of ours. So the programs are built where it is, for the CUDA device, and go into one
+archive: models, workloads and test programs without fusion, with it, and with each way to make boundaries cheaper; some as NVIDIA's
+nvcc makes them; programs of the tuner; programs as different planners plan them. What each should print is found out here, by running
+it on the CPU device. Unpacked where a GPU is, `./run.sh MINUTES` needs nothing but Python and a driver. It writes results.json, and
+`--import` draws that into the pages.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import lzma
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import types
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import corpus
+import expected
+import models
+import pages
+import planners
+import toolkit
+
+ROOT = models.ROOT
+HERE = pathlib.Path(__file__).resolve().parent
+BOUNDARIES = {way: [f"--sirius-boundaries={way}"] for way in ("grid-barrier", "last-block", "overlap")}
+BOTH = {"unfused": ["--sirius-fusion=off"], "fused": []}
+# What stands beside these ways for one model.
+FURTHER = {"bert": {"vertical": ["--sirius-layout=v"]}}
+# Launches that wait for their batch do not overlap.
+STEPWISE = {"overlap-without-batches": ["--sirius-boundaries=overlap", "--sirius-opt=-launch-batches"]}
+FURTHER |= {model: STEPWISE for model in ("lstm", "seq2seq", "deepspeech2")}
+
+
+def main():
+    arguments = argparse.ArgumentParser(prog="scripts/gpu", description=__doc__.split("\n")[0])
+    arguments.add_argument("-o", "--output", type=pathlib.Path, default=ROOT / "target/gpu-kit.tar.xz", metavar="FILE", help="the archive (target/gpu-kit.tar.xz)")
+    arguments.add_argument("--folder", type=pathlib.Path, metavar="FOLDER", help="where everything is built, and where a run that was stopped goes on (target/gpu-kit)")
+    arguments.add_argument("--import", dest="taken", type=pathlib.Path, nargs="+", metavar="FILE", help="draws the results that run.sh wrote into the pages; what a later FILE says of a program replaces what an earlier one says")
+    arguments.add_argument("--pages", type=pathlib.Path, default=ROOT, metavar="FOLDER", help="a copy of bench/results and docs to draw in, such as for a rehearsal")
+    arguments.add_argument("--corpus", type=pathlib.Path, metavar="PROGRAMS", help="adds the programs with Makefiles below PROGRAMS in which something fuses")
+    arguments.add_argument("--arch", default="sm_90", help="the architecture to build for (sm_90)")
+    arguments.add_argument("--programs", default="", metavar="REGEX", help="only programs whose names match")
+    arguments.add_argument("--ways", default="", metavar="REGEX", help="only ways whose names match")
+    arguments.add_argument("--small", action="store_true", help="models in small sizes")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many are built at once")
+    arguments.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="the longest that a program may take on the CPU device; what takes longer is not compared with that (300)")
+    arguments.add_argument("--most-bytes", type=int, default=60_000_000, metavar="N", help="how large the archive may be; what is worth least stays out otherwise (60000000)")
+    arguments.add_argument("--release", action="store_true", help="an optimised build of the compiler")
+    arguments.add_argument("--compiler", type=pathlib.Path, help="another compiler than that of this folder")
+    options = arguments.parse_args()
+    if options.taken:
+        pages.take([json.loads(file.read_text()) for file in options.taken], options.pages)
+        return
+    options.folder = (options.folder or ROOT / "target/gpu-kit").absolute()
+    options.compiler = (options.compiler or models.compiler(options)).absolute()
+    options.kit = options.folder / "gpu-kit"
+    build_all(options)
+    pack(options)
+
+
+def build_all(options):
+    (options.kit / "bin").mkdir(parents=True, exist_ok=True)
+    for file in (HERE / "kit").iterdir():
+        if file.suffix in (".py", ".sh"):
+            shutil.copy(file, options.kit / file.name)
+    shutil.copy(ROOT / "bench/pytorch_models.py", options.kit / "pytorch_models.py")
+    toolkit.take_runtime(options.kit)
+    build_timer(options)
+    expected.prepare(options)
+    programs = [program for program in all_programs(options) if re.search(options.programs, program["name"])]
+    for program in programs:
+        program["options"] = {way: flags for way, flags in program["options"].items() if re.search(options.ways, way)}
+    for program in programs:
+        source = options.kit / "sources" / program["source"]
+        source.parent.mkdir(parents=True, exist_ok=True)
+        for file in [ROOT / program["source"], *(ROOT / program["source"]).parent.glob("*.h")]:
+            shutil.copy(file, source.parent / file.name)
+    listed = options.kit / "list.json"
+    contents = {"compiler": built_by(options), "architecture": options.arch, "size": "small" if options.small else "full", "programs": programs}
+    known = json.loads(listed.read_text()) if listed.exists() else {}
+    # A run that was stopped goes on where it was.
+    if all(known.get(key) == contents[key] for key in ("compiler", "architecture", "size")):
+        done = {program["name"]: program for program in known["programs"] if "ways" in program}
+        contents["programs"] = programs = [done.get(program["name"], program) for program in programs]
+    waiting = [program for program in programs if "ways" not in program]
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for program, built in zip(waiting, pool.map(lambda program: build(program, options), waiting)):
+            for key in ("flags", "options"):
+                program.pop(key, None)
+            program |= built
+            print(program["name"], program.get("failure", ""), flush=True)
+            whole = contents | {"programs": [program for program in programs if "ways" in program or "failure" in program]}
+            listed.write_text(json.dumps(whole, indent=1) + "\n")
+    if options.corpus:
+        corpus.pack(types.SimpleNamespace(**vars(options) | {"pack": options.kit}))
+
+
+def built_by(options):
+    return f"a {'release' if options.release else 'debug'} build of {models.commit()}"
+
+
+# What there is.
+
+
+def all_programs(options):
+    """In the order of what they are worth; the models, which take longest to build, come first."""
+    found = []
+    for name in models.MODELS:
+        source = f"test_programs/models/{name}.cu"
+        flags = ["-DTIMED"] + (models.SMALL if options.small else [])
+        ways = {"nvcc": None} | BOTH | FURTHER.get(name, {}) | BOUNDARIES
+        found.append({"name": f"models/{name}", "kind": "model", "model": name, "source": source, "runs": [[]], "flags": flags, "options": ways})
+    for path in sorted((ROOT / "test_programs/workloads").glob("*.cu")):
+        found.append(program_of(path, "workload", {"nvcc": None} | BOTH | BOUNDARIES) | {"timed": True})
+    for path in sorted((ROOT / "test_programs").glob("*.cu")):
+        found.append(program_of(path, "test", BOTH | BOUNDARIES) | {"timed": True})
+    for path in sorted((ROOT / "tests/run").glob("*.cu")):
+        found.append(program_of(path, "test", BOTH | options_of(path, options.arch)))
+    for program in [each for each in found if each["kind"] == "model"]:
+        found.append(program | {"name": f"tuner/{program['model']}", "kind": "tuner", "options": {"tune": []}})
+    for source in planned_differently():
+        ways = {planner: flags for planner, flags in planners.PLANNERS.items()}
+        found.append(program_of(ROOT / source, "planner", {"unfused": BOTH["unfused"]} | ways) | {"name": f"planners/{pathlib.Path(source).stem}"})
+    return found
+
+
+def program_of(path, kind, ways):
+    """A program as the lines of its leading comments say that it is built and run."""
+    comments = [line for line in path.read_text().splitlines() if line.startswith("//")]
+    runs = [line.split(":", 1)[1].split() for line in comments if line.startswith("// arguments:")]
+    flags = [word for line in comments if line.startswith("// built with:") for word in line.split(":", 1)[1].split()]
+    source = path.relative_to(ROOT)
+    return {"name": str(source.with_suffix("")), "kind": kind, "source": str(source), "runs": runs or [[]], "flags": flags, "options": ways}
+
+
+def options_of(path, architecture):
+    """Further ways in which a program has to pass, where they are for this architecture."""
+    ways = {}
+    for line in path.read_text().splitlines():
+        if line.startswith("// options:"):
+            words = line.split(":", 1)[1].split()
+            named = [word for word in words if word.startswith(("-arch", "-gencode"))]
+            if set(named) <= {f"-arch={architecture}"}:
+                ways[f"options-{len(ways) + 1}"] = [word for word in words if word not in named]
+    return ways
+
+
+def planned_differently():
+    """Programs of which planners make plans of more than one modelled time."""
+    results = json.loads(planners.RESULTS.read_text())["programs"]
+    return [program for program, row in sorted(results.items()) if len({round(each["nanoseconds"]) for name, each in row.items() if name not in ("unfused", "xla")}) > 1]
+
+
+# How it is built.
+
+
+def build_timer(options):
+    include = next(place / "include" for place in toolkit.places() if (place / "include/cuda_runtime_api.h").exists())
+    command = ["cc", "-O2", "-shared", "-fPIC", f"-I{include}", HERE / "kit/launch_times.c", "-o", options.kit / "lib/launch_times.so", "-ldl", "-pthread"]
+    subprocess.run(command, check=True)
+
+
+def build(program, options):
+    """Builds a program in all its ways; those of which the file is the same as that of an earlier one have none of their own."""
+    ways, files = {}, {}
+    for way, flags in program["options"].items():
+        output = options.kit / "bin" / f"{program['name'].replace('/', '.')}.{way}"
+        done = compile_by_nvcc(program, output, options) if flags is None else compile_way(program, flags, output, options)
+        if done is None or done.returncode:
+            lines = ["there is no nvcc"] if done is None else [line for line in done.stderr.splitlines() if "error" in line or "undefined" in line] or done.stderr.splitlines()
+            failure = f"{way}: {lines[0] if lines else done.returncode}"
+            # Only what it is compared with has to be there.
+            if way in ("unfused", "fused", "tune"):
+                return {"failure": failure}
+            ways[way] = {"failure": failure}
+            continue
+        subprocess.run(["strip", output], stderr=subprocess.DEVNULL)
+        same = files.setdefault(hashlib.sha256(output.read_bytes()).digest(), way)
+        ways[way] = {"same_as": same} if same != way else {}
+        if same != way:
+            output.unlink()
+        sites = re.search(r"(\d+) launches -> (\d+)", done.stderr)
+        if sites:
+            ways[way]["sites"] = [int(sites[1]), int(sites[2])]
+    left_out = {way: made["failure"] for way, made in ways.items() if "failure" in made}
+    ways = {way: made for way, made in ways.items() if way not in left_out}
+    made = {"ways": ways} | ({"not_built": left_out} if left_out else {})
+    if program["kind"] == "tuner":
+        return made
+    unfused = options.kit / "bin" / f"{program['name'].replace('/', '.')}.unfused"
+    return made | expected.of(program, unfused, options)
+
+
+def compile_way(program, flags, output, options):
+    name = program["name"].replace("/", ".")
+    environment = dict(os.environ, SIRIUS_STRICT="1", SIRIUS_CACHE=str(options.folder / "cache"), SIRIUS_FRONT_END_CACHE=str(options.folder / "front_end"))
+    environment.pop("SIRIUS_FLAGS", None)
+    (options.folder / "front_end").mkdir(exist_ok=True)
+    tune = ["tune", "--pack"] if program["kind"] == "tuner" else []
+    command = [options.compiler, *tune, "-O3", "-std=c++17", f"-arch={options.arch}", "--sirius-device=cuda", "-cudart", "shared"]
+    command += [*flags, *program["flags"], ROOT / program["source"], "-o", output, "-L", options.kit / "lib"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    undefined = set(re.findall(r"undefined reference to `(\w+)'", done.stderr))
+    libraries = toolkit.stand_ins(undefined, options.folder / "stand_ins" / name) if undefined else None
+    return subprocess.run(command + libraries, env=environment, capture_output=True, text=True) if libraries else done
+
+
+def compile_by_nvcc(program, output, options):
+    nvcc = toolkit.tool("nvcc")
+    if not nvcc:
+        return None
+    command = [nvcc, "-O3", "-std=c++17", f"-arch={options.arch}", "-w", "-cudart", "shared", *program["flags"], ROOT / program["source"], "-o", output]
+    return subprocess.run([*command, "-L", options.kit / "lib"], capture_output=True, text=True)
+
+
+# The archive.
+
+
+def pack(options):
+    """One archive. Where it is too large, what is worth least stays out, and is named."""
+    contents = json.loads((options.kit / "list.json").read_text())
+    left_out = []
+    while (size := write_archive(contents, options)) > options.most_bytes:
+        left_out += take_out(contents, size, options)
+    built = [program for program in contents["programs"] if "failure" not in program]
+    print(f"{options.output}: {size / 1e6:.1f} MB, {len(built)} programs of {contents['compiler']}; {len(contents['programs']) - len(built)} could not be built")
+    for program in contents["programs"]:
+        for way, failure in program.get("not_built", {}).items():
+            print(f"{program['name']} is not there as {way}: {failure}")
+        if program.get("not_compared"):
+            print(f"{program['name']} is not compared with the CPU device: {program['not_compared']}")
+    if left_out:
+        print(f"left out, so that the archive stays below {options.most_bytes / 1e6:g} MB: {', '.join(left_out)}")
+
+
+def take_out(contents, size, options):
+    """Takes as many programs out as the archive is too large by, if all are packed alike; their names."""
+    bytes_of = {program["name"]: sum(path.stat().st_size for path in files_of(program, options)) for program in contents["programs"]}
+    order = ["planner", "tuner", "test", "workload", "model"]
+    waiting = sorted(contents["programs"], key=lambda program: (order.index(program["kind"]), -bytes_of[program["name"]]))
+    if not waiting:
+        sys.exit("scripts/gpu: without any program the archive is still too large")
+    ratio, saved, names = size / sum(bytes_of.values()), 0, []
+    while waiting and saved * ratio <= size - options.most_bytes:
+        program = waiting.pop(0)
+        contents["programs"].remove(program)
+        names.append(program["name"])
+        saved += bytes_of[program["name"]]
+    return names
+
+
+def files_of(program, options):
+    return sorted(path for path in (options.kit / "bin").glob(f"{program['name'].replace('/', '.')}.*"))
+
+
+def write_archive(contents, options):
+    """The size of the archive. Ways of a program lie side by side, so that what they share is there once."""
+    listed = options.folder / "list.json"
+    listed.write_text(json.dumps(contents, indent=1) + "\n")
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    # The dictionary is larger than any program in all its ways.
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 64 << 20}]
+    with lzma.open(options.output, "wb", filters=filters) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(listed, "gpu-kit/list.json")
+        for path in sorted(path for path in options.kit.iterdir() if path.name not in ("bin", "list.json")):
+            archive.add(path, f"gpu-kit/{path.name}", filter=without_leftovers)
+        for program in contents["programs"]:
+            for path in files_of(program, options):
+                archive.add(path, f"gpu-kit/bin/{path.name}")
+    return options.output.stat().st_size
+
+
+def without_leftovers(entry):
+    """Caches of what was built are nothing for the machine with the GPU."""
+    return None if pathlib.Path(entry.name).name in ("__pycache__", "cache", "toolkit", "results.json") else entry
+
+
+if __name__ == "__main__":
+    main()
