@@ -126,8 +126,8 @@ def all_programs(options):
         found.append(program_of(path, "test", BOTH | BOUNDARIES) | {"timed": True})
     for path in sorted((ROOT / "tests/run").glob("*.cu")):
         found.append(program_of(path, "test", BOTH | options_of(path, options.arch)))
-    for program in [each for each in found if each["kind"] == "model"]:
-        found.append(program | {"name": f"tuner/{program['model']}", "kind": "tuner", "options": {"tune": []}})
+    for program in [each for each in found if each["kind"] in ("model", "workload")]:
+        found.append(program | {"name": f"tuner/{pathlib.Path(program['source']).stem}", "kind": "tuner", "options": {"tune": []}})
     for source in planned_differently():
         ways = {planner: flags for planner, flags in planners.PLANNERS.items()}
         found.append(program_of(ROOT / source, "planner", {"unfused": BOTH["unfused"]} | ways) | {"name": f"planners/{pathlib.Path(source).stem}"})

@@ -419,7 +419,9 @@ def time_way(program, way, options):
 def run_tuners(results, options):
     programs = of_kind(results, "tuner")
     for place, program in enumerate(programs):
-        share = (min(options.part_end, options.end) - time.monotonic()) / (len(programs) - place)
+        # A model has more to measure than a workload.
+        weights = [3 if "model" in each else 1 for each in programs[place:]]
+        share = (min(options.part_end, options.end) - time.monotonic()) * weights[0] / sum(weights)
         if share < 1:
             break
         told = options.results.with_name(program["name"].replace("/", ".") + ".json")
