@@ -20,6 +20,8 @@ static const double MOST_MILLISECONDS = 2000;
 typedef struct {
     cudaLaunchConfig_t configuration;
     cudaLaunchAttribute attribute;
+    const void *stub;
+    // Where the arguments are.
     struct cudaKernelNodeParams node;
 } Launch;
 
@@ -72,6 +74,7 @@ static void keep(const void *stub, dim3 grid, dim3 block, void **arguments, size
             launch->attribute = *attribute;
             launch->configuration.numAttrs = 1;
         }
+        launch->stub = stub;
         launch->configuration.gridDim = grid;
         launch->configuration.blockDim = block;
         launch->configuration.dynamicSmemBytes = shared_bytes;
@@ -160,7 +163,7 @@ static cudaError_t launch_all(cudaStream_t stream) {
         Launch *const launch = &launches[index];
         launch->configuration.attrs = &launch->attribute;
         launch->configuration.stream = stream;
-        status = CALL(cudaError_t, cudaLaunchKernelExC, (const cudaLaunchConfig_t *, const void *, void **), &launch->configuration, launch->node.func,
+        status = CALL(cudaError_t, cudaLaunchKernelExC, (const cudaLaunchConfig_t *, const void *, void **), &launch->configuration, launch->stub,
                       launch->node.kernelParams);
     }
     return status;

@@ -52,10 +52,13 @@ def main():
     options.began = time.monotonic()
     options.end = options.began + 60 * options.minutes
     packed = json.loads((HERE / "list.json").read_text())
+    gpu = find_gpu(options.cuda)
+    if not options.cuda and number_of(gpu["architecture"]) < number_of(packed["architecture"]):
+        sys.exit(f"./run.sh: these programs are for {packed['architecture']}, and the {gpu['name']} is {gpu['architecture']}; pack them with scripts/gpu --arch={gpu['architecture']}")
     packed["programs"] = [program for program in packed["programs"] if re.search(options.programs, program["name"])]
     results = packed | {
         "date": datetime.date.today().isoformat(),
-        "gpu": find_gpu(options.cuda),
+        "gpu": gpu,
         "rehearsal": options.cuda is not None,
         "minutes": options.minutes,
         "parts": [],
@@ -82,6 +85,10 @@ def find_gpu(cuda):
         sys.exit(f"./run.sh: no GPU of NVIDIA's answers: {error}")
     name, driver, capability = [part.strip() for part in said.splitlines()[0].split(",")]
     return {"name": name, "driver": driver, "architecture": "sm_" + capability.replace(".", "")}
+
+
+def number_of(architecture):
+    return int(re.search(r"\d+", architecture)[0])
 
 
 def save(results, options):
