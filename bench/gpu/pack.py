@@ -92,6 +92,7 @@ def build_all(options):
     if all(known.get(key) == contents[key] for key in ("compiler", "architecture", "size")):
         done = {program["name"]: program for program in known["programs"] if "ways" in program}
         contents["programs"] = programs = [done.get(program["name"], program) for program in programs]
+    listed.write_text(json.dumps(contents | {"programs": [program for program in programs if "ways" in program]}, indent=1) + "\n")
     waiting = [program for program in programs if "ways" not in program]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for program, built in zip(waiting, pool.map(lambda program: build(program, options), waiting)):
@@ -228,7 +229,7 @@ def compile_by_nvcc(program, output, options):
 
 def pack(options):
     """One archive. Where it is too large, what is worth least stays out, and is named."""
-    contents = json.loads((options.kit / "list.json").read_text())
+    contents = json.loads((options.kit / "list.json").read_text()) | {"has_others": (options.kit / "corpus").exists()}
     left_out = []
     while (size := write_archive(contents, options)) > options.most_bytes:
         left_out += take_out(contents, size, options)
@@ -244,7 +245,10 @@ def pack(options):
 
 
 def take_out(contents, size, options):
-    """Takes as many programs out as the archive is too large by, if all are packed alike; their names."""
+    """Takes as many programs out as the archive is too large by, if all are packed alike, and first those of other people; their names."""
+    if contents["has_others"]:
+        contents["has_others"] = False
+        return ["programs of other people"]
     bytes_of = {program["name"]: sum(path.stat().st_size for path in files_of(program, options)) for program in contents["programs"]}
     order = ["planner", "tuner", "test", "workload", "model"]
     waiting = sorted(contents["programs"], key=lambda program: (order.index(program["kind"]), -bytes_of[program["name"]]))
@@ -272,7 +276,8 @@ def write_archive(contents, options):
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 64 << 20}]
     with lzma.open(options.output, "wb", filters=filters) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
         archive.add(listed, "gpu-kit/list.json")
-        for path in sorted(path for path in options.kit.iterdir() if path.name not in ("bin", "list.json")):
+        without = ["bin", "list.json"] + ([] if contents["has_others"] else ["corpus"])
+        for path in sorted(path for path in options.kit.iterdir() if path.name not in without):
             archive.add(path, f"gpu-kit/{path.name}", filter=without_leftovers)
         for program in contents["programs"]:
             for path in files_of(program, options):
