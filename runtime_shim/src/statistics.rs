@@ -169,7 +169,6 @@ pub fn graph_launched() {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
