@@ -28,13 +28,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEFAULTS = ["-O3", "-arch=sm_80"]
 WORST = 10
 RESULTS = ROOT / "bench/results/compile.json"
+LINKS = ROOT / "bench/results/compile_links.json"
 
 
 def main():
     arguments = argparse.ArgumentParser(prog="scripts/bench compile", description=__doc__.split("\n")[0])
     arguments.add_argument("--release", action="store_true", help="an optimised build of the compiler")
     arguments.add_argument("--programs", default="", metavar="REGEX", help="of a folder, those whose path there matches")
-    arguments.add_argument("--results", type=pathlib.Path, metavar="FILE", help="where results go (bench/results/compile.json)")
+    arguments.add_argument("--results", type=pathlib.Path, metavar="FILE", help="where results go (bench/results/compile.json, and compile_links.json for --link)")
     arguments.add_argument("--rounds", type=int, default=1, help="turns of each compiler, the fastest of which counts (1)")
     arguments.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="the longest that a compiler takes (300)")
     arguments.add_argument("--devices", default="cuda,cpu", help="what is built for, besides nvcc (cuda,cpu)")
@@ -46,12 +47,12 @@ def main():
     arguments.add_argument("--draw", action="store_true", help="only draws docs/compile_time.md from the results")
     arguments.add_argument("places", nargs="*", type=pathlib.Path, metavar="LIST|FOLDER", help="sources and options, a line each; or programs with Makefiles")
     options = arguments.parse_args()
-    place = (options.results or RESULTS).absolute()
+    place = (options.results or (LINKS if options.link else RESULTS)).absolute()
     results = json.loads(place.read_text()) if place.exists() else {"files": {}}
     if not options.draw:
         measure(options, place, results)
     print("\n".join(tables(results)))
-    if place == RESULTS:
+    if place in (RESULTS, LINKS):
         draw()
 
 
@@ -236,6 +237,17 @@ def draw():
     import project
 
     lines = page(json.loads(RESULTS.read_text()))
+    if LINKS.exists():
+        results = json.loads(LINKS.read_text())
+        lines += [
+            "",
+            "## Programs",
+            "",
+            f"`scripts/bench compile --link` makes whole programs of one source each, for both devices ({results['compiler']} on {results['machine']},",
+            f"{results['date']}).",
+            "",
+            *tables(results),
+        ]
     if project.RESULTS.exists():
         results = json.loads(project.RESULTS.read_text())
         count = len(results["seconds"]["nvcc"]["nothing"])
