@@ -65,7 +65,13 @@ fn without_hash(text: String) -> String {
 fn launches_are_told_apart_whatever_their_hashes_say() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = build(&folder, without_hash);
-    run(&program, None, &["launches_that_look_alike"]);
+    for scene in [
+        "launches_that_look_alike",
+        "edges_of_other_nodes",
+        "waves_of_other_kernels",
+    ] {
+        run(&program, None, &[scene]);
+    }
 }
 
 #[test]

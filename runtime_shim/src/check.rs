@@ -150,10 +150,10 @@ pub fn launch_ends(kernel: &str) {
     }
 }
 
-/// A block begins; its shared memory holds nothing.
-pub fn block_begins() {
+/// A block begins; its shared memory, of which this is the lowest address, holds nothing.
+pub fn block_begins(shared: usize) {
     if settings().checks.memory {
-        written::block_begins();
+        written::block_begins(shared);
     }
 }
 

@@ -84,6 +84,19 @@ __global__ void set_flag(int *flag, int odd) {
     if (!found) *flag = 0;
 }
 
+#include <thread>
+
+// Blocks of two host threads run at the same time, each with shared memory of its own.
+static void turn_often(const float *in) {
+    float *own;
+    cudaStream_t stream;
+    cudaMalloc(&own, 32 * sizeof(float));
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    for (int round = 0; round < 800; ++round) turn<<<4, 32, 0, stream>>>(own, in, 32);
+    cudaStreamSynchronize(stream);
+    cudaFree(own);
+}
+
 int main(int argc, char **argv) {
     const char *fault = argc > 1 ? argv[1] : "";
     auto is = [&](const char *name) { return strcmp(fault, name) == 0; };
@@ -117,6 +130,12 @@ int main(int argc, char **argv) {
     }
     set_flag<<<4, 32>>>(counter + 1, is("flag") ? 31 : 32);
     count<<<4, 32>>>(counter);
+    cudaDeviceSynchronize();
+    if (!*fault) {
+        std::thread other(turn_often, in);
+        turn_often(in);
+        other.join();
+    }
     bool blocks = is("blocks"), deleted = is("deleted");
     sirius_fused_0_twice_shifted<<<blocks ? 2 : 1, 32>>>(out, in + 36, in, blocks ? 32 : 1, !deleted);
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));

@@ -139,6 +139,34 @@ static void launches_that_look_alike(void) {
     check(device.graphs_made == 4 && device.graphs_launched == 4 * 11, "launches that look alike are taken for equal, or are not");
 }
 
+/* As many nodes, and the same list of edges: the first one of the last two nodes has two of them, or one. */
+static void edges_of_other_nodes(void) {
+    int patience = WAITS_FOR_GRAPHS;
+    costs(3000, 4000, 300);
+    for (unsigned i = 0; i < KERNELS; ++i) kernels[i].capacity = 1;
+    for (unsigned round = 0; round < 40; ++round) {
+        for (unsigned i = 0; i < 3; ++i) submit(0, i * 4, 20, 2, round, i, 0, &patience);
+        submit(0, 8, round % 2 ? 4 : 20, 2, round, 3, 0, &patience);
+        submit(0, 0, round % 2 ? 20 : 4, 2, round, 4, 0, &patience);
+        sirius_batch_drain();
+        compare_cells("edges of other nodes: other results");
+    }
+    check(device.graphs_made == 2, "edges of other nodes are taken for equal, or are not");
+}
+
+/* As many launches at once, of another kernel. */
+static void waves_of_other_kernels(void) {
+    int patience = 0;
+    costs(3000, 4000, 300);
+    for (unsigned round = 0; round < 40; ++round) {
+        for (unsigned i = 0; i < 3; ++i) submit(round % 2, i * 2, 12, 2, round, 0, 0, &patience);
+        submit(2, 8, 0, 2, round, 1, 0, &patience);
+        sirius_batch_drain();
+        compare_cells("waves of other kernels: other results");
+    }
+    check(device.graphs_made == 2, "waves of other kernels are taken for equal, or are not");
+}
+
 static void switched_off(void) {
     int patience = WAITS_FOR_GRAPHS, waves = 0;
     serial_rounds(20, 10, &patience, 1);
@@ -226,6 +254,8 @@ int main(int count, char **arguments) {
         {"captures_have_no_graphs", captures_have_no_graphs},
         {"ended_contexts_are_left_alone", ended_contexts_are_left_alone},
         {"launches_that_look_alike", launches_that_look_alike},
+        {"edges_of_other_nodes", edges_of_other_nodes},
+        {"waves_of_other_kernels", waves_of_other_kernels},
         {"switched_off", switched_off},
         {"always", always},
     };

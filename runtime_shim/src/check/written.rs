@@ -40,12 +40,18 @@ impl Bits {
     }
 }
 
-/// By ordinal; [`SHARED`] is the shared memory of the block that runs, or of all that do.
-static WRITTEN: LazyLock<Mutex<HashMap<u32, Bits>>> = LazyLock::new(Mutex::default);
+/// Memory whose bytes are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Home {
+    /// An allocation, by its ordinal.
+    Allocation(u32),
+    /// The shared memory of a block that runs, by its lowest address: threads of the host may launch at the same time.
+    Shared(usize),
+}
 
-const SHARED: u32 = u32::MAX;
+static WRITTEN: LazyLock<Mutex<HashMap<Home, Bits>>> = LazyLock::new(Mutex::default);
 
-fn written() -> MutexGuard<'static, HashMap<u32, Bits>> {
+fn written() -> MutexGuard<'static, HashMap<Home, Bits>> {
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -54,39 +60,41 @@ fn is_checked() -> bool {
 }
 
 /// Where the bits of an access are; `None` for memory that is taken as written.
-fn home(checked: &Checked) -> Option<(u32, usize)> {
+fn home(checked: &Checked) -> Option<(Home, usize)> {
     if let Some(shared) = checked.shared {
-        return Some((SHARED, checked.address - shared.bounds.0));
+        let low = shared.bounds.0;
+        return Some((Home::Shared(low), checked.address - low));
     }
     let place = checked.place?;
-    (place.kind == MemoryKind::Device).then(|| (place.ordinal, checked.address - place.base))
+    let home = Home::Allocation(place.ordinal);
+    (place.kind == MemoryKind::Device).then(|| (home, checked.address - place.base))
 }
 
 /// Whether some byte of an access was written.
 pub(super) fn is_written(checked: &Checked) -> bool {
-    let Some((ordinal, offset)) = home(checked) else {
+    let Some((home, offset)) = home(checked) else {
         return true;
     };
     checked.bytes == 0
         || written()
-            .get(&ordinal)
+            .get(&home)
             .is_some_and(|bits| bits.any(offset, checked.bytes))
 }
 
 /// A kernel wrote.
 pub(super) fn mark(checked: &Checked) {
-    if let Some((ordinal, offset)) = home(checked) {
+    if let Some((home, offset)) = home(checked) {
         let mut written = written();
         written
-            .entry(ordinal)
+            .entry(home)
             .or_default()
             .set(offset, checked.bytes, true);
     }
 }
 
-/// A block begins.
-pub(super) fn block_begins() {
-    written().remove(&SHARED);
+/// A block begins, whose shared memory has this lowest address.
+pub(super) fn block_begins(shared: usize) {
+    written().remove(&Home::Shared(shared));
 }
 
 /// The host set memory.
@@ -98,7 +106,7 @@ pub fn filled(address: usize, bytes: usize) {
         let bytes = bytes.min(place.bytes - offset);
         let mut written = written();
         written
-            .entry(place.ordinal)
+            .entry(Home::Allocation(place.ordinal))
             .or_default()
             .set(offset, bytes, true);
     }
@@ -117,11 +125,11 @@ pub fn copied(destination: usize, source: usize, bytes: usize) {
     };
     let bytes = bytes.min(to.bytes - offset);
     let mut written = written();
-    let old = written.get(&from.ordinal);
+    let old = written.get(&Home::Allocation(from.ordinal));
     let values: Vec<bool> = (0..bytes)
         .map(|at| old.is_some_and(|bits| bits.get(source_offset + at)))
         .collect();
-    let bits = written.entry(to.ordinal).or_default();
+    let bits = written.entry(Home::Allocation(to.ordinal)).or_default();
     for (at, value) in values.into_iter().enumerate() {
         bits.set(offset + at, 1, value);
     }
@@ -130,7 +138,7 @@ pub fn copied(destination: usize, source: usize, bytes: usize) {
 /// An allocation is gone.
 pub fn freed(ordinal: u32) {
     if is_checked() {
-        written().remove(&ordinal);
+        written().remove(&Home::Allocation(ordinal));
     }
 }
 

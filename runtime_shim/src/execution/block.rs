@@ -312,7 +312,7 @@ impl<'a> BlockRunner<'a> {
         self.state.context.block_index = block_index;
         self.state.interval = 0;
         self.state.barriers_passed = 0;
-        check::block_begins();
+        check::block_begins(self.state.shared_bounds.0);
     }
 
     /// The worker goes on with this block.
