@@ -5,7 +5,8 @@
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
-//!   precision, with the reference and with the default mapping; a line `# built with:` has the compiler's options.
+//!   precision, with the reference and with the default mapping; a line `# built with:` has the compiler's options,
+//!   and `# mappings:` which of the two is tried.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
@@ -152,16 +153,19 @@ fn program(source: &Path) -> Result<(), Failed> {
         .unwrap_or_default()
         .to_string_lossy();
     let text = std::fs::read_to_string(&definitions)?;
-    let mut lines = text.lines();
-    let built_with = lines.find_map(|line| line.strip_prefix("# built with: "));
+    let said = |what: &str| text.lines().find_map(|line| line.strip_prefix(what));
+    let (built_with, spaces) = (said("# built with: "), said("# mappings: "));
+    let spaces = spaces.unwrap_or("identity automatic");
     let mut whole = String::new();
     for header in PROGRAM_HEADERS {
         whole += &format!("#include {header}\n");
     }
-    for (space, mapping) in [
+    let mappings = [
         ("identity", Mapping::Identity),
         ("automatic", Mapping::Auto),
-    ] {
+    ];
+    let mappings = mappings.iter().filter(|(space, _)| spaces.contains(space));
+    for &(space, mapping) in mappings.clone() {
         let options = Options {
             mapping,
             ..Options::default()
@@ -175,7 +179,11 @@ fn program(source: &Path) -> Result<(), Failed> {
             source.display()
         );
     }
-    whole += "int main()\n{\n    return identity::program() + automatic::program();\n}\n";
+    let calls = mappings
+        .clone()
+        .map(|(space, _)| format!("{space}::program()"));
+    let calls: Vec<String> = calls.collect();
+    whole += &format!("int main()\n{{\n    return {};\n}}\n", calls.join(" + "));
     std::fs::write(place("whole.cu"), whole)?;
     // What the program includes is in its namespace already.
     std::fs::write(place(&format!("{name}.h")), "")?;
@@ -198,9 +206,9 @@ fn program(source: &Path) -> Result<(), Failed> {
         .env("SIRIUS_STRICT", "1");
     run(&mut compiler)?;
     let said = run(&mut Command::new(place("program")))?;
-    match said.matches("PASS").count() {
-        2 => Ok(()),
-        _ => Err(format!("it says {said}").into()),
+    match said.matches("PASS").count() == calls.len() {
+        true => Ok(()),
+        false => Err(format!("it says {said}").into()),
     }
 }
 
