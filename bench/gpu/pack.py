@@ -59,13 +59,21 @@ def main():
     arguments.add_argument("--compiler", type=pathlib.Path, help="another compiler than that of this folder")
     options = arguments.parse_args()
     if options.taken:
-        pages.take([json.loads(file.read_text()) for file in options.taken], options.pages)
+        pages.take([results_in(file) for file in options.taken], options.pages)
         return
     options.folder = (options.folder or ROOT / "target/gpu-kit").absolute()
     options.compiler = (options.compiler or models.compiler(options)).absolute()
     options.kit = options.folder / "gpu-kit"
     build_all(options)
     pack(options)
+
+
+def results_in(file):
+    """What a kit wrote."""
+    try:
+        return json.loads(file.read_text())
+    except (OSError, ValueError) as error:
+        sys.exit(f"scripts/gpu: cannot read {file}: {getattr(error, 'strerror', None) or 'it is no JSON'}")
 
 
 def build_all(options):

@@ -32,10 +32,14 @@ def kernels():
     return sum(each.inspect("cuda").count("__global__") for each in made)
 
 
-@register_backend(name="sirius")
 def backend(module, inputs, **_):
     """What ``torch.compile`` calls with a traced module."""
     return _aot(module, inputs)
+
+
+# An installed package has told PyTorch of it already.
+if "sirius" not in torch._dynamo.list_backends(exclude_tags=None):
+    register_backend(backend, name="sirius")
 
 
 def _compile(module, _inputs):

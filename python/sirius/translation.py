@@ -381,7 +381,10 @@ class Translation:
             scalar = SCALARS[_tensor(node).dtype]
             text = "({0} != 0)" if scalar == "bool" and _tensor(arguments[0]).dtype != torch.bool else "{0}"
             same = _tensor(arguments[0]).dtype == _tensor(node).dtype
-            wide = {"half": "{0}", "bfloat16": "{0}"}.get(scalar, f"{scalar}({{0}})")
+            if scalar in ("half", "bfloat16") and not same:
+                # A definition rounds to these where an element is written.
+                return self._own(self._elementwise(node, "{0}", arguments[:1]))
+            wide = f"{scalar}({{0}})"
             return self._elementwise(node, "{0}" if same else text if scalar == "bool" else wide, arguments[:1])
         if target in VIEWS:
             source, moved = self._values[arguments[0]], _moved(node)

@@ -125,6 +125,14 @@ class Models(unittest.TestCase):
         values[1, 2], values[2, 0] = math.nan, -math.inf
         self.compare(lambda x: (x.amax(1), x.amin(0), x.amax((0, 1)), torch.softmax(x, 1)), values)
 
+    def test_conversions_round(self):
+        values = torch.randn(4, 6)
+
+        def rounded(x):
+            return x.half().float() * 2, x.bfloat16().float() - x, x.double() + 1, (x.double() / 3).float(), x.bool()
+
+        self.compare(rounded, values, rtol=0, atol=0)
+
     def test_reductions(self):
         values = torch.randn(3, 4, 5)
 
