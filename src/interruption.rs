@@ -69,15 +69,15 @@ fn tools() -> MutexGuard<'static, BTreeSet<u32>> {
 
 fn end(signal: i32, sentence: Option<&str>) {
     ENDING.store(true, Ordering::SeqCst);
+    end_tools();
     if let Some(sentence) = sentence {
-        // What shows how far it is stands in this line.
+        // What the tools had said is passed on by now. What shows how far the compiler is stands in this line.
         let clear = match std::io::stderr().is_terminal() {
             true => "\r\u{1b}[K",
             false => "",
         };
         tell(format_args!("{clear}{sentence}\n"));
     }
-    end_tools();
     files::remove_all();
     match sentence {
         Some(_) => signal_hook::low_level::exit(128 + signal),
