@@ -432,11 +432,13 @@ const KERNELS_ALONE: &str = "sirius-rs: the file holds the kernels as they are w
 
 /// Whether nothing is to be fused, and nobody wants to know why.
 fn asks_for_no_analysis(build: &Build) -> bool {
+    (build.device_debug || build.sirius.fusion == Fusion::Off) && asks_for_no_facts(build)
+}
+
+/// Whether nobody wants to see what analysis finds.
+fn asks_for_no_facts(build: &Build) -> bool {
     let options = &build.sirius;
-    (build.device_debug || options.fusion == Fusion::Off)
-        && options.report.is_none()
-        && options.dump.is_empty()
-        && options.stop_after.is_none()
+    options.report.is_none() && options.dump.is_empty() && options.stop_after.is_none()
 }
 
 /// Every stage in order, from sources to `output`.
@@ -473,7 +475,7 @@ fn compile_fused(
         return Ok(());
     }
     let objects_will_do = artifacts::objects_will_do(build);
-    if asks_for_no_analysis(build) {
+    if asks_for_no_analysis(build) || (asks_for_no_facts(build) && program.launches_nothing()) {
         outcome.objects_as_they_are = objects_will_do;
         if objects_will_do {
             return Ok(());

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 /// Steps after which a thread is left alone; what it did so far is checked all the same.
 const STEPS: usize = 4_000;
 /// Launches tried for each kernel.
-const LAUNCHES: usize = 20;
+const LAUNCHES: usize = 8;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Bits {

@@ -389,6 +389,18 @@ impl<'ctx> Program<'ctx> {
         launches.sum()
     }
 
+    /// Whether the host's code has no launch at all: none that is written, and no function that launches or makes graphs.
+    pub fn launches_nothing(&self) -> bool {
+        let launches = |name: &str| {
+            let name = name.trim_start_matches("cuda").trim_start_matches("cu");
+            name.starts_with("Launch")
+                || name.starts_with("Graph")
+                || name.starts_with("GetProcAddress")
+        };
+        let functions = ir::functions(&self.host);
+        self.launch_sites() == 0 && !functions.iter().any(|function| launches(&function.name()))
+    }
+
     /// A copy of the host's code in which innermost loops are rotated behind launch sites, one for each loop; those that
     /// cannot be rotated stay.
     ///

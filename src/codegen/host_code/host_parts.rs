@@ -90,11 +90,24 @@ const OF_ANY_CODE: &[&str] = &[
 /// Whether each option of the host compiler says the same of a part as of the whole. Debug information is one whole, and
 /// so are files that instrumented code writes.
 fn allow_parts(build: &Build) -> bool {
-    let of_any_code = |argument: &String| {
-        let begins = |start: &&str| argument.starts_with(*start);
-        !argument.starts_with("-Wa,") && OF_ANY_CODE.iter().any(begins)
-    };
-    !build.host_debug && build.host_arguments.iter().all(of_any_code)
+    !build.host_debug
+        && build
+            .host_arguments
+            .iter()
+            .all(|option| is_of_any_code(option))
+}
+
+/// Whether each option of the host compiler is about code, and so none about how objects are linked.
+pub(in crate::codegen) fn options_say_nothing_of_links(build: &Build) -> bool {
+    let is_debug = |option: &str| option.starts_with("-g");
+    let mut options = build.host_arguments.iter();
+    options
+        .all(|option| !option.starts_with("-Wl,") && (is_of_any_code(option) || is_debug(option)))
+}
+
+fn is_of_any_code(option: &str) -> bool {
+    let begins = |start: &&str| option.starts_with(*start);
+    !option.starts_with("-Wa,") && OF_ANY_CODE.iter().any(begins)
 }
 
 /// Makes the parts of a module. What several of them have in common is copied once: the module is halved, and each half
