@@ -245,17 +245,19 @@ impl<'a> Judge<'a> {
 
     /// What a fused launch in the members' own places would test may all hold at once.
     pub(super) fn guards_may_hold(&self, members: &[Candidate]) -> Result<(), Rejection> {
+        // Ranges of memory, of which there are most, contradict nothing.
+        let may_contradict = |guard: &&Guard| matches!(guard, Guard::Holds { .. });
         let mut guards: BTreeSet<&Guard> = BTreeSet::new();
         for (position, source) in members.iter().enumerate() {
             if let Some(Ok(conditions)) = self.conditions.get(&source.node) {
-                guards.extend(conditions);
+                guards.extend(conditions.iter().filter(may_contradict));
             }
             for sink in &members[position + 1..] {
                 let edges = self.edges(source.node, sink.node).iter();
                 for edge in edges.filter(|edge| orders(edge)) {
-                    guards.extend(&edge.conditions);
+                    guards.extend(edge.conditions.iter().filter(may_contradict));
                     if !edge.allows_equal_pointers() {
-                        guards.extend(&edge.absent_if);
+                        guards.extend(edge.absent_if.iter().filter(may_contradict));
                     }
                 }
             }

@@ -112,10 +112,11 @@ impl<'a> Judge<'a> {
         source: &Candidate,
         sink: &Candidate,
     ) -> bool {
-        let counts = [source, sink].map(|member| {
-            let by_iteration = &self.graph.by_iteration;
-            by_iteration.contains_key(&member.launch.id)
-        });
+        let [source_counts, sink_counts] =
+            [source, sink].map(|member| self.is_by_iteration(member));
+        if source_counts == sink_counts {
+            return false;
+        }
         let grids: Vec<_> = (0..3)
             .map(|axis| [source, sink].map(|member| self.extent(member, axis)))
             .collect();
@@ -129,9 +130,12 @@ impl<'a> Judge<'a> {
             _ => false,
         };
         let mut edges = self.edges(source.node, sink.node).iter();
-        counts[0] != counts[1]
-            && edges.any(|edge| orders(edge) && edge.conditions.iter().any(compares))
+        edges.any(|edge| orders(edge) && edge.conditions.iter().any(compares))
             && self.may_meet_by_iteration(source.node, sink.node)
+    }
+
+    fn is_by_iteration(&self, member: &Candidate) -> bool {
+        self.graph.by_iteration.contains_key(&member.launch.id)
     }
 
     /// The members with those counted by iterations for which that is better, as [`Self::goes_by_iteration`] has it.
@@ -139,6 +143,9 @@ impl<'a> Judge<'a> {
         &self,
         members: &[Candidate<'a>],
     ) -> Option<Domains> {
+        if !members.iter().any(|member| self.is_by_iteration(member)) {
+            return None;
+        }
         let mut pairs = members.iter().enumerate().flat_map(|(place, first)| {
             let later = members[place + 1..].iter();
             later.map(move |second| (first, second))
