@@ -3,7 +3,7 @@
 //! allow, while calls fail. `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The calls that its text leaves open, as for programs of the legacy default stream.
@@ -45,13 +45,17 @@ fn build(folder: &TempDir, changed: impl Fn(String) -> String) -> PathBuf {
 
 /// Runs the scenes with these arguments; what they say.
 fn run(program: &Path, mode: Option<&str>, arguments: &[&str]) -> String {
-    let mut command = Command::new(program);
-    command.args(arguments).env_remove("SIRIUS_GRAPHS");
-    command.envs(mode.map(|mode| ("SIRIUS_GRAPHS", mode)));
-    let ran = command.output().expect("the scenes run");
+    let ran = output(program, mode, arguments);
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success(), "{arguments:?}: {said}");
     said
+}
+
+fn output(program: &Path, mode: Option<&str>, arguments: &[&str]) -> Output {
+    let mut command = Command::new(program);
+    command.args(arguments).env_remove("SIRIUS_GRAPHS");
+    command.envs(mode.map(|mode| ("SIRIUS_GRAPHS", mode)));
+    command.output().expect("the scenes run")
 }
 
 /// Gives all launches one hash.
@@ -93,6 +97,16 @@ fn graphs_come_and_go_as_they_should() {
     }
     run(&program, Some("off"), &["switched_off"]);
     run(&program, Some("always"), &["always"]);
+    for (mode, is_known) in [("", true), ("auto", true), ("alway", false)] {
+        let ran = output(&program, Some(mode), &["cheap_graphs_stay"]);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.success(), "{said}");
+        assert_eq!(
+            said.matches("not auto, always or off").count(),
+            usize::from(!is_known),
+            "{said}"
+        );
+    }
 }
 
 #[test]

@@ -96,6 +96,8 @@ static int graph_mode(void) {
     if (mode) return mode;
     const char *text = getenv("SIRIUS_GRAPHS");
     mode = !text ? GRAPHS_AUTO : !strcmp(text, "off") ? GRAPHS_OFF : !strcmp(text, "always") ? GRAPHS_ALWAYS : GRAPHS_AUTO;
+    if (text && *text && mode == GRAPHS_AUTO && strcmp(text, "auto"))
+        fprintf(stderr, "sirius: SIRIUS_GRAPHS is '%s', not auto, always or off; it is taken for auto\n", text);
     __atomic_store_n(&known, mode, __ATOMIC_RELAXED);
     return mode;
 }

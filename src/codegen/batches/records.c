@@ -14,6 +14,7 @@
  * and inside a record's ranges are those of the memory that it really touches. */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
