@@ -51,8 +51,40 @@ pub fn candidates(
     scored.sort_by(|(one, of_one), (other, of_other)| {
         of_other.total_cmp(of_one).then_with(|| one.cmp(other))
     });
-    scored.truncate(MOST_CANDIDATES);
-    (scored, finished)
+    (spread(scored, seeds), finished)
+}
+
+/// At most [`MOST_CANDIDATES`] of some patterns, the best first: the patterns of other planners, and of each operator its best.
+/// One part of a problem that has many good patterns leaves room for those of the others.
+fn spread(scored: Vec<(Pattern, f64)>, seeds: &[Pattern]) -> Vec<(Pattern, f64)> {
+    if scored.len() <= MOST_CANDIDATES {
+        return scored;
+    }
+    let seeds: BTreeSet<&Pattern> = seeds.iter().collect();
+    // By operator, how many better patterns have it.
+    let mut better: BTreeMap<usize, usize> = BTreeMap::new();
+    let rank = |pattern: &Pattern| {
+        let of_each = pattern.iter().map(|node| {
+            let count = better.entry(*node).or_default();
+            *count += 1;
+            *count
+        });
+        let least = of_each.collect::<Vec<_>>().into_iter().min();
+        match seeds.contains(pattern) {
+            true => 0,
+            false => least.unwrap_or_default(),
+        }
+    };
+    let ranks: Vec<usize> = scored
+        .iter()
+        .map(|(pattern, _)| pattern)
+        .map(rank)
+        .collect();
+    let mut order: Vec<usize> = (0..scored.len()).collect();
+    order.sort_by_key(|at| (ranks[*at], *at));
+    order.truncate(MOST_CANDIDATES);
+    order.sort_unstable();
+    order.into_iter().map(|at| scored[at].clone()).collect()
 }
 
 /// So many patterns go into the integer program.

@@ -2,7 +2,8 @@
 //!
 //! One binary variable X for each candidate, maximise Σ X·f, for each operator Σ X ≤ 1 over the patterns that have it.
 //! Where the solution's contracted graph has a cycle, its patterns may not be taken together: one more constraint, and
-//! the program is solved again. What a judge of whole plans refused ([`PlanOptions::forbidden`]) is such a constraint
+//! the program is solved again. Where time runs out, the best choice so far is solved anew in one neighbourhood after the other.
+//! What a judge of whole plans refused ([`PlanOptions::forbidden`]) is such a constraint
 //! from the beginning. Parts of the program that have no operator and no constraint in common are solved by
 //! themselves.
 //!
@@ -15,13 +16,13 @@
 use super::candidates::candidates;
 use super::contraction::find_cycle;
 use super::greedy::greedy;
-use super::{Deadline, Oracle, Pattern, Plan, PlanOptions, Planner};
+use super::{Deadline, FusionProblem, Oracle, Pattern, Plan, PlanOptions, Planner};
 use good_lp::solvers::SolutionStatus;
 use good_lp::{
     Expression, ProblemVariables, Solution, SolverModel, WithTimeLimit, constraint, microlp,
     variable,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The plan of the integer program. `others` are plans whose patterns are candidates, too.
 pub fn ilp(
@@ -73,46 +74,182 @@ pub fn choose(
             .collect();
         excluded.extend(set);
     }
-    let mut kept: Vec<usize> = Vec::new();
+    let mut best: Vec<usize> = Vec::new();
+    let mut bound = f64::INFINITY;
     for _ in 0..MOST_ROUNDS {
-        let Solved {
-            taken,
-            bound,
-            solved,
-        } = solve(oracle.problem().nodes.len(), scored, &excluded, deadline);
-        let patterns: Vec<Pattern> = taken.iter().map(|at| scored[*at].0.clone()).collect();
-        match find_cycle(oracle.problem(), &patterns) {
-            None => {
-                return Chosen {
-                    patterns,
-                    bound,
-                    solved,
-                };
-            }
-            Some(cycle) => excluded.push(cycle.into_iter().map(|at| taken[at]).collect()),
-        }
-        kept = taken;
-        if deadline.is_past() {
+        let found = solve(oracle.problem().nodes.len(), scored, &excluded, deadline);
+        // With fewer constraints, the best choice has at least the score of the best one with all.
+        bound = bound.min(found.bound);
+        let (whole, cycles) = without_cycles(oracle.problem(), scored, found.taken);
+        if cycles.is_empty() && found.solved {
+            best = whole;
+            bound = score(scored, &best);
             break;
         }
-    }
-    // The best of the last solution without a cycle.
-    let bound = kept.iter().map(|at| scored[*at].1).sum();
-    let mut patterns: Vec<Pattern> = Vec::new();
-    for at in kept {
-        patterns.push(scored[at].0.clone());
-        if find_cycle(oracle.problem(), &patterns).is_some() || !options.allows(&patterns) {
-            patterns.pop();
+        let whole = completed(oracle, scored, whole, options);
+        if best.is_empty() || score(scored, &whole) > score(scored, &best) {
+            best = whole;
         }
+        if cycles.is_empty() || deadline.is_past() {
+            break;
+        }
+        excluded.extend(cycles);
+    }
+    let solved = score(scored, &best) >= bound;
+    if !solved {
+        best = improved(oracle, (scored, &mut excluded), best, options, deadline);
     }
     Chosen {
-        patterns,
-        bound,
-        solved: false,
+        patterns: best.iter().map(|at| scored[*at].0.clone()).collect(),
+        bound: bound.max(score(scored, &best)),
+        solved,
     }
 }
 
-/// So often cycles are looked for.
+fn score(scored: &[(Pattern, f64)], taken: &[usize]) -> f64 {
+    taken.iter().map(|at| scored[*at].1).sum()
+}
+
+fn patterns_of(scored: &[(Pattern, f64)], taken: &[usize]) -> Vec<Pattern> {
+    taken.iter().map(|at| scored[*at].0.clone()).collect()
+}
+
+/// What is left of a choice when each cycle loses its pattern of the least score, and the cycles.
+fn without_cycles(
+    problem: &FusionProblem,
+    scored: &[(Pattern, f64)],
+    mut taken: Vec<usize>,
+) -> (Vec<usize>, Vec<Vec<usize>>) {
+    let mut cycles = Vec::new();
+    while let Some(cycle) = find_cycle(problem, &patterns_of(scored, &taken)) {
+        let least = cycle
+            .iter()
+            .copied()
+            .min_by(|one, other| scored[taken[*one]].1.total_cmp(&scored[taken[*other]].1));
+        cycles.push(cycle.iter().map(|at| taken[*at]).collect());
+        if let Some(least) = least {
+            taken.remove(least);
+        }
+    }
+    (taken, cycles)
+}
+
+/// A choice and what goes with it, the best first.
+fn completed(
+    oracle: &Oracle<'_>,
+    scored: &[(Pattern, f64)],
+    taken: Vec<usize>,
+    options: &PlanOptions,
+) -> Vec<usize> {
+    let problem = oracle.problem();
+    let mut used: BTreeSet<usize> = BTreeSet::new();
+    let mut patterns: Vec<Pattern> = Vec::new();
+    let mut kept: Vec<usize> = Vec::new();
+    let all = taken.iter().copied().chain(0..scored.len());
+    for at in all {
+        let pattern = &scored[at].0;
+        if pattern.iter().any(|node| used.contains(node)) {
+            continue;
+        }
+        patterns.push(pattern.clone());
+        if find_cycle(problem, &patterns).is_some() || !options.allows(&patterns) {
+            patterns.pop();
+            continue;
+        }
+        used.extend(pattern);
+        kept.push(at);
+    }
+    kept
+}
+
+/// A choice that is solved anew in one neighbourhood after the other, while that makes it better: a small program is solved to its
+/// end where a large one is not.
+fn improved(
+    oracle: &Oracle<'_>,
+    (scored, excluded): (&[(Pattern, f64)], &mut Vec<Vec<usize>>),
+    mut best: Vec<usize>,
+    options: &PlanOptions,
+    deadline: Deadline,
+) -> Vec<usize> {
+    let problem = oracle.problem();
+    let count = problem.nodes.len();
+    let mut around: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); count];
+    for edge in &problem.edges {
+        around[edge.source].insert(edge.sink);
+        around[edge.sink].insert(edge.source);
+    }
+    // Once no neighbourhood in turn brings anything, none will.
+    let mut vain = 0;
+    let mut centre = 0;
+    while vain < count && !deadline.is_past() {
+        let region = neighbourhood(&around, (scored, &best), centre);
+        let (inside, outside): (Vec<usize>, Vec<usize>) = best
+            .iter()
+            .partition(|at| region.contains(&scored[**at].0[0]));
+        let part: Vec<usize> = (0..scored.len())
+            .filter(|at| scored[*at].0.iter().all(|node| region.contains(node)))
+            .collect();
+        vain += 1;
+        centre = (centre + 1) % count;
+        for _ in 0..ROUNDS_OF_NEIGHBOURHOOD {
+            let found = solve_part(&part, scored, excluded, deadline);
+            if score(scored, &found.taken) <= score(scored, &inside) + LEAST_GAIN_NANOSECONDS {
+                break;
+            }
+            let whole: Vec<usize> = outside.iter().chain(&found.taken).copied().collect();
+            let (whole, cycles) = without_cycles(problem, scored, whole);
+            let whole = completed(oracle, scored, whole, options);
+            if score(scored, &whole) > score(scored, &best) + LEAST_GAIN_NANOSECONDS {
+                best = whole;
+                vain = 0;
+                break;
+            }
+            if cycles.is_empty() {
+                break;
+            }
+            excluded.extend(cycles);
+        }
+    }
+    best
+}
+
+/// Operators around one, with the whole of each pattern of a choice that reaches there.
+fn neighbourhood(
+    around: &[BTreeSet<usize>],
+    (scored, best): (&[(Pattern, f64)], &[usize]),
+    centre: usize,
+) -> BTreeSet<usize> {
+    let mut home: BTreeMap<usize, &Pattern> = BTreeMap::new();
+    for at in best {
+        let pattern = &scored[*at].0;
+        home.extend(pattern.iter().map(|node| (*node, pattern)));
+    }
+    let mut region: BTreeSet<usize> = BTreeSet::new();
+    let mut open = VecDeque::from([centre]);
+    while let Some(node) = open.pop_front() {
+        if region.contains(&node) {
+            continue;
+        }
+        let own = home
+            .get(&node)
+            .map_or(vec![node], |pattern| (*pattern).clone());
+        if !region.is_empty() && region.len() + own.len() > NEIGHBOURHOOD {
+            continue;
+        }
+        open.extend(own.iter().flat_map(|node| &around[*node]));
+        region.extend(own);
+    }
+    region
+}
+
+/// So many operators are decided anew at once.
+const NEIGHBOURHOOD: usize = 24;
+/// So often cycles are looked for there.
+const ROUNDS_OF_NEIGHBOURHOOD: usize = 6;
+/// Less is nothing but rounding.
+const LEAST_GAIN_NANOSECONDS: f64 = 1e-3;
+
+/// So often cycles of the whole are looked for.
 const MOST_ROUNDS: usize = 200;
 
 struct Solved {
@@ -222,11 +359,10 @@ fn solve_part(
         let taken = part.iter().filter(|at| values[*at] > 0.5);
         taken.copied().collect()
     };
-    let score = |taken: &[usize]| -> f64 { taken.iter().map(|at| scored[*at].1).sum() };
     match found {
         Some((values, true)) => {
             let taken = taken_of(&values);
-            let bound = score(&taken);
+            let bound = score(scored, &taken);
             Solved {
                 taken,
                 bound,
@@ -236,17 +372,31 @@ fn solve_part(
         cut => {
             let best = [cut.map(|(values, _)| taken_of(&values)), Some(greedily())];
             let best = best.into_iter().flatten();
-            let taken = best.max_by(|one, other| score(one).total_cmp(&score(other)));
+            let taken =
+                best.max_by(|one, other| score(scored, one).total_cmp(&score(scored, other)));
             let taken = taken.unwrap_or_default();
-            // Without a bound of the solver's: no operator brings more than its best pattern.
-            let bound = bound.min(part.iter().map(|at| scored[*at].1).sum());
+            let bound = bound.min(bound_by_operator(part, scored));
             Solved {
-                bound: bound.max(score(&taken)),
+                bound: bound.max(score(scored, &taken)),
                 taken,
                 solved: false,
             }
         }
     }
+}
+
+/// No operator brings more than its share of the pattern in which that is largest.
+fn bound_by_operator(part: &[usize], scored: &[(Pattern, f64)]) -> f64 {
+    let mut most: BTreeMap<usize, f64> = BTreeMap::new();
+    for at in part {
+        let (pattern, score) = &scored[*at];
+        let share = score / pattern.len() as f64;
+        for node in pattern {
+            let known = most.entry(*node).or_default();
+            *known = known.max(share);
+        }
+    }
+    most.values().sum()
 }
 
 /// How far a value may be from a whole number to be one.
@@ -291,7 +441,8 @@ fn program(
         let taken: Expression = set.iter().map(|at| of[at]).sum();
         model = model.with(constraint!(taken <= (set.len() - 1) as f64));
     }
-    let left = deadline.left().as_secs_f64();
+    // Cycles and neighbourhoods come after it.
+    let left = deadline.left().as_secs_f64() / 4.0;
     let solution = model
         .with_time_limit(left.max(LEAST_SECONDS))
         .solve()
