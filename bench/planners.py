@@ -38,6 +38,7 @@ OF_FILES = {
     "priority": ["--planner=priority"],
     "learned": ["--planner=priority", "--priority=learned"],
     "annealing": ["--planner=priority", "--priority=annealing"],
+    "ilp": ["--planner=ilp"],
     "auto": ["--planner=auto"],
 }
 PROGRAMS = ["tests/run/planned_*.cu", "test_programs/*.cu", "test_programs/workloads/*.cu", "test_programs/models/*.cu"]
@@ -98,7 +99,7 @@ def measure_networks(compiler, problems):
 
 
 def networks_table(results):
-    names = {"xla": "xla", "greedy": "greedy", "priority": "default order", "equal": "annealing, as long", "learned": "learned", "annealing": "annealing", "auto": "auto"}
+    names = {"xla": "xla", "greedy": "greedy", "priority": "default order", "equal": "annealing, as long", "learned": "learned", "annealing": "annealing", "ilp": "ilp", "auto": "auto"}
     lines = ["| network | unfused | " + " | ".join(names.values()) + " |", "|---|" + "---:|" * (len(names) + 1)]
     same = []
     for network, row in sorted(results.items()):
