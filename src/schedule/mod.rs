@@ -28,7 +28,9 @@ mod sharing;
 mod told_by_first;
 mod units;
 
-use boundaries::{grid_barriers, iterations, last_block, overlap, persistent, rotation};
+use boundaries::{
+    grid_barriers, iterations, last_block, loop_ends, overlap, persistent, rotation,
+};
 use device_resources::regroup;
 pub use device_resources::{occupancy, resources};
 use host_side::{
@@ -53,6 +55,7 @@ pub use overlap::{Overlap, Unoverlapped, overlap_launches, without_overlaps};
 pub use patterns::{LaunchRelation, Patterns};
 pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
+pub use loop_ends::{LoopEnd, loop_ends};
 pub use rotation::{Rotation, rotations, waiting_launches, weighted_launches};
 
 use crate::affine::Axis;

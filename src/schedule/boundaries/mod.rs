@@ -4,5 +4,6 @@ pub(super) mod overlap;
 pub(super) mod grid_barriers;
 pub(super) mod last_block;
 pub(super) mod persistent;
+pub(super) mod loop_ends;
 pub(super) mod rotation;
 pub(super) mod iterations;
