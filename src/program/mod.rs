@@ -35,9 +35,9 @@ use device_code::{
     exchanged, inlining, numerics, remake, shared_offsets, shared_tables, truth_values, unmasked,
 };
 use host_code::{
-    allocation_loops, block_copies, canonicalise_host, closed, contexts, graph_nodes, handles, host_arrays,
-    host_functions, launches, loop_ends, loops, promotion, registration_order, rotation, runtime_effects,
-    streams,
+    allocation_loops, block_copies, canonicalise_host, closed, contexts, graph_nodes, handles,
+    host_arrays, host_functions, launches, loop_ends, loops, promotion, registration_order,
+    rotation, runtime_effects, streams,
 };
 use kernels::{cluster_dimensions, grid_stride, operations, own_copies, single_iterations};
 use variables::{globals, kept_variables, managed, mappings, names, read_only, texture_references};

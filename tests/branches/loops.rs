@@ -120,7 +120,10 @@ impl Host {
                 format!("for (int {t} = 0; {t} < 3 * ({count}); {t} += 3) {{"),
                 "}",
             ),
-            2 => (format!("for (unsigned {t} = 1; {t} <= {count}; ++{t}) {{"), "}"),
+            2 => (
+                format!("for (unsigned {t} = 1; {t} <= {count}; ++{t}) {{"),
+                "}",
+            ),
             3 => (format!("int {t} = 0; while ({t}++ < {count}) {{"), "}"),
             4 => (
                 format!("for (int {t} = 0;; ++{t}) {{ if ({t} >= {count} || {t} > 7) break;"),

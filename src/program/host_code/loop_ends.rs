@@ -67,7 +67,9 @@ impl LoopEnd {
                 place: &place,
                 site: site.block()?,
                 builder: Builder::before(site),
-                counter: is_next.then(|| Counter::of(&around, (test, exit))).flatten(),
+                counter: is_next
+                    .then(|| Counter::of(&around, (test, exit)))
+                    .flatten(),
                 copies: HashMap::new(),
                 leaves: HashSet::new(),
             };
@@ -85,7 +87,9 @@ impl LoopEnd {
         });
         let (test, exit, is_next, decision) = found?;
         let copies = place.compute_again(function, site);
-        let counter = is_next.then(|| Counter::of(&around, (test, exit))).flatten();
+        let counter = is_next
+            .then(|| Counter::of(&around, (test, exit)))
+            .flatten();
         let counter = counter.map(|counter| {
             let phi = counter.phi;
             let builder = Builder::after(decision);
@@ -181,7 +185,9 @@ impl LoopEnd {
             if is_header {
                 let first = copy(function, &[testing], testing);
                 let first = HashMap::from([(testing, *first.blocks.get(&testing)?)]);
-                entries.into_iter().for_each(|entry| redirect(entry, &first));
+                entries
+                    .into_iter()
+                    .for_each(|entry| redirect(entry, &first));
             }
             let stays = *self.test.successors().get(1 - self.exit)?;
             self.test.erase();

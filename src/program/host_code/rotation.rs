@@ -18,6 +18,7 @@ use super::super::loop_ends::{Counter, LoopEnd, Marks};
 use super::super::loops::{Flow, Loop};
 use super::super::{ProgramError, canonicalise_host, passes};
 use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
 use llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 
@@ -64,51 +65,7 @@ pub(in crate::program) fn rotate<'ctx>(
         rotated: behind.len(),
     };
     for function in ir::functions(&host) {
-        let launches = function.instructions().into_iter().filter_map(|each| {
-            let site = is_launch(each).then(|| each.operands()[0].integer());
-            Some((u32::try_from(site.flatten()?).ok()?, each))
-        });
-        let launches: HashMap<u32, Value> = launches.collect();
-        let sites = behind.iter().enumerate();
-        let sites = sites.filter_map(|(index, site)| Some((index, *launches.get(site)?)));
-        let sites: Vec<(usize, Value)> = sites.collect();
-        let pairs = ends.iter().enumerate().filter_map(|(index, (from, through))| {
-            let pair = (*launches.get(from)?, *launches.get(through)?);
-            Some((index, pair))
-        });
-        let pairs: Vec<(usize, (Value, Value))> = pairs.collect();
-        let Some(defined) = function.as_function() else {
-            continue;
-        };
-        if sites.is_empty() && pairs.is_empty() || !is_copyable(function) {
-            continue;
-        }
-        forget_scopes(&host, function);
-        Flow::of(function).loops().iter().for_each(count_upwards);
-        let pairs = pairs.into_iter();
-        let pairs = pairs.filter_map(|(index, pair)| {
-            Some((index, LoopEnd::prepare(function, pair)?))
-        });
-        let pairs: Vec<(usize, LoopEnd)> = pairs.collect();
-        // Afterwards values that leave their blocks do so through memory.
-        for (_, site) in &sites {
-            compute_again_behind(function, *site);
-        }
-        for (index, end) in pairs {
-            passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
-            if let Some(cut) = end.cut(function) {
-                passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
-                end.split((&host, function), &cut, marks.of(index));
-            }
-        }
-        for (index, site) in sites {
-            passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
-            if let Some(next) = split_behind(function, site) {
-                passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
-                rotate_loop(&host, function, (site, next), index);
-            }
-        }
-        canonicalise_host::make_canonical_as_computed(function, &machine)?;
+        rotate_in((&host, function), (behind, ends), marks, &machine)?;
     }
     let rotated = behind.len();
     let prologues = (0..rotated).map(|index| marked(&host, prologue_mark(index)));
@@ -133,6 +90,59 @@ pub(in crate::program) fn rotate<'ctx>(
         of_next_iteration,
         ends,
     })
+}
+
+/// Rotates the loops of a function, after their ends were written by themselves.
+fn rotate_in(
+    (host, function): (&Module<'_>, Value),
+    (behind, ends): (&[u32], &[(u32, u32)]),
+    marks: EndMarks,
+    machine: &TargetMachine,
+) -> Result<(), ProgramError> {
+    let launches = function.instructions().into_iter().filter_map(|each| {
+        let site = is_launch(each).then(|| each.operands()[0].integer());
+        Some((u32::try_from(site.flatten()?).ok()?, each))
+    });
+    let launches: HashMap<u32, Value> = launches.collect();
+    let sites = behind.iter().enumerate();
+    let sites = sites.filter_map(|(index, site)| Some((index, *launches.get(site)?)));
+    let sites: Vec<(usize, Value)> = sites.collect();
+    let pairs = ends.iter().enumerate();
+    let pairs = pairs.filter_map(|(index, (from, through))| {
+        Some((index, (*launches.get(from)?, *launches.get(through)?)))
+    });
+    let pairs: Vec<(usize, (Value, Value))> = pairs.collect();
+    let Some(defined) = function.as_function() else {
+        return Ok(());
+    };
+    if sites.is_empty() && pairs.is_empty() || !is_copyable(function) {
+        return Ok(());
+    }
+    forget_scopes(host, function);
+    Flow::of(function).loops().iter().for_each(count_upwards);
+    let pairs = pairs.into_iter();
+    let pairs = pairs
+        .filter_map(|(index, pair)| Some((index, LoopEnd::prepare(function, pair)?)))
+        .collect::<Vec<(usize, LoopEnd)>>();
+    // Afterwards values that leave their blocks do so through memory.
+    for (_, site) in &sites {
+        compute_again_behind(function, *site);
+    }
+    for (index, end) in pairs {
+        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        if let Some(cut) = end.cut(function) {
+            passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+            end.split((host, function), &cut, marks.of(index));
+        }
+    }
+    for (index, site) in sites {
+        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        if let Some(next) = split_behind(function, site) {
+            passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+            rotate_loop(host, function, (site, next), index);
+        }
+    }
+    canonicalise_host::make_canonical_as_computed(function, machine)
 }
 
 /// Says of counters that begin at zero or above and rise that they are above zero after a step, and of those that
@@ -244,12 +254,13 @@ fn next_mark(index: usize) -> u32 {
 }
 
 /// The marks of launches at the ends of loops, besides those of rotated loops.
+#[derive(Clone, Copy)]
 struct EndMarks {
     rotated: usize,
 }
 
 impl EndMarks {
-    fn of(&self, index: usize) -> Marks {
+    fn of(self, index: usize) -> Marks {
         let mark =
             |which: usize| launches::LAST_MARK - (2 * self.rotated + 4 * index + which) as u32;
         Marks {
@@ -273,4 +284,3 @@ fn marked(host: &Module<'_>, mark: u32) -> Vec<u32> {
         .map(|(number, _)| number)
         .collect()
 }
-
