@@ -498,6 +498,10 @@ pub struct SplitLoop {
     pub behind: Vec<LaunchId>,
     /// Copies of those for another way past the loop, such as where it does not run at all.
     pub past: Vec<LaunchId>,
+    /// All are copies of one launch of the source, which stands in a loop alone: `behind` is that of the last iteration, `last`
+    /// that of the one before it, and `past` that of an only iteration.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_one_launch: bool,
 }
 
 /// A host loop that the compiler rotated behind launches.

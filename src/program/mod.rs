@@ -403,7 +403,8 @@ impl<'ctx> Program<'ctx> {
 
     /// A copy of the host's code in which innermost loops are rotated behind launch sites, one for each loop; those that
     /// cannot be rotated stay. Of each of `ends`, a launch site in a loop and one behind the loop, the last iteration of the loop
-    /// ends with what stands behind it through the other, where that can be.
+    /// ends with what stands behind it through the other, where that can be. Of each of `sums`, a loop's only launch, the last
+    /// iteration stands by itself, behind the one before it or what comes before the loop.
     ///
     /// # Errors
     /// [`ProgramError::Pass`] when LLVM refuses the copy.
@@ -411,8 +412,9 @@ impl<'ctx> Program<'ctx> {
         &self,
         behind: &[u32],
         ends: &[(u32, u32)],
+        sums: &[u32],
     ) -> Result<RotatedHost<'ctx>, ProgramError> {
-        rotation::rotate(&self.host, behind, ends)
+        rotation::rotate(&self.host, behind, ends, sums)
     }
 
     /// Whether a kernel may store to shared memory, by the copy for analysis.

@@ -32,7 +32,10 @@ impl ReportCounts {
         let ends = graph.split_loops.iter();
         let copies: Vec<LaunchId> = (graph.rotated_loops.iter())
             .flat_map(|of| of.prologue.iter().copied())
-            .chain(ends.flat_map(|of| of.last.iter().chain(&of.past).copied()))
+            .chain(ends.flat_map(|of| match of.of_one_launch {
+                false => [&of.last[..], &of.past].concat(),
+                true => [&of.before_last[..], &of.last, &of.behind].concat(),
+            }))
             .collect();
         let is_copy = |launch| copies.contains(&launch);
         let launches: HashMap<LaunchId, ReportNodeKind> = graph
@@ -50,7 +53,8 @@ impl ReportCounts {
             let kinds = members.filter_map(|member| launches.get(&member.launch));
             let mut kinds: Vec<ReportNodeKind> = kinds.copied().collect();
             // What joins a launch of the last iteration is none any more.
-            let mut last = graph.split_loops.iter().flat_map(|of| &of.last);
+            let ends = graph.split_loops.iter();
+            let mut last = ends.filter(|of| !of.of_one_launch).flat_map(|of| &of.last);
             let joins = last.any(|last| group.members.iter().any(|of| of.launch == *last));
             kinds.extend(joins.then_some(ReportNodeKind::Launch));
             kinds

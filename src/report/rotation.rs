@@ -3,7 +3,7 @@
 
 use super::text::name_at;
 use super::{Report, ReportFusion, find_launch};
-use crate::launch::{LaunchGraph, LaunchId, NodeId};
+use crate::launch::{LaunchGraph, LaunchId, NodeId, SplitLoop};
 use crate::schedule::{FusionGroup, Missed};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +15,8 @@ pub(super) struct Rotated {
     last: BTreeMap<NodeId, NodeId>,
     /// By the copy of a launch past a loop, the launch behind the last iteration.
     past: BTreeMap<NodeId, NodeId>,
+    /// By the copy of a launch for the last iterations of a loop in which it stands alone, the launch in the loop.
+    alone: BTreeMap<NodeId, NodeId>,
 }
 
 impl Rotated {
@@ -32,7 +34,16 @@ impl Rotated {
                 false => copies.into_iter().map(|copy| (copy, copy)).collect(),
             }
         };
+        let (alone, ends): (Vec<&SplitLoop>, Vec<&SplitLoop>) =
+            ends.iter().partition(|of| of.of_one_launch);
         Self {
+            alone: (alone.iter())
+                .flat_map(|of| {
+                    let copies = [&of.last[..], &of.behind, &of.past];
+                    let pairs = copies.map(|copies| pairs(copies, &of.before_last));
+                    pairs.concat()
+                })
+                .collect(),
             prologue: loops.iter().flat_map(|of| nodes(&of.prologue)).collect(),
             next: (loops.iter())
                 .flat_map(|of| nodes(&of.of_next_iteration))
@@ -51,9 +62,9 @@ impl Rotated {
         self.prologue.contains(&node)
     }
 
-    /// Whether the compiler wrote a launch for the last iteration of its loop.
+    /// Whether the compiler wrote a launch for the last iteration of its loop, or the one before it.
     pub(super) fn is_of_last(&self, node: NodeId) -> bool {
-        self.last.contains_key(&node)
+        self.last.contains_key(&node) || self.alone.contains_key(&node)
     }
 
     /// Whether the compiler wrote a launch for another way past a loop.
@@ -73,7 +84,8 @@ impl Rotated {
             return None;
         }
         let [source, sink] = ends.map(|end| {
-            let of_last = self.last.get(&end).copied().unwrap_or(end);
+            let of_last = self.last.get(&end).or(self.alone.get(&end));
+            let of_last = of_last.copied().unwrap_or(end);
             self.past.get(&of_last).copied().unwrap_or(of_last)
         });
         if [source, sink] == ends {
@@ -85,7 +97,10 @@ impl Rotated {
         let runs_as_one = plan.iter().any(|members| {
             let written = |end: NodeId| {
                 let mut members = members.iter();
-                members.any(|member| *member == end || self.last.get(member) == Some(&end))
+                members.any(|member| {
+                    let copied = [&self.last, &self.alone];
+                    *member == end || copied.iter().any(|of| of.get(member) == Some(&end))
+                })
             };
             written(source) && written(sink)
         });

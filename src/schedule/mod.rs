@@ -54,7 +54,7 @@ pub use overlap::{Overlap, Unoverlapped, overlap_launches, without_overlaps};
 pub use patterns::{LaunchRelation, Patterns};
 pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
-pub use rotation::{Rotation, rotations, waiting_launches, weighted_launches};
+pub use rotation::{Rotation, rotations, sum_loops, waiting_launches, weighted_launches};
 
 use crate::affine::Axis;
 use crate::cli::{Boundary, Fusion, Optimisation, SiriusOptions};

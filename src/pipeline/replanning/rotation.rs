@@ -16,7 +16,8 @@ use crate::dependence::has_tables;
 use crate::launch::{LaunchGraph, LaunchId, RotatedLoop, SplitLoop, build_launch_graph};
 use crate::program::{Program, RotatedHost};
 use crate::schedule::{
-    FusionPlan, LoopEnd, Rotation, loop_ends, rotations, waiting_launches, weighted_launches,
+    FusionPlan, LoopEnd, Rotation, loop_ends, rotations, sum_loops, waiting_launches,
+    weighted_launches,
 };
 use std::collections::BTreeSet;
 
@@ -54,10 +55,10 @@ pub(in crate::pipeline) fn rotate(
             break;
         }
         // What a front end could compile is no longer the user's to mend.
-        let (behind, ends) = chosen.sites();
-        let changed = program.rotated(&behind, &ends);
+        let (behind, ends, sums) = chosen.sites();
+        let changed = program.rotated(&behind, &ends, &sums);
         let changed = changed.map_err(|error| PipelineError::Bug(error.to_string()))?;
-        let loops = (loops(&changed), split_loops(&changed));
+        let loops = (loops(&changed), split_loops(&changed, ends.len()));
         let as_it_is = std::mem::replace(&mut program.host, changed.host);
         let trial = plan_again(
             program,
@@ -94,6 +95,8 @@ pub(in crate::pipeline) fn rotate(
 struct Changes {
     rotations: Vec<Rotation>,
     ends: Vec<LoopEnd>,
+    /// Launches that stand alone in loops of which the last iterations are to stand by themselves.
+    sums: Vec<LaunchId>,
 }
 
 impl Changes {
@@ -120,7 +123,20 @@ impl Changes {
                 through.is_some_and(|through| through <= behind.count())
             })
         });
-        Self { rotations, ends }
+        let mut sums = match analysis.options.last_block && wants(Optimisation::LoopEnds) {
+            true => sum_loops(graph, dependences, plan),
+            false => Vec::new(),
+        };
+        sums.retain(|sum| {
+            let rotated = rotations.iter().flat_map(|of| &of.launches);
+            let ending = ends.iter().flat_map(|of| &of.launches);
+            !rotated.chain(ending).any(|launch| launch == sum)
+        });
+        Self {
+            rotations,
+            ends,
+            sums,
+        }
     }
 
     fn is_empty(&self) -> bool {
@@ -128,20 +144,22 @@ impl Changes {
     }
 
     fn len(&self) -> usize {
-        self.rotations.len() + self.ends.len()
+        self.rotations.len() + self.ends.len() + self.sums.len()
     }
 
-    fn sites(&self) -> (Vec<u32>, Vec<(u32, u32)>) {
+    fn sites(&self) -> (Vec<u32>, Vec<(u32, u32)>, Vec<u32>) {
         let behind = self.rotations.iter().map(|of| of.behind.0);
         let ends = self.ends.iter().map(|of| (of.from.0, of.through.0));
-        (behind.collect(), ends.collect())
+        let sums = self.sums.iter().map(|of| of.0);
+        (behind.collect(), ends.collect(), sums.collect())
     }
 
     /// The launches of the loops, and those behind them that are written with them.
     fn launches(&self) -> BTreeSet<LaunchId> {
         let of_rotations = self.rotations.iter().flat_map(|of| &of.launches);
         let of_ends = self.ends.iter().flat_map(|of| &of.launches);
-        of_rotations.chain(of_ends).copied().collect()
+        let all = of_rotations.chain(of_ends).chain(&self.sums);
+        all.copied().collect()
     }
 
     /// Those by which launches run together, as a plan of the changed program has it.
@@ -156,9 +174,17 @@ impl Changes {
             let ends = |launch: &LaunchId| of.last.contains(launch);
             meet(plan, (&ends, &|launch| of.behind.contains(launch)))
         });
+        let of_sums = graph.split_loops.iter().skip(self.ends.len());
+        let sums = self.sums.iter().zip(of_sums).filter(|(_, of)| {
+            let is_alone = |launch: &LaunchId| of.past.contains(launch);
+            let before = |launch: &LaunchId| of.last.contains(launch);
+            meet(plan, (&is_alone, &|launch| !is_alone(launch)))
+                || meet(plan, (&before, &|launch| of.behind.contains(launch)))
+        });
         Self {
             rotations: rotations.map(|(rotation, _)| rotation.clone()).collect(),
             ends: ends.map(|(end, _)| end.clone()).collect(),
+            sums: sums.map(|(sum, _)| *sum).collect(),
         }
     }
 }
@@ -174,14 +200,16 @@ fn meet(
     })
 }
 
-fn split_loops(changed: &RotatedHost<'_>) -> Vec<SplitLoop> {
+/// The loops whose ends were written by themselves, first those with what stands behind them.
+fn split_loops(changed: &RotatedHost<'_>, with_others: usize) -> Vec<SplitLoop> {
     let launches = |sites: &[u32]| sites.iter().copied().map(LaunchId).collect();
-    let ends = changed.ends.iter();
-    ends.map(|of| SplitLoop {
+    let ends = changed.ends.iter().enumerate();
+    ends.map(|(index, of)| SplitLoop {
         before_last: launches(&of.before_last),
         last: launches(&of.last),
         behind: launches(&of.behind),
         past: launches(&of.past),
+        of_one_launch: index >= with_others,
     })
     .collect()
 }

@@ -16,6 +16,7 @@ use super::super::builder::Builder;
 use super::super::ir::{Block, Value};
 use super::super::launches::{self, is_launch};
 use super::super::loops::{Flow, Loop};
+use super::super::rotation::up_to;
 use inkwell::module::Module;
 use llvm_sys::core::*;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
@@ -34,10 +35,20 @@ pub(in crate::program) struct Marks {
     pub(in crate::program) past: u32,
 }
 
+impl Marks {
+    /// Those where all who come past the loop come from its last iteration.
+    pub(in crate::program) fn without_past(self) -> Self {
+        Self {
+            past: self.behind,
+            ..self
+        }
+    }
+}
+
 /// A loop whose test is known before its last launches.
 pub(in crate::program) struct LoopEnd {
-    /// The last launch of those behind the loop.
-    through: Value,
+    /// The last launch of those behind the loop, where some are to follow.
+    through: Option<Value>,
     /// What the test will say; what follows it is the end of the iteration.
     decision: Value,
     /// The branch that leaves the loop, and which of its successors is outside.
@@ -49,14 +60,18 @@ pub(in crate::program) struct LoopEnd {
 
 impl LoopEnd {
     /// Computes in front of a launch of a loop whether the loop goes on afterwards, where that can be. `through` stands
-    /// behind the loop.
+    /// behind the loop; without it the end of the last iteration alone is written by itself.
     pub(in crate::program) fn prepare(
         function: Value,
-        (site, through): (Value, Value),
+        (site, through): (Value, Option<Value>),
     ) -> Option<Self> {
         let flow = Flow::of(function);
         let around = flow.innermost(site.block()?)?;
-        let behind = through.block()?;
+        let behind = through.map(|through| through.block());
+        let behind = match behind {
+            Some(None) => return None,
+            behind => behind.flatten(),
+        };
         let place = Place::new(function, site, false)?;
         let tests = exit_tests(&flow, &around, (site, behind));
         let found = tests.into_iter().find_map(|(test, exit, is_next)| {
@@ -119,7 +134,10 @@ impl LoopEnd {
     /// blocks.
     pub(in crate::program) fn cut(&self, function: Value) -> Option<Cut> {
         let end = split_behind(function, self.decision)?;
-        let next = split_behind(function, self.through)?;
+        let next = match self.through {
+            Some(through) => Some((through, split_behind(function, through)?)),
+            None => None,
+        };
         Some(Cut { end, next })
     }
 
@@ -130,14 +148,17 @@ impl LoopEnd {
         (host, function): (&Module<'_>, Value),
         cut: &Cut,
         marks: Marks,
-    ) -> Option<()> {
+    ) -> Option<LastIteration> {
         let flow = Flow::of(function);
         let around = flow.innermost(cut.end)?;
         let deciding = self.decision.block()?;
         let testing = self.test.block()?;
         let outside = *self.test.successors().get(self.exit)?;
         let region = end_of_iteration(function, &around, (cut.end, self.test))?;
-        let behind = behind(function, &flow, (outside, self.through.block()?, cut.next))?;
+        let behind = match cut.next {
+            Some((through, next)) => behind(function, &flow, (outside, through.block()?, next))?,
+            None => Vec::new(),
+        };
         // The header tests in front of the first iteration as well.
         let is_header = testing == around.header;
         let decides = match is_header {
@@ -161,12 +182,16 @@ impl LoopEnd {
         for (blocks, mark) in [(&region, marks.before_last), (&behind, marks.past)] {
             mark_launches(host, blocks, mark);
         }
-        let mut copies = copy(function, &region, outside);
+        let copies = copy(function, &region, outside);
         let end = *copies.blocks.get(&cut.end)?;
         let test = copies.blocks.get(&testing)?.terminator()?;
         let copies_behind = copy(function, &behind, outside);
         // What the last iteration ends with goes on behind the loop, whatever the test says: it says so.
-        let to = *copies_behind.blocks.get(&outside)?;
+        let to = copies_behind
+            .blocks
+            .get(&outside)
+            .copied()
+            .unwrap_or(outside);
         let leaving = test.block()?;
         test.erase();
         Builder::at_end(function, leaving).branch(to);
@@ -175,9 +200,8 @@ impl LoopEnd {
             let of = |value: Value| copies.values.get(&value).copied().unwrap_or(value);
             of(as_it_is).replace_all_uses(of(at_last));
         }
-        copies.blocks.remove(&cut.end);
-        let written: Vec<Block> = copies.blocks.values().copied().chain([end]).collect();
-        mark_launches(host, &written, marks.last);
+        let last: Vec<Block> = region.iter().map(|block| copies.blocks[block]).collect();
+        mark_launches(host, &last, marks.last);
         let written: Vec<Block> = copies_behind.blocks.values().copied().collect();
         mark_launches(host, &written, marks.behind);
         // Who comes to the test from now on goes on, but for the first time.
@@ -200,6 +224,54 @@ impl LoopEnd {
             _ => (cut.end, end),
         };
         builder.branch_if(self.decision, ways);
+        Some(LastIteration {
+            decision: self.decision,
+            goes_on: cut.end,
+            last,
+        })
+    }
+}
+
+/// The end of a last iteration that was written by itself.
+pub(in crate::program) struct LastIteration {
+    /// What tells whether it is the last.
+    decision: Value,
+    /// Where other iterations go on.
+    goes_on: Block,
+    /// Its blocks.
+    last: Vec<Block>,
+}
+
+impl LastIteration {
+    /// Has the first iteration be decided by itself: what comes before its end stands in front of the loop, too, and so does
+    /// its end where it is the last. An iteration then begins with the end of the one before. Values go through memory.
+    pub(in crate::program) fn lead_in(
+        &self,
+        (host, function): (&Module<'_>, Value),
+        mark: u32,
+    ) -> Option<()> {
+        let around = Flow::of(function).innermost(self.goes_on)?;
+        let before = up_to(function, &around, (self.decision, self.goes_on))?;
+        let entries: Vec<Block> = (around.header.predecessors().into_iter())
+            .filter(|block| !around.blocks.contains(block))
+            .collect();
+        let all: Vec<Block> = before.iter().chain(&self.last).copied().collect();
+        let instructions = all.iter().flat_map(|block| block.instructions());
+        let instructions: Vec<Value> = instructions.collect();
+        let launches = before.iter().flat_map(|block| block.instructions());
+        if instructions.len() > MOST_INSTRUCTIONS
+            || !instructions.into_iter().all(may_stand_twice)
+            || launches.into_iter().any(is_launch)
+        {
+            return None;
+        }
+        let copies = copy(function, &all, around.header);
+        let last: Vec<Block> = self.last.iter().map(|block| copies.blocks[block]).collect();
+        mark_launches(host, &last, mark);
+        let to_header = HashMap::from([(around.header, *copies.blocks.get(&around.header)?)]);
+        entries
+            .into_iter()
+            .for_each(|entry| redirect(entry, &to_header));
         Some(())
     }
 }
@@ -208,8 +280,8 @@ impl LoopEnd {
 pub(in crate::program) struct Cut {
     /// The end of an iteration.
     end: Block,
-    /// What comes behind the launches behind the loop.
-    next: Block,
+    /// The last launch behind the loop, and what comes behind it.
+    next: Option<(Value, Block)>,
 }
 
 /// The branches by which a loop may be left behind a launch for a place behind it, in the order in which the loop comes to
@@ -217,7 +289,7 @@ pub(in crate::program) struct Cut {
 fn exit_tests(
     flow: &Flow,
     around: &Loop,
-    (site, behind): (Value, Block),
+    (site, behind): (Value, Option<Block>),
 ) -> Vec<(Value, usize, bool)> {
     let mut found = Vec::new();
     let Some(mut block) = site.block() else {
@@ -235,7 +307,14 @@ fn exit_tests(
         if is_branch && inside.len() == 1 {
             let exit = usize::from(successors[0] == inside[0]);
             // Errors are told where nothing comes back from.
-            if flow.reaches_without(successors[exit], behind, around.header) {
+            let outside = successors[exit];
+            let leads_on = match behind {
+                Some(behind) => flow.reaches_without(outside, behind, around.header),
+                None => outside
+                    .terminator()
+                    .is_some_and(|end| end.opcode() != Some(LLVMOpcode::LLVMUnreachable)),
+            };
+            if leads_on {
                 found.push((end, exit, is_next));
             }
         }
@@ -367,9 +446,43 @@ fn is_computation(value: Value) -> bool {
                     | LLVMFPTrunc
                     | LLVMSIToFP
                     | LLVMUIToFP
+                    | LLVMFDiv
+                    | LLVMFPToSI
+                    | LLVMFPToUI
                     | LLVMFreeze
             )
         )
+        || divides_by_number(value)
+        || rounds(value)
+}
+
+/// A division that cannot fail.
+fn divides_by_number(value: Value) -> bool {
+    use LLVMOpcode::*;
+    let divides = matches!(
+        value.opcode(),
+        Some(LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem)
+    );
+    let divisor = value.operands().get(1).and_then(|by| by.integer());
+    divides && divisor.is_some_and(|by| by != 0 && by != -1)
+}
+
+/// A call that rounds a number, or takes the smaller or larger of two.
+fn rounds(value: Value) -> bool {
+    const NAMES: [&str; 9] = [
+        "llvm.ceil.",
+        "llvm.floor.",
+        "llvm.trunc.",
+        "llvm.smax.",
+        "llvm.smin.",
+        "llvm.umax.",
+        "llvm.umin.",
+        "llvm.maxnum.",
+        "llvm.minnum.",
+    ];
+    let called = value.called_name();
+    value.opcode() == Some(LLVMOpcode::LLVMCall)
+        && called.is_some_and(|called| NAMES.iter().any(|name| called.starts_with(name)))
 }
 
 /// What the test of a header is computed of.
@@ -642,7 +755,7 @@ impl Value {
                     LLVMSetNSW(self.0, 0);
                     LLVMSetNUW(self.0, 0);
                 }
-                Some(LLVMLShr | LLVMAShr) => LLVMSetExact(self.0, 0),
+                Some(LLVMLShr | LLVMAShr | LLVMUDiv | LLVMSDiv) => LLVMSetExact(self.0, 0),
                 Some(LLVMGetElementPtr) => LLVMSetIsInBounds(self.0, 0),
                 _ => {}
             }

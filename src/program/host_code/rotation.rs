@@ -31,7 +31,7 @@ pub struct RotatedHost<'ctx> {
     pub prologues: Vec<Vec<u32>>,
     /// By loop: the launch sites at its end, each of the iteration that comes next.
     pub of_next_iteration: Vec<Vec<u32>>,
-    /// By loop whose last iteration ends with what stands behind it: its launch sites.
+    /// By loop whose last iteration ends with what stands behind it, or stands by itself: its launch sites.
     pub ends: Vec<SplitSites>,
 }
 
@@ -50,7 +50,9 @@ pub struct SplitSites {
 
 /// A copy of a canonical host module in which innermost loops are rotated behind launch sites, one for each loop, in the
 /// order of the result. A loop that cannot be rotated stays, and has no sites in the result. `ends` are pairs of sites: one in
-/// a loop whose last iteration is to end with what stands behind the loop through the other one.
+/// a loop whose last iteration is to end with what stands behind the loop through the other one. `sums` are the only launches of
+/// their loops: the last two iterations, or the only one, are to be written by themselves. They come behind the `ends` in the
+/// result.
 ///
 /// # Errors
 /// [`ProgramError::Pass`] when LLVM refuses a pipeline or the new module.
@@ -58,6 +60,7 @@ pub(in crate::program) fn rotate<'ctx>(
     host: &Module<'ctx>,
     behind: &[u32],
     ends: &[(u32, u32)],
+    sums: &[u32],
 ) -> Result<RotatedHost<'ctx>, ProgramError> {
     let host = host.clone();
     let machine = passes::host_machine()?;
@@ -66,13 +69,21 @@ pub(in crate::program) fn rotate<'ctx>(
     };
     for function in ir::functions(&host) {
         rotate_in((&host, function), (behind, ends), marks, &machine)?;
+        for (index, site) in sums.iter().enumerate() {
+            write_out_ends(
+                (&host, function),
+                *site,
+                marks.of(ends.len() + index),
+                &machine,
+            )?;
+        }
     }
     let rotated = behind.len();
     let prologues = (0..rotated).map(|index| marked(&host, prologue_mark(index)));
     let prologues = prologues.collect();
     let of_next_iteration = (0..rotated).map(|index| marked(&host, next_mark(index)));
     let of_next_iteration = of_next_iteration.collect();
-    let ends = (0..ends.len()).map(|index| {
+    let ends = (0..ends.len() + sums.len()).map(|index| {
         let marks = marks.of(index);
         SplitSites {
             before_last: marked(&host, marks.before_last),
@@ -122,7 +133,9 @@ fn rotate_in(
     Flow::of(function).loops().iter().for_each(count_upwards);
     let pairs = pairs.into_iter();
     let pairs = pairs
-        .filter_map(|(index, pair)| Some((index, LoopEnd::prepare(function, pair)?)))
+        .filter_map(|(index, pair)| {
+            Some((index, LoopEnd::prepare(function, (pair.0, Some(pair.1)))?))
+        })
         .collect::<Vec<(usize, LoopEnd)>>();
     // Afterwards values that leave their blocks do so through memory.
     for (_, site) in &sites {
@@ -141,6 +154,57 @@ fn rotate_in(
             passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
             rotate_loop(host, function, (site, next), index);
         }
+    }
+    canonicalise_host::make_canonical_as_computed(function, machine)
+}
+
+/// Has the last iteration of a loop stand by itself, with the one before it, or, where it is the first one as well, with
+/// what comes before the loop.
+fn write_out_ends(
+    (host, function): (&Module<'_>, Value),
+    site: u32,
+    marks: Marks,
+    machine: &TargetMachine,
+) -> Result<(), ProgramError> {
+    let found = |is_it: &dyn Fn(Value) -> bool| {
+        let instructions = function.instructions().into_iter();
+        let mut launches = instructions.filter(|each| is_launch(*each) && is_it(*each));
+        launches.next().filter(|_| launches.next().is_none())
+    };
+    let launch = found(&|each| each.operands()[0].integer() == Some(i64::from(site)));
+    let (Some(launch), Some(defined)) = (launch, function.as_function()) else {
+        return Ok(());
+    };
+    if !is_copyable(function) {
+        return Ok(());
+    }
+    let cut = |pair| {
+        let Some(end) = LoopEnd::prepare(function, pair) else {
+            return Ok(None);
+        };
+        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        let cut = end.cut(function);
+        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        Ok::<_, ProgramError>(cut.map(|cut| (end, cut)))
+    };
+    forget_scopes(host, function);
+    if let Some((end, cut)) = cut((launch, None))? {
+        let alone = Marks {
+            last: marks.behind,
+            ..marks
+        };
+        let written = end.split((host, function), &cut, alone);
+        if let Some(written) = written {
+            written.lead_in((host, function), marks.past);
+        }
+    }
+    canonicalise_host::make_canonical_as_computed(function, machine)?;
+    let [in_loop, last] =
+        [marks.before_last, marks.behind].map(|mark| found(&|each| launches::has_mark(each, mark)));
+    if let Some((in_loop, last)) = in_loop.zip(last)
+        && let Some((end, cut)) = cut((in_loop, Some(last)))?
+    {
+        end.split((host, function), &cut, marks.without_past());
     }
     canonicalise_host::make_canonical_as_computed(function, machine)
 }
@@ -181,7 +245,7 @@ fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block),
     let Some(around) = Flow::of(function).innermost(next) else {
         return;
     };
-    let Some(before) = before(function, &around, (site, next)) else {
+    let Some(before) = up_to(function, &around, (site, next)) else {
         return;
     };
     let entries: Vec<Block> = (around.header.predecessors().into_iter())
@@ -220,7 +284,11 @@ fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block),
 }
 
 /// The blocks of an iteration up to a launch, in the order of the function; `None` where an iteration can end without it.
-fn before(function: Value, around: &Loop, (site, next): (Value, Block)) -> Option<Vec<Block>> {
+pub(in crate::program) fn up_to(
+    function: Value,
+    around: &Loop,
+    (site, next): (Value, Block),
+) -> Option<Vec<Block>> {
     let mut found = HashSet::from([around.header]);
     let mut open = vec![around.header];
     while let Some(block) = open.pop() {

@@ -3,14 +3,15 @@
 //!
 //! Invariant: a statement that leaves its region issues what waits before itself, as all other launches there do.
 
-use super::super::batches::{Candidate, Issued, Several, candidates, issued};
+use super::super::batches::{Candidate, Several, candidates, issued};
 use super::super::expansion::Expansion;
 use super::super::group::Judge;
 use super::super::{BatchedRegion, FusionGroup};
 use crate::dependence::{DependenceGraph, DependenceKind};
 use crate::launch::{LaunchId, NodeId, NodeKind};
+use petgraph::algo::has_path_connecting;
 use petgraph::graph::NodeIndex;
-use petgraph::visit::EdgeRef;
+use petgraph::visit::{EdgeFiltered, EdgeRef};
 use std::collections::BTreeSet;
 
 impl Judge<'_> {
@@ -30,7 +31,6 @@ impl Judge<'_> {
             .map(|(_, node)| node)
             .collect();
         let mut left = Vec::new();
-        let (mut launches_before, mut launches_after) = (0, 1);
         for region in regions {
             let (own, others): (Vec<_>, Vec<_>) = region
                 .statements
@@ -42,53 +42,72 @@ impl Judge<'_> {
                 continue;
             }
             let is_persistent = own.iter().any(|statement| statement.persistent.is_some());
-            if is_persistent || !self.comes_alone(dependences, &nodes, region.outside_loops) {
+            if is_persistent
+                || !self.comes_alone(dependences, &nodes, region.outside_loops)
+                || self.meets_others(dependences, &nodes, (region, before))
+            {
                 return None;
             }
             let rest = BatchedRegion {
                 statements: others,
                 ..region.clone()
             };
-            // Who is launched in place of them meets none of them in a batch.
-            let meets = |node: NodeId| {
-                nodes.iter().any(|own| {
-                    let order = &self.order;
-                    *own == node || order.leads_to(*own, node) || order.leads_to(node, *own)
-                })
-            };
-            launches_before += self.issued(dependences, (region, before), &meets).launches;
-            launches_after += self.issued(dependences, (&rest, after), &meets).launches;
-            if self.issued(dependences, (&rest, after), &|_| true).saves {
+            let members = self.waiting(&rest, after);
+            let members: Vec<&Candidate> = members.iter().collect();
+            let expansion = (self.options.expands_buffers)
+                .then(|| Expansion::new(self.graph, self.kernels, dependences));
+            let renewed = expansion.map(|expansion| expansion.renewed(dependences));
+            let planned_by = renewed.as_ref().unwrap_or(dependences);
+            if issued(self.graph, planned_by, rest.outside_loops, &members).saves {
                 left.push(rest);
             }
         }
-        (launches_after < launches_before).then_some(left)
+        Some(left)
     }
 
-    /// What becomes of some launches of a region.
-    fn issued(
-        &self,
-        dependences: &DependenceGraph,
-        (region, groups): (&BatchedRegion, &[FusionGroup]),
-        of: &dyn Fn(NodeId) -> bool,
-    ) -> Issued {
+    /// What waits in a region.
+    fn waiting(&self, region: &BatchedRegion, groups: &[FusionGroup]) -> Vec<Candidate> {
         let expands_buffers = self.options.expands_buffers;
         let several = Several::AtOnce { expands_buffers };
-        let all = candidates(self.graph, (self.kernels, &self.memory), groups, several);
-        let is_statement = |candidate: &&Candidate| {
-            let launch = match &self.graph.nodes[candidate.node.0].kind {
-                NodeKind::Launch(launch) => Some(launch.id),
-                _ => None,
-            };
-            let mut statements = region.statements.iter();
-            of(candidate.node) && statements.any(|statement| Some(statement.launch) == launch)
+        let mut all = candidates(self.graph, (self.kernels, &self.memory), groups, several);
+        all.retain(|candidate| match &self.graph.nodes[candidate.node.0].kind {
+            NodeKind::Launch(launch) => {
+                let mut statements = region.statements.iter();
+                statements.any(|statement| statement.launch == launch.id)
+            }
+            _ => false,
+        });
+        all
+    }
+
+    /// Whether launches of equal code may come into one batch with some, since neither needs what comes of the other.
+    fn meets_others(
+        &self,
+        dependences: &DependenceGraph,
+        nodes: &[NodeId],
+        (region, groups): (&BatchedRegion, &[FusionGroup]),
+    ) -> bool {
+        let all = self.waiting(region, groups);
+        let is_own = |candidate: &&Candidate| nodes.contains(&candidate.node);
+        let (own, others): (Vec<&Candidate>, Vec<&Candidate>) = all.iter().partition(is_own);
+        let flow = EdgeFiltered::from_fn(&dependences.graph, |edge| {
+            edge.weight().kind == DependenceKind::Flow
+        });
+        let hands_on = |from: NodeId, to: NodeId| {
+            let [from, to] = [from, to].map(|node| NodeIndex::new(node.0));
+            has_path_connecting(&flow, from, to, None)
         };
-        let members: Vec<&Candidate> = all.iter().filter(is_statement).collect();
-        let expansion =
-            expands_buffers.then(|| Expansion::new(self.graph, self.kernels, dependences));
-        let renewed = expansion.map(|expansion| expansion.renewed(dependences));
-        let planned_by = renewed.as_ref().unwrap_or(dependences);
-        issued(self.graph, planned_by, region.outside_loops, &members)
+        own.iter().any(|own| {
+            others.iter().any(|other| {
+                let (one, two) = (own.node, other.node);
+                // Of alternatives one comes.
+                let both_come = self.order.leads_to(one, two) || self.order.leads_to(two, one);
+                own.kernels == other.kernels
+                    && both_come
+                    && !hands_on(one, two)
+                    && !hands_on(two, one)
+            })
+        })
     }
 
     /// Whether launches surely wait for themselves from one iteration to the next, in each loop inside a region: the host looks

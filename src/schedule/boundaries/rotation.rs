@@ -68,21 +68,26 @@ pub(super) fn waiting(plan: &FusionPlan) -> BTreeSet<LaunchId> {
 /// What the launches of a plan come to, each loop around them taken to run [`ITERATIONS`] times.
 pub fn weighted_launches(graph: &LaunchGraph, plan: &FusionPlan) -> u64 {
     let nodes: BTreeMap<LaunchId, NodeId> = graph.launches().collect();
-    let of_ends = |which: fn(&SplitLoop) -> &[LaunchId]| -> BTreeSet<NodeId> {
-        let launches = graph.split_loops.iter().flat_map(which);
+    let of_ends = |which: fn(&SplitLoop) -> &[LaunchId], of_one_launch: bool| -> BTreeSet<NodeId> {
+        let loops = graph.split_loops.iter();
+        let loops = loops.filter(|of| of.of_one_launch == of_one_launch);
+        let launches = loops.flat_map(which);
         launches
             .filter_map(|launch| nodes.get(launch).copied())
             .collect()
     };
-    let past = of_ends(|of| &of.past);
-    let before_last = of_ends(|of| &of.before_last);
+    let past = of_ends(|of| &of.past, false);
+    let before_last = of_ends(|of| &of.before_last, false);
+    let before_others = of_ends(|of| &of.before_last, true);
     let weight = |node: NodeId| {
         let depth = graph.loops_around(graph.nodes[node.0].block).len();
         let weight = |depth: usize| ITERATIONS.pow(depth.min(DEEPEST) as u32);
+        let outside = weight(depth.max(1) - 1);
         match () {
             // Loops are taken to run.
             () if past.contains(&node) => 0,
-            () if before_last.contains(&node) => weight(depth) - weight(depth.max(1) - 1),
+            () if before_last.contains(&node) => weight(depth) - outside,
+            () if before_others.contains(&node) => weight(depth).saturating_sub(3 * outside),
             () => weight(depth),
         }
     };
@@ -99,6 +104,40 @@ pub fn weighted_launches(graph: &LaunchGraph, plan: &FusionPlan) -> u64 {
         .iter()
         .filter(|(launch, _)| !grouped.contains(*launch) && graph.operation_of(**launch).is_none());
     sum + alone.map(|(_, node)| weight(*node)).sum::<u64>()
+}
+
+/// The launches that stand alone in loops in which each iteration needs what all blocks of the one before made, with a grid
+/// of its own: a sum that goes on until one number is left. Of the last iteration one block may be all.
+pub fn sum_loops(
+    graph: &LaunchGraph,
+    dependences: &DependenceGraph,
+    plan: &FusionPlan,
+) -> Vec<LaunchId> {
+    let loops = by_loop(graph, plan).into_iter();
+    let sums = loops.filter_map(|(around, launches)| {
+        let [(launch, node)] = launches[..] else {
+            return None;
+        };
+        let NodeKind::Launch(of) = &graph.nodes[node.0].kind else {
+            return None;
+        };
+        let is_alone = graph.launches().all(|(other, at)| {
+            let block = graph.nodes[at.0].block;
+            other == launch || !graph.loops_around(block).contains(&around)
+        });
+        let mut extents = of.grid.iter();
+        let changes = extents.any(|extent| graph.values[extent.0].varies_in == Some(around));
+        let mut edges = dependences.graph.edge_weights();
+        let needs_others = edges.any(|edge| {
+            (edge.source, edge.sink) == (node, node)
+                && edge.carried
+                && edge.kind == DependenceKind::Flow
+                && edge.scope == Scope::Global
+        });
+        let looks = host_looks(graph, around, (node, node));
+        (is_alone && changes && needs_others && !looks).then_some(launch)
+    });
+    sums.collect()
 }
 
 /// How many launches, those of some loops left out, wait for their batches; those of groups count each by itself.
