@@ -168,9 +168,9 @@ static void checked(Program &p, int s, int last) {
     p.seen.push_back(float(s));
     if (s == last) throw std::runtime_error("enough");
 }
-static void throws(Program &p, int last) {
+static void throws(Program &p, int last, int steps) {
     try {
-        for (int s = 0; s < STEPS; ++s) {
+        for (int s = 0; s < steps; ++s) {
             p.step();
             checked(p, s, last);
         }
@@ -311,8 +311,8 @@ int main(int argc, char **argv) {
     case 10: left_behind(p, none + 8); break;
     case 11: until_small(p); break;
     case 12: asks(p); break;
-    case 13: throws(p, none + 3); break;
-    case 14: throws(p, none + 8); break;
+    case 13: throws(p, none + 3, steps); break;
+    case 14: throws(p, none + 8, steps); break;
     case 15: nested(p); break;
     case 16: layers<int>(p, steps); break;
     case 17: layers<size_t>(p, steps); break;

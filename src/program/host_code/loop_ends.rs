@@ -108,8 +108,9 @@ impl LoopEnd {
         let counter = counter.map(|counter| {
             let phi = counter.phi;
             let builder = Builder::after(decision);
-            let as_it_is = builder.add(phi, 0);
+            // What takes the one may take the other from its place on.
             let at_last = builder.add(counter.bound, counter.distance);
+            let as_it_is = builder.add(phi, 0);
             let mut uses: Vec<(Value, u32)> = place.uses(phi).into_iter().collect();
             for copy in copies {
                 let operands = (0..).zip(copy.operands());

@@ -52,8 +52,7 @@ pub fn plan_last_blocks(
         let Some(source) = behind.as_ref().ok().and_then(|behind| judge.source(behind)) else {
             continue;
         };
-        // A launch with the grid of the one before has one block where that has one, too.
-        if !has_one_block(graph, sink) && grid(graph, sink) == grid(graph, source) {
+        if !has_one_block(graph, sink) && !is_sum(graph, kernels, (source, sink)) {
             continue;
         }
         let joined = behind.and_then(|behind| {
@@ -131,6 +130,14 @@ fn may_have_one_block(graph: &LaunchGraph, node: NodeId) -> bool {
         let mut extents = extents.iter().map(Expression::as_constant);
         extents.all(|each| each.is_none_or(|each| each == 1))
     })
+}
+
+/// Whether a launch may have one block where the one before it has many: its threads exchange values, as those of a sum do,
+/// and its grid is another one.
+fn is_sum(graph: &LaunchGraph, kernels: &[KernelModel], (source, sink): (NodeId, NodeId)) -> bool {
+    let exchanges = candidate(graph, kernels, sink)
+        .is_ok_and(|sink| !sink.model.barriers.is_empty() || sink.model.warp_operations);
+    exchanges && grid(graph, sink) != grid(graph, source)
 }
 
 /// The extents of a launch's grid.

@@ -113,7 +113,8 @@ fn loop_end(
     let hands_on = |edge: &&Edge| edge.kind == DependenceKind::Flow && edge.absent_if.is_empty();
     let mut all = launches.iter().chain(&front);
     let is_free = !all.any(|(launch, _)| waiting.contains(launch)) || edges.iter().any(hands_on);
-    let helps = !looks && is_free && !edges.is_empty() && !edges.iter().any(separates);
+    let goes_on = edges.iter().any(|edge| edge.kind == DependenceKind::Flow);
+    let helps = !looks && is_free && goes_on && !edges.iter().any(separates);
     let from = tail.iter().min_by_key(|(_, node)| *node)?;
     helps.then(|| LoopEnd {
         from: from.0,
