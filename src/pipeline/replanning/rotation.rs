@@ -167,19 +167,19 @@ impl Changes {
         let rotations = self.rotations.iter().zip(&graph.rotated_loops);
         let rotations = rotations.filter(|(_, of)| {
             let is_next = |launch: &LaunchId| of.of_next_iteration.contains(launch);
-            meet(plan, (&is_next, &|launch| !is_next(launch)))
+            meet(plan, is_next, |launch| !is_next(launch))
         });
         let ends = self.ends.iter().zip(&graph.split_loops);
         let ends = ends.filter(|(_, of)| {
             let ends = |launch: &LaunchId| of.last.contains(launch);
-            meet(plan, (&ends, &|launch| of.behind.contains(launch)))
+            meet(plan, ends, |launch| of.behind.contains(launch))
         });
         let of_sums = graph.split_loops.iter().skip(self.ends.len());
         let sums = self.sums.iter().zip(of_sums).filter(|(_, of)| {
             let is_alone = |launch: &LaunchId| of.past.contains(launch);
             let before = |launch: &LaunchId| of.last.contains(launch);
-            meet(plan, (&is_alone, &|launch| !is_alone(launch)))
-                || meet(plan, (&before, &|launch| of.behind.contains(launch)))
+            meet(plan, is_alone, |launch| !is_alone(launch))
+                || meet(plan, before, |launch| of.behind.contains(launch))
         });
         Self {
             rotations: rotations.map(|(rotation, _)| rotation.clone()).collect(),
@@ -192,7 +192,8 @@ impl Changes {
 /// Whether a group has members of two kinds.
 fn meet(
     plan: &FusionPlan,
-    (one, other): (&dyn Fn(&LaunchId) -> bool, &dyn Fn(&LaunchId) -> bool),
+    one: impl Fn(&LaunchId) -> bool,
+    other: impl Fn(&LaunchId) -> bool,
 ) -> bool {
     plan.groups.iter().any(|group| {
         let mut members = group.members.iter().map(|member| member.launch);
