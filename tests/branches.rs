@@ -1,6 +1,6 @@
 //! Random programs of independent branches that wait: what fused kernels do interleaved is compared with
 //! what the branches do one after the other. And random programs of launches under conditions, in host loops, and over
-//! memory of which only the run tells whose it is.
+//! memory of which only the run tells whose it is. And random sums in several launches.
 //!
 //! A seed gives a program of several cases. A case has two to four branches of one to three launches,
 //! all of one shape; the branches read one input and write results of their own, and their launches
@@ -13,6 +13,8 @@ mod conditions;
 mod loops;
 #[path = "branches/memory.rs"]
 mod memory;
+#[path = "branches/sums.rs"]
+mod sums;
 #[path = "harness/counts.rs"]
 mod counts;
 mod harness;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         seeds::trials("conditions", 0..2, conditions::program),
         seeds::trials("loops", 0..3, loops::program),
         seeds::trials("memory", 0..2, memory::program),
+        seeds::trials("partial_sums", 0..2, sums::program),
     ] {
         match trials {
             Ok(trials) => others.extend(trials),

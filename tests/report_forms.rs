@@ -216,6 +216,12 @@ fn links_of_a_page_lead_somewhere() {
     assert!(!page.contains("http"), "a page needs nothing else");
 }
 
+/// Whether the compiler wrote a launch once more.
+fn is_copy(node: &&&Value) -> bool {
+    let mut kinds = ["first_iteration", "last_iteration", "past_loop"].into_iter();
+    kinds.any(|kind| node[kind] == true)
+}
+
 /// A loop that the compiler rotates is told as the source has it.
 #[test]
 fn launches_of_the_next_iteration_are_told_as_such() {
@@ -230,10 +236,9 @@ fn launches_of_the_next_iteration_are_told_as_such() {
         .iter()
         .filter(|node| node["kind"] == "launch")
         .collect();
-    let in_front = |node: &&&Value| node["first_iteration"] == true;
     let copies: Vec<u64> = launches
         .iter()
-        .filter(in_front)
+        .filter(is_copy)
         .filter_map(|node| node["id"].as_u64())
         .collect();
     assert!(!copies.is_empty());
@@ -255,6 +260,46 @@ fn launches_of_the_next_iteration_are_told_as_such() {
     let why = told(source, &[&why]);
     assert!(why.contains("of the iteration before\n"), "{why}");
     assert!(why.contains("in the first iteration\n"), "{why}");
+}
+
+/// The same of a loop whose last iteration ends with what stands behind it.
+#[test]
+fn launches_of_the_last_iteration_are_told_as_such() {
+    let source = "tests/run/loop_ends.cu";
+    let report: Value = serde_json::from_str(&analyse(source, "json")).unwrap();
+    let (root, mut found) = (schema(), Vec::new());
+    mistakes(&root, &root, &report, "report", &mut found);
+    assert!(found.is_empty(), "{found:#?}");
+    let nodes = report["nodes"].as_array().unwrap();
+    let launches: Vec<&Value> = nodes
+        .iter()
+        .filter(|node| node["kind"] == "launch")
+        .collect();
+    let copies: Vec<u64> = launches
+        .iter()
+        .filter(is_copy)
+        .filter_map(|node| node["id"].as_u64())
+        .collect();
+    assert!(!copies.is_empty());
+    let of_source = (launches.len() - copies.len()) as u64;
+    assert_eq!(report["counts"]["launches"].as_u64(), Some(of_source));
+    for missed in report["missed"].as_array().unwrap() {
+        let ends = [&missed["src"], &missed["dst"]].map(|end| end.as_u64().unwrap());
+        assert!(!ends.iter().any(|end| copies.contains(end)), "{missed}");
+    }
+    let fused = report["fusions"].as_array().unwrap();
+    let joined = fused.iter().find(|fusion| {
+        let last = fusion["of_last_iteration"].as_array();
+        last.is_some_and(|last| last.len() == 1)
+    });
+    let joined = joined.expect("a fusion has a member of the last iteration");
+    let behind = joined["members"][1].as_u64().unwrap();
+    let line = &launches.iter().find(|node| node["id"] == behind).unwrap()["line"];
+    let text = analyse(source, "text");
+    assert!(text.contains("of the last iteration and "), "{text}");
+    let why = format!("--why=loop_ends.cu:{line}");
+    let why = told(source, &[&why]);
+    assert!(why.contains("of the last iteration\n"), "{why}");
 }
 
 #[test]

@@ -482,6 +482,26 @@ pub struct LaunchGraph {
     /// Host loops that were rotated before this was read: an iteration ends with launches of the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rotated_loops: Vec<RotatedLoop>,
+    /// Host loops whose last iteration ends with what the source has behind the loop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub split_loops: Vec<SplitLoop>,
+}
+
+/// A host loop of which the compiler wrote the end of the last iteration by itself, with what comes behind the loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SplitLoop {
+    /// The launches that an iteration ends with which another one follows.
+    pub before_last: Vec<LaunchId>,
+    /// Copies of these, which the last iteration ends with.
+    pub last: Vec<LaunchId>,
+    /// The launches that come behind it.
+    pub behind: Vec<LaunchId>,
+    /// Copies of those for another way past the loop, such as where it does not run at all.
+    pub past: Vec<LaunchId>,
+    /// All are copies of one launch of the source, which stands in a loop alone: `behind` is that of the last iteration, `last`
+    /// that of the one before it, and `past` that of an only iteration.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_one_launch: bool,
 }
 
 /// A host loop that the compiler rotated behind launches.
@@ -511,6 +531,17 @@ pub struct Operation {
 }
 
 impl LaunchGraph {
+    /// Whether the compiler put a launch where the source has the next iteration of a loop, or the end of the loop, before it.
+    pub fn continues_a_loop(&self, node: NodeId) -> bool {
+        let NodeKind::Launch(launch) = &self.nodes[node.0].kind else {
+            return false;
+        };
+        let next = self.rotated_loops.iter().map(|of| &of.of_next_iteration);
+        let behind = self.split_loops.iter().map(|of| &of.behind);
+        let mut put = next.chain(behind).flatten();
+        put.any(|each| *each == launch.id)
+    }
+
     /// The launches with their nodes, in host order.
     pub fn launches(&self) -> impl Iterator<Item = (LaunchId, NodeId)> + '_ {
         self.nodes.iter().filter_map(|node| match &node.kind {

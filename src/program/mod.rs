@@ -35,9 +35,9 @@ use device_code::{
     exchanged, inlining, numerics, remake, shared_offsets, shared_tables, truth_values, unmasked,
 };
 use host_code::{
-    allocation_loops, canonicalise_host, closed, contexts, graph_nodes, handles, host_arrays,
-    host_functions, launches, loops, promotion, registration_order, rotation, runtime_effects,
-    streams,
+    allocation_loops, block_copies, canonicalise_host, closed, contexts, graph_nodes, handles,
+    host_arrays, host_functions, launches, loop_ends, loops, promotion, registration_order,
+    rotation, runtime_effects, streams,
 };
 use kernels::{cluster_dimensions, grid_stride, operations, own_copies, single_iterations};
 use variables::{globals, kept_variables, managed, mappings, names, read_only, texture_references};
@@ -56,7 +56,7 @@ pub use operations::{
 pub use promotion::{MOST_TARGETS, PromotableCall};
 pub use ptx_module::{ptx_architecture, read_ptx};
 pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
-pub use rotation::RotatedHost;
+pub use rotation::{RotatedHost, SplitSites};
 pub use streams::{gives_stream_memory, is_stream_output};
 
 use crate::cli::{Build, Input, Language, Phase, Target, Toolchain};
@@ -402,12 +402,19 @@ impl<'ctx> Program<'ctx> {
     }
 
     /// A copy of the host's code in which innermost loops are rotated behind launch sites, one for each loop; those that
-    /// cannot be rotated stay.
+    /// cannot be rotated stay. Of each of `ends`, a launch site in a loop and one behind the loop, the last iteration of the loop
+    /// ends with what stands behind it through the other, where that can be. Of each of `sums`, a loop's only launch, the last
+    /// iteration stands by itself, behind the one before it or what comes before the loop.
     ///
     /// # Errors
     /// [`ProgramError::Pass`] when LLVM refuses the copy.
-    pub fn rotated(&self, behind: &[u32]) -> Result<RotatedHost<'ctx>, ProgramError> {
-        rotation::rotate(&self.host, behind)
+    pub fn rotated(
+        &self,
+        behind: &[u32],
+        ends: &[(u32, u32)],
+        sums: &[u32],
+    ) -> Result<RotatedHost<'ctx>, ProgramError> {
+        rotation::rotate(&self.host, behind, ends, sums)
     }
 
     /// Whether a kernel may store to shared memory, by the copy for analysis.

@@ -28,9 +28,14 @@ pub struct ReportCounts {
 impl ReportCounts {
     /// The figures of a plan.
     pub(super) fn of_plan(graph: &LaunchGraph, plan: &FusionPlan) -> Self {
-        // The user wrote a launch once, which the compiler wrote in front of its loop as well.
+        // The user wrote a launch once, which the compiler wrote in front of its loop as well, or behind it.
+        let ends = graph.split_loops.iter();
         let copies: Vec<LaunchId> = (graph.rotated_loops.iter())
             .flat_map(|of| of.prologue.iter().copied())
+            .chain(ends.flat_map(|of| match of.of_one_launch {
+                false => [&of.last[..], &of.past].concat(),
+                true => [&of.before_last[..], &of.last, &of.behind].concat(),
+            }))
             .collect();
         let is_copy = |launch| copies.contains(&launch);
         let launches: HashMap<LaunchId, ReportNodeKind> = graph
@@ -46,7 +51,13 @@ impl ReportCounts {
         let groups = plan.groups.iter().map(|group| {
             let members = group.members.iter();
             let kinds = members.filter_map(|member| launches.get(&member.launch));
-            kinds.copied().collect()
+            let mut kinds: Vec<ReportNodeKind> = kinds.copied().collect();
+            // What joins a launch of the last iteration is none any more.
+            let ends = graph.split_loops.iter();
+            let mut last = ends.filter(|of| !of.of_one_launch).flat_map(|of| &of.last);
+            let joins = last.any(|last| group.members.iter().any(|of| of.launch == *last));
+            kinds.extend(joins.then_some(ReportNodeKind::Launch));
+            kinds
         });
         let regions = plan.batched_regions.iter();
         let persistent = regions.filter(|region| {

@@ -265,9 +265,10 @@ fn fusions(page: &mut String, report: &Report) {
             fusion.members.len()
         );
         for member in &fusion.members {
-            let which = match fusion.of_next_iteration.contains(member) {
-                true => " of the next iteration",
-                false => "",
+            let which = match () {
+                () if fusion.of_next_iteration.contains(member) => " of the next iteration",
+                () if fusion.of_last_iteration.contains(member) => " of the last iteration",
+                () => "",
             };
             let _ = writeln!(page, "<li>{}{which}</li>", linked(report, *member));
         }

@@ -175,6 +175,12 @@ pub struct ReportNode {
     /// The compiler put it in front of a host loop, for the first iteration; the source has it in the loop.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_iteration: bool,
+    /// The compiler wrote it for the last iteration of a host loop; the source has it once, in the loop.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub last_iteration: bool,
+    /// The compiler wrote it for another way past a host loop than by its last iteration; the source has it once, behind the loop.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub past_loop: bool,
 }
 
 /// A dependence.
@@ -303,6 +309,9 @@ pub struct ReportFusion {
     /// Ids of members that are those of the next iteration of the host loop around the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of_next_iteration: Vec<usize>,
+    /// Ids of members that are those of the last iteration of the host loop behind which the others stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_last_iteration: Vec<usize>,
     /// Members stand under conditions of their own: those that the host comes to run as one, as far as their tests hold.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
@@ -407,15 +416,21 @@ pub fn build_report(
         witness: edge.witness.as_ref().map(witness),
     });
     let rotated = Rotated::new(graph);
-    let missed = missed.iter().filter(|missed| !rotated.is_copy(missed));
-    let missed = missed.map(|missed| ReportMissed {
-        src: missed.source.0,
-        dst: missed.sink.0,
-        reason: missed.rejection.reason.name().to_string(),
-        message: missed.rejection.message.clone(),
-        file: missed.rejection.location.file.clone(),
-        line: missed.rejection.location.line,
-        carried: rotated.is_carried(missed),
+    let groups = plan.groups.iter();
+    let groups: Vec<_> = groups
+        .map(|group| rotation::members(graph, group))
+        .collect();
+    let missed = missed.iter().filter_map(|each| {
+        let (source, sink) = rotated.as_written(each, missed, &groups)?;
+        Some(ReportMissed {
+            src: source.0,
+            dst: sink.0,
+            reason: each.rejection.reason.name().to_string(),
+            message: each.rejection.message.clone(),
+            file: each.rejection.location.file.clone(),
+            line: each.rejection.location.line,
+            carried: rotated.is_carried(each),
+        })
     });
     let stages = stages.iter().map(|(stage, seconds)| ReportStage {
         name: stage.name().to_string(),
@@ -430,6 +445,8 @@ pub fn build_report(
             .iter()
             .map(|node| ReportNode {
                 first_iteration: rotated.is_in_front(node.id),
+                last_iteration: rotated.is_of_last(node.id),
+                past_loop: rotated.is_past(node.id),
                 ..describe(graph, kernels, node)
             })
             .collect(),
@@ -442,6 +459,7 @@ pub fn build_report(
             .filter(|group| group.members.len() > 1)
             .map(|group| ReportFusion {
                 of_next_iteration: rotated.of_next_iteration(graph, group),
+                of_last_iteration: rotated.of_last_iteration(graph, group),
                 ..fusion(graph, (kernels, dependences), &names, group)
             })
             .collect(),
@@ -588,6 +606,8 @@ fn describe(graph: &LaunchGraph, kernels: &[KernelModel], node: &Node) -> Report
         stream: None,
         host_loop: host_loop(graph, node.block),
         first_iteration: false,
+        last_iteration: false,
+        past_loop: false,
     };
     match &node.kind {
         NodeKind::Launch(launch) => {
@@ -705,6 +725,7 @@ fn fusion(
             .collect(),
         partial: group.is_partial(),
         of_next_iteration: Vec::new(),
+        of_last_iteration: Vec::new(),
         not_written: Vec::new(),
         resources: Vec::new(),
     }

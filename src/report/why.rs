@@ -73,7 +73,11 @@ fn about(report: &Report, id: usize) -> Vec<String> {
             let others: Vec<String> = others
                 .map(|other| member_name(report, fusion, *other, Some(id)))
                 .collect();
-            lines.push(format!("  runs as one with {}", list(&others)));
+            let which = match fusion.of_last_iteration.contains(&id) {
+                true => ", in the last iteration",
+                false => "",
+            };
+            lines.push(format!("  runs as one with {}{which}", list(&others)));
             if fusion.partial {
                 lines.push(format!("  {}", super::text::PARTIAL));
             }
@@ -92,6 +96,11 @@ fn about(report: &Report, id: usize) -> Vec<String> {
         None if report.nodes[id].first_iteration => {
             lines.push(String::from(
                 "  is a launch of its own in the first iteration",
+            ));
+        }
+        None if report.nodes[id].past_loop => {
+            lines.push(String::from(
+                "  is a launch of its own where the host comes past the loop by another way",
             ));
         }
         None if !batched => lines.push(String::from("  is a launch of its own")),

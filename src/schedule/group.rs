@@ -737,9 +737,13 @@ fn leads_anywhere(graph: &LaunchGraph, edge: &Edge) -> bool {
         pointer.is_some_and(|pointer| pointer.root.buffer().is_none())
     };
     let hands_on = edge.kind == DependenceKind::Flow;
+    // It was put there since it may go on with what the one before it made.
+    let goes_on = hands_on && graph.continues_a_loop(edge.sink);
     edge.conditions.iter().any(|guard| match guard {
         Guard::SameOrDisjoint { left, right } => {
-            is_unknown(left) && is_unknown(right) || hands_on && is_loaded(left) && is_loaded(right)
+            goes_on
+                || is_unknown(left) && is_unknown(right)
+                || hands_on && is_loaded(left) && is_loaded(right)
         }
         _ => false,
     })

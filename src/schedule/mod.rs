@@ -28,7 +28,7 @@ mod sharing;
 mod told_by_first;
 mod units;
 
-use boundaries::{grid_barriers, iterations, last_block, overlap, persistent, rotation};
+use boundaries::{grid_barriers, iterations, last_block, loop_ends, overlap, persistent, rotation};
 use device_resources::regroup;
 pub use device_resources::{occupancy, resources};
 use host_side::{
@@ -49,11 +49,12 @@ pub use grid_barriers::plan_grid_barriers;
 pub use last_block::plan_last_blocks;
 pub use layout::{Alignment, Layout};
 pub use local::{plan_fusion, plan_fusion_as};
+pub use loop_ends::{LoopEnd, loop_ends};
 pub use overlap::{Overlap, Unoverlapped, overlap_launches, without_overlaps};
 pub use patterns::{LaunchRelation, Patterns};
 pub use persistent::plan_persistent_loops;
 pub use regroup::Regrouper;
-pub use rotation::{Rotation, rotations, waiting_launches, weighted_launches};
+pub use rotation::{Rotation, rotations, sum_loops, waiting_launches, weighted_launches};
 
 use crate::affine::Axis;
 use crate::cli::{Boundary, Fusion, Optimisation, SiriusOptions};

@@ -16,6 +16,7 @@ pub fn program(seed: u64) -> String {
         kernels: String::new(),
         count: 0,
         text: String::new(),
+        written: 0,
     };
     let functions = host.random.random_range(4..8);
     for function in 0..functions {
@@ -93,6 +94,8 @@ struct Host {
     kernels: String,
     count: usize,
     text: String,
+    /// What the last launch wrote.
+    written: usize,
 }
 
 impl Host {
@@ -111,11 +114,31 @@ impl Host {
     fn one_loop(&mut self, depth: usize) {
         let t = ["t", "s"][depth.min(1)];
         let count = self.pick(&["trips", "trips", "trips + 2", "2 * trips", "4"]);
-        let head = match self.random.random_range(0..6) {
-            0 => format!("for (int {t} = {count}; {t} > 0; --{t}) {{"),
-            1 => format!("for (int {t} = 0; {t} < 3 * {count}; {t} += 3) {{"),
-            _ => format!("for (int {t} = 0; {t} < {count}; ++{t}) {{"),
+        let (head, end) = match self.random.random_range(0..10) {
+            0 => (format!("for (int {t} = {count}; {t} > 0; --{t}) {{"), "}"),
+            1 => (
+                format!("for (int {t} = 0; {t} < 3 * ({count}); {t} += 3) {{"),
+                "}",
+            ),
+            2 => (
+                format!("for (unsigned {t} = 1; {t} <= {count}; ++{t}) {{"),
+                "}",
+            ),
+            3 => (format!("int {t} = 0; while ({t}++ < {count}) {{"), "}"),
+            4 => (
+                format!("for (int {t} = 0;; ++{t}) {{ if ({t} >= {count} || {t} > 7) break;"),
+                "}",
+            ),
+            5 => (
+                format!("int {t} = 0; do {{"),
+                match t {
+                    "t" => "} while (++t < trips);",
+                    _ => "} while (++s < trips + 1);",
+                },
+            ),
+            _ => (format!("for (int {t} = 0; {t} < {count}; ++{t}) {{"), "}"),
         };
+        self.line(depth, "{");
         // Two pointers that change places behind each iteration, mostly.
         let swaps = depth == 0 && self.chance(0.3);
         if swaps {
@@ -148,7 +171,45 @@ impl Host {
                 }
             }
         }
+        self.line(depth, end);
         self.line(depth, "}");
+        // What stands behind goes on with what the last iteration made, mostly.
+        if self.chance(0.6) {
+            if self.chance(0.2) {
+                let line = self.pick(&[
+                    "cudaDeviceSynchronize();",
+                    "if (cudaGetLastError() != cudaSuccess) printf(\"error\\n\");",
+                    "cudaMemcpy(&seen, b[1] + 2, 4, cudaMemcpyDeviceToHost), printf(\"%g\\n\", seen);",
+                ]);
+                self.line(depth, line);
+            }
+            self.launch_behind(depth, swaps);
+            if self.chance(0.3) {
+                self.launch_behind(depth, swaps);
+            }
+        }
+    }
+
+    /// A launch behind a loop.
+    fn launch_behind(&mut self, depth: usize, swaps: bool) {
+        let (kernel, own_only) = self.kernel();
+        let from = match swaps {
+            true => String::from(self.pick(&["p", "q"])),
+            false => format!("b[{}]", self.written),
+        };
+        let other = format!("b[{}]", self.random.random_range(0..4));
+        let to = match own_only && self.chance(0.3) {
+            true => from.clone(),
+            // None of the threads of a launch races with another one.
+            false => match from == other || swaps {
+                true => format!("{other} + THREADS * BLOCKS"),
+                false => other,
+            },
+        };
+        self.line(
+            depth,
+            &format!("{kernel}<<<BLOCKS, THREADS>>>({to}, {from}, c, N, 3, rate);"),
+        );
     }
 
     /// What the host does between launches.
@@ -190,6 +251,7 @@ impl Host {
     fn launch(&mut self, depth: usize, t: &str) {
         let (kernel, own_only) = self.kernel();
         let to = self.random.random_range(0..4);
+        self.written = to;
         let from = (to + self.random.random_range(1..4)) % 4;
         // Mostly in place; now and then another part of the same memory.
         let source = match self.random.random_range(0..10) {

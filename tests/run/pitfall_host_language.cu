@@ -1,7 +1,7 @@
 // What C++ does around launches: constructors, destructors, static objects, exceptions, goto,
 // switch, recursion, lambdas, virtual calls, templates, threads, signals, atexit.
 //
-// expect: 51 launches -> 26
+// expect: 51 launches -> 25
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>

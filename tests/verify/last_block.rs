@@ -111,6 +111,22 @@ fn how_many_blocks_are_behind_nobody_tests() {
 }
 
 #[test]
+fn another_grid_is_tested_than_the_one_behind() {
+    let mut chain = one_block_behind();
+    let [width, other] = [(); 2].map(|()| chain.scene.unknown());
+    chain.scene.launch_mut(chain.launches[1]).grid[0] = width;
+    let mut plan = by_last_block(&chain);
+    let [one, two] = [1, 2].map(|extent| chain.scene.constant(extent));
+    for guard in [same(other, one), same(width, two), same(width, other)] {
+        plan.groups[0].guards.push(guard);
+        is_refused(&chain.scene, &plan);
+        plan.groups[0].guards.pop();
+    }
+    plan.groups[0].guards.push(same(width, one));
+    assert_passes(&chain.scene, &plan);
+}
+
+#[test]
 fn one_of_two_launches_behind_has_more_blocks() {
     let (scene, launches) = three(Scene::pointwise, 1);
     is_refused(&scene, &plan_of_three(&launches, 1, [false, true]));

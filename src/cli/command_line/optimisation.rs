@@ -51,6 +51,8 @@ pub enum Optimisation {
     PersistentLoops,
     /// `loop-rotation`: an iteration of a host loop ends with launches of the next one that run together with its own.
     LoopRotation,
+    /// `loop-ends`: the last iteration of a host loop ends with what stands behind the loop and runs together with it.
+    LoopEnds,
     /// `asked-memory`: launches move past what the host does with memory where the running program finds that theirs is
     /// memory of the device alone.
     AskedMemory,
@@ -67,7 +69,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::StoreToLoadForwarding,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -86,6 +88,7 @@ impl Optimisation {
         Self::LaunchBatches,
         Self::PersistentLoops,
         Self::LoopRotation,
+        Self::LoopEnds,
         Self::AskedMemory,
         Self::ThreadRemapping,
         Self::PermutedBlocks,
@@ -114,6 +117,7 @@ impl Optimisation {
             Self::LaunchBatches => "launch-batches",
             Self::PersistentLoops => "persistent-loops",
             Self::LoopRotation => "loop-rotation",
+            Self::LoopEnds => "loop-ends",
             Self::AskedMemory => "asked-memory",
             Self::ThreadRemapping => "thread-remapping",
             Self::PermutedBlocks => "permuted-blocks",
@@ -165,6 +169,7 @@ impl Optimisation {
             Self::LoopRotation => {
                 "the end of an iteration of a host loop and the beginning of the next are one launch"
             }
+            Self::LoopEnds => "the end of a host loop and what stands behind it are one launch",
             Self::AskedMemory => {
                 "launches move past accesses of the host to what proves to be other memory"
             }

@@ -1,8 +1,9 @@
-//! Host loops rotated, where the launches of a program come to fewer then.
+//! Host loops rotated, and their last iterations written by themselves, where the launches of a program come to fewer then.
 //!
 //! `schedule` names loops whose iterations might end with launches that run together with those which the next iteration
-//! begins with. The host code is rotated there, as a trial, and is read and planned again. Of both plans
-//! the one with fewer launches is kept, the host code with it.
+//! begins with, and loops whose last launches might run together with what stands behind the loop. The host code is changed
+//! there, as a trial, and is read and planned again. Of both plans the one with fewer launches is kept, the host code
+//! with it.
 //!
 //! Invariant: the host code and what was found out about it belong together.
 
@@ -12,9 +13,13 @@ use super::super::outcome::{self, Outcome, PipelineError};
 use super::super::{Facts, Stage, models, plan_program};
 use crate::cli::{Build, Fusion, Optimisation, Toolchain};
 use crate::dependence::has_tables;
-use crate::launch::{LaunchId, RotatedLoop, build_launch_graph};
+use crate::launch::{LaunchGraph, LaunchId, RotatedLoop, SplitLoop, build_launch_graph};
 use crate::program::{Program, RotatedHost};
-use crate::schedule::{FusionPlan, Rotation, rotations, waiting_launches, weighted_launches};
+use crate::schedule::{
+    FusionPlan, LoopEnd, Rotation, loop_ends, rotations, sum_loops, waiting_launches,
+    weighted_launches,
+};
+use std::collections::BTreeSet;
 
 /// So often a program is read and planned again: the second time only with those loops in which the first one gained.
 const TRIALS: usize = 2;
@@ -39,26 +44,22 @@ pub(in crate::pipeline) fn rotate(
     // A number of fusions is for bisection, which wants the same order of groups every time.
     let is_off = options.fusion != Fusion::All
         || options.max_fusions.is_some()
-        || analysis.dependences.cut_short
-        || !build
-            .sirius
-            .optimisations
-            .contains(&Optimisation::LoopRotation);
+        || analysis.dependences.cut_short;
     let mut chosen = match is_off {
-        true => Vec::new(),
-        false => rotations(&analysis.graph, &analysis.dependences, plan),
+        true => Changes::default(),
+        false => Changes::of(&analysis, build),
     };
     let before = weighted_launches(&analysis.graph, plan);
     for _ in 0..TRIALS {
         if chosen.is_empty() {
             break;
         }
-        let sites: Vec<u32> = chosen.iter().map(|of| of.behind.0).collect();
         // What a front end could compile is no longer the user's to mend.
-        let rotated = program.rotated(&sites);
-        let rotated = rotated.map_err(|error| PipelineError::Bug(error.to_string()))?;
-        let loops = loops(&rotated);
-        let as_it_is = std::mem::replace(&mut program.host, rotated.host);
+        let (behind, ends, sums) = chosen.sites();
+        let changed = program.rotated(&behind, &ends, &sums);
+        let changed = changed.map_err(|error| PipelineError::Bug(error.to_string()))?;
+        let loops = (loops(&changed), split_loops(&changed, ends.len()));
+        let as_it_is = std::mem::replace(&mut program.host, changed.host);
         let trial = plan_again(
             program,
             (&analysis, loops),
@@ -70,22 +71,16 @@ pub(in crate::pipeline) fn rotate(
             break;
         };
         let planned = found.plan.plan();
-        let gains = |of: &RotatedLoop| runs_with_others(planned, of);
-        let loops = &found.graph.rotated_loops;
-        let is_better = waiting_launches(planned, &[]) >= waiting_launches(plan, &chosen)
+        let gained = chosen.gained(&found.graph, planned);
+        let is_better = waiting_launches(planned, &BTreeSet::new())
+            >= waiting_launches(plan, &chosen.launches())
             && weighted_launches(&found.graph, planned) < before;
         let is_long = found.dependences.graph.edge_count() > MOST_DEPENDENCES;
-        if is_better && (is_long || loops.iter().all(gains)) {
+        if is_better && (is_long || gained.len() == chosen.len()) {
             outcome.warnings.push_str(&messages);
             dump(clock, &found);
             return Ok(found);
         }
-        let gained: Vec<Rotation> = chosen
-            .iter()
-            .zip(loops)
-            .filter(|(_, of)| gains(of))
-            .map(|(rotation, _)| rotation.clone())
-            .collect();
         program.host = as_it_is;
         if gained.len() == chosen.len() {
             break;
@@ -93,6 +88,131 @@ pub(in crate::pipeline) fn rotate(
         chosen = gained;
     }
     Ok(analysis)
+}
+
+/// What is done to the loops of a program.
+#[derive(Default)]
+struct Changes {
+    rotations: Vec<Rotation>,
+    ends: Vec<LoopEnd>,
+    /// Launches that stand alone in loops of which the last iterations are to stand by themselves.
+    sums: Vec<LaunchId>,
+}
+
+impl Changes {
+    fn of(analysis: &Analysis, build: &Build) -> Self {
+        let (graph, dependences) = (&analysis.graph, &analysis.dependences);
+        let plan = analysis.plan.plan();
+        let wants = |optimisation| build.sirius.optimisations.contains(&optimisation);
+        let rotations = match wants(Optimisation::LoopRotation) {
+            true => rotations(graph, dependences, plan),
+            false => Vec::new(),
+        };
+        let mut ends = match wants(Optimisation::LoopEnds) {
+            true => loop_ends(graph, dependences, plan),
+            false => Vec::new(),
+        };
+        // What an outer loop is rotated behind is written twice by that.
+        ends.retain(|end| {
+            let mut rotations = rotations.iter();
+            !rotations.any(|rotation| {
+                let mut launches = rotation.launches.iter();
+                let through = launches.position(|launch| *launch == end.through);
+                let behind = rotation.launches.iter();
+                let behind = behind.take_while(|launch| **launch != rotation.behind);
+                through.is_some_and(|through| through <= behind.count())
+            })
+        });
+        let mut sums = match analysis.options.last_block && wants(Optimisation::LoopEnds) {
+            true => sum_loops(graph, dependences, plan),
+            false => Vec::new(),
+        };
+        sums.retain(|sum| {
+            let rotated = rotations.iter().flat_map(|of| &of.launches);
+            let ending = ends.iter().flat_map(|of| &of.launches);
+            !rotated.chain(ending).any(|launch| launch == sum)
+        });
+        Self {
+            rotations,
+            ends,
+            sums,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn len(&self) -> usize {
+        self.rotations.len() + self.ends.len() + self.sums.len()
+    }
+
+    fn sites(&self) -> (Vec<u32>, Vec<(u32, u32)>, Vec<u32>) {
+        let behind = self.rotations.iter().map(|of| of.behind.0);
+        let ends = self.ends.iter().map(|of| (of.from.0, of.through.0));
+        let sums = self.sums.iter().map(|of| of.0);
+        (behind.collect(), ends.collect(), sums.collect())
+    }
+
+    /// The launches of the loops, and those behind them that are written with them.
+    fn launches(&self) -> BTreeSet<LaunchId> {
+        let of_rotations = self.rotations.iter().flat_map(|of| &of.launches);
+        let of_ends = self.ends.iter().flat_map(|of| &of.launches);
+        let all = of_rotations.chain(of_ends).chain(&self.sums);
+        all.copied().collect()
+    }
+
+    /// Those by which launches run together, as a plan of the changed program has it.
+    fn gained(&self, graph: &LaunchGraph, plan: &FusionPlan) -> Self {
+        let rotations = self.rotations.iter().zip(&graph.rotated_loops);
+        let rotations = rotations.filter(|(_, of)| {
+            let is_next = |launch: &LaunchId| of.of_next_iteration.contains(launch);
+            meet(plan, is_next, |launch| !is_next(launch))
+        });
+        let ends = self.ends.iter().zip(&graph.split_loops);
+        let ends = ends.filter(|(_, of)| {
+            let ends = |launch: &LaunchId| of.last.contains(launch);
+            meet(plan, ends, |launch| of.behind.contains(launch))
+        });
+        let of_sums = graph.split_loops.iter().skip(self.ends.len());
+        let sums = self.sums.iter().zip(of_sums).filter(|(_, of)| {
+            let is_alone = |launch: &LaunchId| of.past.contains(launch);
+            let before = |launch: &LaunchId| of.last.contains(launch);
+            meet(plan, is_alone, |launch| !is_alone(launch))
+                || meet(plan, before, |launch| of.behind.contains(launch))
+        });
+        Self {
+            rotations: rotations.map(|(rotation, _)| rotation.clone()).collect(),
+            ends: ends.map(|(end, _)| end.clone()).collect(),
+            sums: sums.map(|(sum, _)| *sum).collect(),
+        }
+    }
+}
+
+/// Whether a group has members of two kinds.
+fn meet(
+    plan: &FusionPlan,
+    one: impl Fn(&LaunchId) -> bool,
+    other: impl Fn(&LaunchId) -> bool,
+) -> bool {
+    plan.groups.iter().any(|group| {
+        let mut members = group.members.iter().map(|member| member.launch);
+        members.clone().any(|launch| one(&launch)) && members.any(|launch| other(&launch))
+    })
+}
+
+/// The loops whose ends were written by themselves, first those with what stands behind them.
+fn split_loops(changed: &RotatedHost<'_>, with_others: usize) -> Vec<SplitLoop> {
+    let launches = |sites: &[u32]| sites.iter().copied().map(LaunchId).collect();
+    let ends = changed.ends.iter().enumerate();
+    ends.map(|(index, of)| SplitLoop {
+        before_last: launches(&of.before_last),
+        last: launches(&of.last),
+        behind: launches(&of.behind),
+        past: launches(&of.past),
+        of_one_launch: index >= with_others,
+    })
+    .collect()
 }
 
 fn loops(rotated: &RotatedHost<'_>) -> Vec<RotatedLoop> {
@@ -110,7 +230,7 @@ fn loops(rotated: &RotatedHost<'_>) -> Vec<RotatedLoop> {
 /// layout that was asked for is not there any more.
 fn plan_again(
     program: &Program<'_>,
-    (before, loops): (&Analysis, Vec<RotatedLoop>),
+    (before, loops): (&Analysis, (Vec<RotatedLoop>, Vec<SplitLoop>)),
     (build, toolchain): (&Build, &Toolchain),
     (clock, relate): (&mut Clock<'_>, outcome::Relate),
 ) -> Result<Option<(Analysis, String)>, PipelineError> {
@@ -118,7 +238,7 @@ fn plan_again(
     quiet.sirius.dump.clear();
     let mut trial = Clock::new(&quiet);
     let mut graph = trial.time(Stage::Launch, || build_launch_graph(program));
-    graph.rotated_loops = loops;
+    (graph.rotated_loops, graph.split_loops) = loops;
     let models = match has_tables(&graph) {
         true => trial.time(Stage::Kernel, || models::models(program, &mut graph)),
         false => before.models.clone(),
@@ -133,15 +253,6 @@ fn plan_again(
         Err(PipelineError::UnknownLayout { .. }) => Ok(None),
         found => Ok(found?.map(|found| (found, said.warnings))),
     }
-}
-
-/// Whether a launch of the next iteration is in a group with one of this.
-fn runs_with_others(plan: &FusionPlan, of: &RotatedLoop) -> bool {
-    plan.groups.iter().any(|group| {
-        let is_next = |launch: LaunchId| of.of_next_iteration.contains(&launch);
-        let mut members = group.members.iter().map(|member| member.launch);
-        members.clone().any(is_next) && members.any(|launch| !is_next(launch))
-    })
 }
 
 /// Shows what is carried out, after what was planned before.

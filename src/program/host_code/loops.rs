@@ -92,6 +92,22 @@ impl Flow {
             .map(|(latch, header)| (self.blocks[latch.index()], self.blocks[header.index()]))
     }
 
+    /// Whether control comes to one block only through another.
+    pub(in crate::program) fn comes_through(&self, block: Block, through: Block) -> bool {
+        let place = |block: Block| self.blocks.iter().position(|each| *each == block);
+        let ends = place(block).zip(place(through));
+        ends.is_some_and(|(block, through)| {
+            self.dominates(NodeIndex::new(through), NodeIndex::new(block))
+        })
+    }
+
+    /// The innermost loop with one end around a block.
+    pub(in crate::program) fn innermost(&self, block: Block) -> Option<Loop> {
+        let loops = self.loops().into_iter();
+        let around = loops.filter(|each| each.blocks.contains(&block));
+        around.min_by_key(|each| each.blocks.len())
+    }
+
     /// The loops with one end.
     pub(in crate::program) fn loops(&self) -> Vec<Loop> {
         let mut latches: HashMap<NodeIndex, Vec<NodeIndex>> = HashMap::new();

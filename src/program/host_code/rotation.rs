@@ -8,21 +8,19 @@
 //! Invariant: what is written twice afterwards is what the loop did before it came to the last of these launches; nothing
 //! else is moved, and what cannot be written twice keeps its loop as it is.
 
-use super::super::builder::Builder;
+use super::super::block_copies::{
+    MOST_INSTRUCTIONS, VALUES_TO_MEMORY, compute_again_behind, copy_instructions, forget_scopes,
+    is_copyable, may_stand_twice, redirect, split_behind,
+};
 use super::super::ir::{self, Block, Value};
 use super::super::launches::{self, is_launch};
+use super::super::loop_ends::{Counter, LoopEnd, Marks};
 use super::super::loops::{Flow, Loop};
 use super::super::{ProgramError, canonicalise_host, passes};
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
-use std::collections::{BTreeSet, HashMap, HashSet};
-
-/// Every value that leaves its block goes through memory, so that blocks can be copied as they are.
-const VALUES_TO_MEMORY: &str = "reg2mem";
-
-/// So many instructions may be written twice for one loop.
-const MOST_INSTRUCTIONS: usize = 2_000;
+use inkwell::targets::TargetMachine;
+use llvm_sys::LLVMOpcode;
+use std::collections::{HashMap, HashSet};
 
 /// A host module with rotated loops.
 #[derive(Debug)]
@@ -33,102 +31,196 @@ pub struct RotatedHost<'ctx> {
     pub prologues: Vec<Vec<u32>>,
     /// By loop: the launch sites at its end, each of the iteration that comes next.
     pub of_next_iteration: Vec<Vec<u32>>,
+    /// By loop whose last iteration ends with what stands behind it, or stands by itself: its launch sites.
+    pub ends: Vec<SplitSites>,
+}
+
+/// Launch sites at the end of a loop whose last iteration ends with what stands behind the loop.
+#[derive(Debug)]
+pub struct SplitSites {
+    /// At the end of an iteration that another one follows.
+    pub before_last: Vec<u32>,
+    /// At the end of the last iteration.
+    pub last: Vec<u32>,
+    /// Behind the last iteration.
+    pub behind: Vec<u32>,
+    /// The same for who comes there by another way.
+    pub past: Vec<u32>,
 }
 
 /// A copy of a canonical host module in which innermost loops are rotated behind launch sites, one for each loop, in the
-/// order of the result. A loop that cannot be rotated stays, and has no sites in the result.
+/// order of the result. A loop that cannot be rotated stays, and has no sites in the result. `ends` are pairs of sites: one in
+/// a loop whose last iteration is to end with what stands behind the loop through the other one. `sums` are the only launches of
+/// their loops: the last two iterations, or the only one, are to be written by themselves. They come behind the `ends` in the
+/// result.
 ///
 /// # Errors
 /// [`ProgramError::Pass`] when LLVM refuses a pipeline or the new module.
 pub(in crate::program) fn rotate<'ctx>(
     host: &Module<'ctx>,
     behind: &[u32],
+    ends: &[(u32, u32)],
+    sums: &[u32],
 ) -> Result<RotatedHost<'ctx>, ProgramError> {
     let host = host.clone();
     let machine = passes::host_machine()?;
+    let marks = EndMarks {
+        rotated: behind.len(),
+    };
     for function in ir::functions(&host) {
-        let sites = function.instructions().into_iter().filter_map(|each| {
-            let site = is_launch(each).then(|| each.operands()[0].integer());
-            let mut places = behind.iter();
-            let place = places.position(|behind| site.flatten() == Some(i64::from(*behind)));
-            Some((place?, each))
-        });
-        let sites: Vec<(usize, Value)> = sites.collect();
-        let Some(defined) = function.as_function() else {
-            continue;
-        };
-        if sites.is_empty() || !is_copyable(function) {
-            continue;
+        rotate_in((&host, function), (behind, ends), marks, &machine)?;
+        for (index, site) in sums.iter().enumerate() {
+            write_out_ends(
+                (&host, function),
+                *site,
+                marks.of(ends.len() + index),
+                &machine,
+            )?;
         }
-        forget_scopes(&host, function);
-        Flow::of(function).loops().iter().for_each(count_upwards);
-        // Afterwards values that leave their blocks do so through memory.
-        for (_, site) in &sites {
-            compute_again(function, *site);
-        }
-        for (index, site) in sites {
-            passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
-            if let Some(next) = split_behind(function, site) {
-                passes::run_on_function(defined, VALUES_TO_MEMORY, &machine)?;
-                rotate_loop(&host, function, (site, next), index);
-            }
-        }
-        canonicalise_host::make_canonical_as_computed(function, &machine)?;
     }
     let rotated = behind.len();
     let prologues = (0..rotated).map(|index| marked(&host, prologue_mark(index)));
     let prologues = prologues.collect();
     let of_next_iteration = (0..rotated).map(|index| marked(&host, next_mark(index)));
     let of_next_iteration = of_next_iteration.collect();
+    let ends = (0..ends.len() + sums.len()).map(|index| {
+        let marks = marks.of(index);
+        SplitSites {
+            before_last: marked(&host, marks.before_last),
+            last: marked(&host, marks.last),
+            behind: marked(&host, marks.behind),
+            past: marked(&host, marks.past),
+        }
+    });
+    let ends = ends.collect();
     launches::number_sites(&host);
     passes::verify(&host, "rotating host loops")?;
     Ok(RotatedHost {
         host,
         prologues,
         of_next_iteration,
+        ends,
     })
 }
 
-/// Whether the blocks of a function can be copied: no block has its address taken, nothing returns twice, and all values
-/// can go through memory.
-fn is_copyable(function: Value) -> bool {
-    function.instructions().into_iter().all(|each| {
-        let opcode = each.opcode();
-        let is_strange = matches!(
-            opcode,
-            Some(
-                LLVMOpcode::LLVMIndirectBr
-                    | LLVMOpcode::LLVMCallBr
-                    | LLVMOpcode::LLVMCatchSwitch
-                    | LLVMOpcode::LLVMCatchPad
-                    | LLVMOpcode::LLVMCleanupPad
-            )
-        );
-        let returns_twice = each
-            .called_function()
-            .is_some_and(|called| called.has_attribute("returns_twice"));
-        !is_strange && !returns_twice && each.type_of().kind() != LLVMTypeKind::LLVMTokenTypeKind
-    })
-}
-
-/// Takes back what inlining said of pointers that lead apart: it holds within one copy of the code, and the copies of two
-/// iterations stand side by side afterwards.
-fn forget_scopes(host: &Module<'_>, function: Value) {
-    for each in function.instructions() {
-        each.remove_metadata(host, "noalias");
-        each.remove_metadata(host, "alias.scope");
-        let declares = each
-            .called_name()
-            .is_some_and(|name| name == "llvm.experimental.noalias.scope.decl");
-        if declares {
-            each.erase();
+/// Rotates the loops of a function, after their ends were written by themselves.
+fn rotate_in(
+    (host, function): (&Module<'_>, Value),
+    (behind, ends): (&[u32], &[(u32, u32)]),
+    marks: EndMarks,
+    machine: &TargetMachine,
+) -> Result<(), ProgramError> {
+    let launches = function.instructions().into_iter().filter_map(|each| {
+        let site = is_launch(each).then(|| each.operands()[0].integer());
+        Some((u32::try_from(site.flatten()?).ok()?, each))
+    });
+    let launches: HashMap<u32, Value> = launches.collect();
+    let sites = behind.iter().enumerate();
+    let sites = sites.filter_map(|(index, site)| Some((index, *launches.get(site)?)));
+    let sites: Vec<(usize, Value)> = sites.collect();
+    let pairs = ends.iter().enumerate();
+    let pairs = pairs.filter_map(|(index, (from, through))| {
+        Some((index, (*launches.get(from)?, *launches.get(through)?)))
+    });
+    let pairs: Vec<(usize, (Value, Value))> = pairs.collect();
+    let Some(defined) = function.as_function() else {
+        return Ok(());
+    };
+    if sites.is_empty() && pairs.is_empty() || !is_copyable(function) {
+        return Ok(());
+    }
+    forget_scopes(host, function);
+    Flow::of(function).loops().iter().for_each(count_upwards);
+    let pairs = pairs.into_iter();
+    let pairs = pairs
+        .filter_map(|(index, pair)| {
+            Some((index, LoopEnd::prepare(function, (pair.0, Some(pair.1)))?))
+        })
+        .collect::<Vec<(usize, LoopEnd)>>();
+    // Afterwards values that leave their blocks do so through memory.
+    for (_, site) in &sites {
+        compute_again_behind(function, *site);
+    }
+    for (index, end) in pairs {
+        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        if let Some(cut) = end.cut(function) {
+            passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+            end.split((host, function), &cut, marks.of(index));
         }
     }
+    for (index, site) in sites {
+        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        if let Some(next) = split_behind(function, site) {
+            passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+            rotate_loop(host, function, (site, next), index);
+        }
+    }
+    canonicalise_host::make_canonical_as_computed(function, machine)
 }
 
-/// Says of counters that begin at zero or above and rise that they are above zero after a step. Where an iteration ends with
-/// what the next one begins with, that tells what the code does which treats the first iteration in another way.
+/// Has the last iteration of a loop stand by itself, with the one before it, or, where it is the first one as well, with
+/// what comes before the loop.
+fn write_out_ends(
+    (host, function): (&Module<'_>, Value),
+    site: u32,
+    marks: Marks,
+    machine: &TargetMachine,
+) -> Result<(), ProgramError> {
+    let found = |is_it: &dyn Fn(Value) -> bool| {
+        let instructions = function.instructions().into_iter();
+        let mut launches = instructions.filter(|each| is_launch(*each) && is_it(*each));
+        launches.next().filter(|_| launches.next().is_none())
+    };
+    let launch = found(&|each| each.operands()[0].integer() == Some(i64::from(site)));
+    let (Some(launch), Some(defined)) = (launch, function.as_function()) else {
+        return Ok(());
+    };
+    if !is_copyable(function) {
+        return Ok(());
+    }
+    let cut = |pair| {
+        let Some(end) = LoopEnd::prepare(function, pair) else {
+            return Ok(None);
+        };
+        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        let cut = end.cut(function);
+        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        Ok::<_, ProgramError>(cut.map(|cut| (end, cut)))
+    };
+    forget_scopes(host, function);
+    if let Some((end, cut)) = cut((launch, None))? {
+        let alone = Marks {
+            last: marks.behind,
+            ..marks
+        };
+        let written = end.split((host, function), &cut, alone);
+        if let Some(written) = written {
+            written.lead_in((host, function), marks.past);
+        }
+    }
+    canonicalise_host::make_canonical_as_computed(function, machine)?;
+    let [in_loop, last] =
+        [marks.before_last, marks.behind].map(|mark| found(&|each| launches::has_mark(each, mark)));
+    if let Some((in_loop, last)) = in_loop.zip(last)
+        && let Some((end, cut)) = cut((in_loop, Some(last)))?
+    {
+        end.split((host, function), &cut, marks.without_past());
+    }
+    canonicalise_host::make_canonical_as_computed(function, machine)
+}
+
+/// Says of counters that begin at zero or above and rise that they are above zero after a step, and of those that
+/// stay below a bound that they do not wrap. Where an iteration ends with what the next one begins with, that tells what the
+/// code does which treats the first iteration in another way.
 fn count_upwards(of: &Loop) {
+    if let Some(test) = of.header.terminator()
+        && let [one, other] = test.successors()[..]
+        && of.blocks.contains(&one) != of.blocks.contains(&other)
+        && let Some(counter) = Counter::of(of, (test, usize::from(of.blocks.contains(&one))))
+        && counter.next.block() != Some(of.header)
+    {
+        counter.rises(counter.next);
+    }
     for phi in of.header.instructions() {
         let Some((first, next)) = of.is_own_phi(phi).then(|| of.incoming(phi)).flatten() else {
             continue;
@@ -147,166 +239,13 @@ fn count_upwards(of: &Loop) {
     }
 }
 
-/// Has what comes behind a launch compute anew what was computed before it and can be: a counter is all that has to come
-/// from one iteration to the next then, and that pointers are equal which are computed alike can be seen.
-fn compute_again(function: Value, site: Value) {
-    let Some(block) = site.block() else {
-        return;
-    };
-    let flow = Flow::of(function);
-    let loops = flow.loops().into_iter();
-    let around = loops.filter(|each| each.blocks.contains(&block));
-    let Some(around) = around.min_by_key(|each| each.blocks.len()) else {
-        return;
-    };
-    let behind = match site.invoke_destinations() {
-        None => block
-            .instructions()
-            .into_iter()
-            .skip_while(|each| *each != site)
-            .nth(1),
-        Some((next, _)) if next.predecessors().len() == 1 => {
-            let mut instructions = next.instructions().into_iter();
-            instructions.find(|each| each.opcode() != Some(LLVMOpcode::LLVMPHI))
-        }
-        Some(_) => None,
-    };
-    let Some(behind) = behind else {
-        return;
-    };
-    // Whatever else is in the loop comes behind the launch.
-    let mut before = around.blocks.clone();
-    before.retain(|each| flow.reaches_without(around.header, *each, block));
-    let here = block.instructions();
-    let place = here.iter().position(|each| *each == site).unwrap_or(0);
-    let behind_site: HashSet<Value> = here[place + 1..].iter().copied().collect();
-    let in_order = function.blocks().into_iter();
-    let in_order: Vec<Value> = in_order
-        .filter(|each| before.contains(each))
-        .flat_map(Block::instructions)
-        .chain(here[..place].iter().copied())
-        .filter(|each| is_arithmetic(*each))
-        .collect();
-    let computed: HashSet<Value> = in_order.iter().copied().collect();
-    let builder = Builder::before(behind);
-    let mut copies = HashMap::new();
-    for value in &in_order {
-        // What a phi takes, it takes at the end of the block where it comes from.
-        let is_behind = |of: Block| of == block || !before.contains(&of);
-        let uses = value.users().into_iter().flat_map(|user| {
-            let takes = (0..)
-                .zip(user.operands())
-                .filter(|(_, operand)| operand == value);
-            takes
-                .map(move |(index, _)| (user, index))
-                .collect::<Vec<(Value, u32)>>()
-        });
-        let uses = uses.filter(|(user, index)| match user.incoming_block(*index) {
-            Some(from) => is_behind(from),
-            None => {
-                behind_site.contains(user)
-                    || user.block().is_some_and(|of| of != block && is_behind(of))
-            }
-        });
-        let uses: BTreeSet<(Value, u32)> = uses.collect();
-        if uses.is_empty() || copies.len() > MOST_INSTRUCTIONS {
-            continue;
-        }
-        let copy = copy_with_operands(*value, &computed, &builder, &mut copies);
-        for (user, index) in uses {
-            user.set_operand(index, copy);
-        }
-    }
-}
-
-/// Instructions that compute a value of their operands and nothing else.
-fn is_arithmetic(instruction: Value) -> bool {
-    use LLVMOpcode::*;
-    matches!(
-        instruction.opcode(),
-        Some(
-            LLVMAdd
-                | LLVMSub
-                | LLVMMul
-                | LLVMShl
-                | LLVMLShr
-                | LLVMAShr
-                | LLVMAnd
-                | LLVMOr
-                | LLVMXor
-                | LLVMICmp
-                | LLVMSelect
-                | LLVMZExt
-                | LLVMSExt
-                | LLVMTrunc
-                | LLVMGetElementPtr
-        )
-    )
-}
-
-/// A copy of a computation, with copies of those that it is made of.
-fn copy_with_operands(
-    value: Value,
-    computed: &HashSet<Value>,
-    builder: &Builder,
-    copies: &mut HashMap<Value, Value>,
-) -> Value {
-    if let Some(copy) = copies.get(&value) {
-        return *copy;
-    }
-    let operands: Vec<Option<Value>> = (value.operands().into_iter())
-        .map(|operand| {
-            let is_computed = computed.contains(&operand);
-            is_computed.then(|| copy_with_operands(operand, computed, builder, copies))
-        })
-        .collect();
-    let copy = value.clone_instruction();
-    builder.insert(copy);
-    for (index, operand) in (0..).zip(operands) {
-        if let Some(operand) = operand {
-            copy.set_operand(index, operand);
-        }
-    }
-    copies.insert(value, copy);
-    copy
-}
-
-/// The block where control goes on behind a launch, which nothing else comes to. Values do not leave their blocks.
-fn split_behind(function: Value, site: Value) -> Option<Block> {
-    if let Some((next, _)) = site.invoke_destinations() {
-        return (next.predecessors().len() == 1).then_some(next);
-    }
-    let block = site.block()?;
-    let behind: Vec<Value> = block
-        .instructions()
-        .into_iter()
-        .skip_while(|each| *each != site)
-        .skip(1)
-        .collect();
-    let next = Block::append(function);
-    next.move_behind(block);
-    let builder = Builder::at_end(function, next);
-    for each in behind {
-        each.take_out();
-        builder.insert(each);
-    }
-    Builder::at_end(function, block).branch(next);
-    Some(next)
-}
-
 /// Writes what comes before `next` in its loop in front of the loop as well, from where control goes to `next`.
 /// Where that cannot be done, the loop stays.
 fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block), index: usize) {
-    let flow = Flow::of(function);
-    let Some(around) = flow
-        .loops()
-        .into_iter()
-        .filter(|each| each.blocks.contains(&next))
-        .min_by_key(|each| each.blocks.len())
-    else {
+    let Some(around) = Flow::of(function).innermost(next) else {
         return;
     };
-    let Some(before) = before(function, &around, (site, next)) else {
+    let Some(before) = up_to(function, &around, (site, next)) else {
         return;
     };
     let entries: Vec<Block> = (around.header.predecessors().into_iter())
@@ -345,7 +284,11 @@ fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block),
 }
 
 /// The blocks of an iteration up to a launch, in the order of the function; `None` where an iteration can end without it.
-fn before(function: Value, around: &Loop, (site, next): (Value, Block)) -> Option<Vec<Block>> {
+pub(in crate::program) fn up_to(
+    function: Value,
+    around: &Loop,
+    (site, next): (Value, Block),
+) -> Option<Vec<Block>> {
     let mut found = HashSet::from([around.header]);
     let mut open = vec![around.header];
     while let Some(block) = open.pop() {
@@ -369,43 +312,6 @@ fn before(function: Value, around: &Loop, (site, next): (Value, Block)) -> Optio
     Some(in_order.filter(|block| found.contains(block)).collect())
 }
 
-/// Copies the instructions of a block, whose values do not leave it.
-fn copy_instructions(function: Value, from: Block, to: Block) {
-    let builder = Builder::at_end(function, to);
-    let mut copies: HashMap<Value, Value> = HashMap::new();
-    for each in from.instructions() {
-        let copy = each.clone_instruction();
-        builder.insert(copy);
-        for (operand, value) in (0..).zip(each.operands()) {
-            if let Some(value) = copies.get(&value) {
-                copy.set_operand(operand, *value);
-            }
-        }
-        copies.insert(each, copy);
-    }
-}
-
-/// Has the end of a block go to other blocks.
-fn redirect(block: Block, to: &HashMap<Block, Block>) {
-    let Some(end) = block.terminator() else {
-        return;
-    };
-    for (index, successor) in (0..).zip(end.successors()) {
-        if let Some(other) = to.get(&successor) {
-            end.set_successor(index, *other);
-        }
-    }
-}
-
-/// Assembly may hold a label, and some functions may be called at one place only.
-fn may_stand_twice(instruction: Value) -> bool {
-    let is_unique = instruction.inline_assembly().is_some()
-        || instruction
-            .called_function()
-            .is_some_and(|called| called.has_attribute("noduplicate"));
-    !is_unique
-}
-
 /// What stands for the number of a site of a rotated loop until sites are numbered.
 fn prologue_mark(index: usize) -> u32 {
     launches::LAST_MARK - 2 * index as u32
@@ -413,6 +319,25 @@ fn prologue_mark(index: usize) -> u32 {
 
 fn next_mark(index: usize) -> u32 {
     launches::LAST_MARK - 2 * index as u32 - 1
+}
+
+/// The marks of launches at the ends of loops, besides those of rotated loops.
+#[derive(Clone, Copy)]
+struct EndMarks {
+    rotated: usize,
+}
+
+impl EndMarks {
+    fn of(self, index: usize) -> Marks {
+        let mark =
+            |which: usize| launches::LAST_MARK - (2 * self.rotated + 4 * index + which) as u32;
+        Marks {
+            before_last: mark(0),
+            last: mark(1),
+            behind: mark(2),
+            past: mark(3),
+        }
+    }
 }
 
 /// The numbers that marked launches will have.
@@ -426,44 +351,4 @@ fn marked(host: &Module<'_>, mark: u32) -> Vec<u32> {
         .filter(|(_, site)| launches::has_mark(*site, mark))
         .map(|(number, _)| number)
         .collect()
-}
-
-impl Value {
-    /// Takes an instruction out of its block; it is in none then.
-    fn take_out(self) {
-        // SAFETY: callers pass instructions in blocks.
-        unsafe { LLVMInstructionRemoveFromParent(self.0) }
-    }
-
-    /// Replaces a destination of a terminator.
-    fn set_successor(self, index: u32, block: Block) {
-        // SAFETY: callers pass terminators and an index in range; the block is one of the same function.
-        unsafe { LLVMSetSuccessor(self.0, index, block.0) }
-    }
-
-    /// Whether an addition carries the `nsw` flag.
-    fn never_wraps_signed(self) -> bool {
-        // SAFETY: callers pass additions.
-        unsafe { LLVMGetNSW(self.0) != 0 }
-    }
-
-    /// Gives an addition the `nuw` flag.
-    fn never_wraps(self) {
-        // SAFETY: callers pass additions.
-        unsafe { LLVMSetNUW(self.0, 1) }
-    }
-}
-
-impl Block {
-    /// Puts it before another block of its function.
-    fn move_before(self, other: Self) {
-        // SAFETY: both are live blocks of one function.
-        unsafe { LLVMMoveBasicBlockBefore(self.0, other.0) }
-    }
-
-    /// Puts it behind another block of its function.
-    fn move_behind(self, other: Self) {
-        // SAFETY: both are live blocks of one function.
-        unsafe { LLVMMoveBasicBlockAfter(self.0, other.0) }
-    }
 }

@@ -1,4 +1,5 @@
-//! Launches of one block that the last block of the launch before them runs.
+//! Launches of one block that the last block of the launch before them runs. Where only a run knows that it is one block, a
+//! guard asks.
 //!
 //! Such a launch needs what all blocks of the one before made: a sum of partial sums, a norm, the offsets of a scan. It
 //! stays apart by rule P2 of the paper. Here every block of the launch before says that it has done all of its work, and
@@ -34,15 +35,16 @@ pub fn plan_last_blocks(
     }
     let sinks = missed.iter().filter(|each| !each.carried);
     let sinks: BTreeSet<NodeId> = sinks.map(|each| each.sink).collect();
-    let sinks: Vec<NodeId> = sinks
+    let may_have = sinks
         .into_iter()
-        .filter(|node| has_one_block(graph, *node))
-        .collect();
+        .filter(|node| may_have_one_block(graph, *node));
+    let mut sinks: Vec<NodeId> = may_have.collect();
+    // Those that surely have one block come first: what a run has to tell may be otherwise.
+    sinks.sort_by_key(|node| !has_one_block(graph, *node));
     if sinks.is_empty() {
         return;
     }
     let mut judge = Judge::new(graph, kernels, dependences, options);
-    let waiting = waiting(plan);
     let mut refused: BTreeMap<NodeId, Rejection> = BTreeMap::new();
     let mut any = false;
     for sink in sinks {
@@ -50,9 +52,15 @@ pub fn plan_last_blocks(
         let Some(source) = behind.as_ref().ok().and_then(|behind| judge.source(behind)) else {
             continue;
         };
+        if !has_one_block(graph, sink) && !is_sum(graph, kernels, (source, sink)) {
+            continue;
+        }
         let joined = behind.and_then(|behind| {
             let front = unit(graph, kernels, plan, source)?;
-            judge.run_by_last_block(&front, &behind, &waiting)
+            let group = judge.run_by_last_block(&front, &behind)?;
+            let all = front.members.iter().chain(&behind.members).copied();
+            judge.need_not_wait(plan, dependences, &group, &all.collect::<Vec<_>>())?;
+            Ok(group)
         });
         let group = match joined {
             Ok(group) => group,
@@ -62,12 +70,7 @@ pub fn plan_last_blocks(
             }
         };
         any = true;
-        let taken: BTreeSet<LaunchId> = group.members.iter().map(|member| member.launch).collect();
-        plan.groups.retain(|other| {
-            let mut members = other.members.iter();
-            !members.any(|member| taken.contains(&member.launch))
-        });
-        plan.groups.push(group);
+        put(&mut plan.groups, group);
     }
     if any {
         let nodes: BTreeMap<LaunchId, NodeId> = graph.launches().collect();
@@ -97,6 +100,16 @@ pub fn plan_last_blocks(
     }
 }
 
+/// Puts a group in the place of those that it is made of.
+fn put(groups: &mut Vec<FusionGroup>, group: FusionGroup) {
+    let taken: BTreeSet<LaunchId> = group.members.iter().map(|member| member.launch).collect();
+    groups.retain(|other| {
+        let mut members = other.members.iter();
+        !members.any(|member| taken.contains(&member.launch))
+    });
+    groups.push(group);
+}
+
 /// A launch, or a group of launches.
 struct Unit<'a> {
     members: Vec<Candidate<'a>>,
@@ -106,12 +119,32 @@ struct Unit<'a> {
 
 /// Whether a launch has one block, as is known when compiling.
 fn has_one_block(graph: &LaunchGraph, node: NodeId) -> bool {
+    let extents = grid(graph, node);
+    extents.is_some_and(|extents| extents.iter().all(|each| each.as_constant() == Some(1)))
+}
+
+/// Whether a run may find that a launch has one block.
+fn may_have_one_block(graph: &LaunchGraph, node: NodeId) -> bool {
+    let extents = grid(graph, node);
+    extents.is_some_and(|extents| {
+        let mut extents = extents.iter().map(Expression::as_constant);
+        extents.all(|each| each.is_none_or(|each| each == 1))
+    })
+}
+
+/// Whether a launch may have one block where the one before it has many: its threads exchange values, as those of a sum do,
+/// and its grid is another one.
+fn is_sum(graph: &LaunchGraph, kernels: &[KernelModel], (source, sink): (NodeId, NodeId)) -> bool {
+    let exchanges = candidate(graph, kernels, sink)
+        .is_ok_and(|sink| !sink.model.barriers.is_empty() || sink.model.warp_operations);
+    exchanges && grid(graph, sink) != grid(graph, source)
+}
+
+/// The extents of a launch's grid.
+fn grid(graph: &LaunchGraph, node: NodeId) -> Option<[Expression<ValueId>; 3]> {
     match &graph.nodes[node.0].kind {
-        NodeKind::Launch(launch) => {
-            let mut extents = launch.grid.iter();
-            extents.all(|value| graph.extent(*value).as_constant() == Some(1))
-        }
-        _ => false,
+        NodeKind::Launch(launch) => Some(launch.grid.map(|value| graph.extent(value))),
+        _ => None,
     }
 }
 
@@ -172,12 +205,37 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// Takes launches out of the regions in which they wait, where no batch holds more for that.
+    fn need_not_wait(
+        &self,
+        plan: &mut FusionPlan,
+        dependences: &DependenceGraph,
+        group: &FusionGroup,
+        members: &[Candidate<'a>],
+    ) -> Result<(), Rejection> {
+        let waiting = waiting(plan);
+        let mut all = members.iter();
+        let Some(member) = all.find(|member| waiting.contains(&member.launch.id)) else {
+            return Ok(());
+        };
+        let mut after = plan.groups.clone();
+        put(&mut after, group.clone());
+        let groups = (group, plan.groups.as_slice(), after.as_slice());
+        if let Some(left) = self.released(&plan.batched_regions, dependences, groups) {
+            plan.batched_regions = left;
+            return Ok(());
+        }
+        let name = &member.model.display_name;
+        let message = format!("`{name}` waits for a launch batch");
+        let location = &self.graph.nodes[member.node.0].location;
+        Err(rejection(RejectionReason::HostLoop, message, location))
+    }
+
     /// The group in which the last block of one unit's launch runs the other unit.
     fn run_by_last_block(
         &mut self,
         front: &Unit<'a>,
         behind: &Unit<'a>,
-        waiting: &BTreeSet<LaunchId>,
     ) -> Result<FusionGroup, Rejection> {
         let (Some(last), Some(first), Some(end)) = (
             front.members.last().copied(),
@@ -199,14 +257,6 @@ impl<'a> Judge<'a> {
             .chain(&behind.members)
             .copied()
             .collect();
-        if let Some(member) = all
-            .iter()
-            .find(|member| waiting.contains(&member.launch.id))
-        {
-            let name = &member.model.display_name;
-            let message = format!("`{name}` waits for a launch batch");
-            return refuse(RejectionReason::HostLoop, message);
-        }
         if let Some(member) = all.iter().find(|member| member.model.prints) {
             let message = format!("`{}` prints", member.model.display_name);
             return refuse(RejectionReason::HostAccess, message);
@@ -244,7 +294,7 @@ impl<'a> Judge<'a> {
         let keeps = |member: &Member| member.map == ThreadMap::Identity;
         let beside = |member: &Member| matches!(member.map, ThreadMap::Blocks { .. });
         let plain = |member: &Candidate| {
-            let one_block = has_one_block(self.graph, member.node);
+            let one_block = may_have_one_block(self.graph, member.node);
             one_block && self.graph.operation_of(member.launch.id).is_none()
         };
         let is_plain = !front_group.members.iter().any(beside)
@@ -267,7 +317,17 @@ impl<'a> Judge<'a> {
         let mut guards: BTreeSet<Guard> = front_group.guards.iter().cloned().collect();
         guards.extend(behind_group.guards.iter().cloned());
         for member in &behind.members {
+            let one = |axis| Condition::Equal(self.extent(member, axis), Expression::Constant(1));
+            guards.extend((0..3).filter_map(|axis| holds("shape", one(axis))));
             guards.extend(self.threads_fit(&whole, member)?);
+        }
+        let is_sure = |member: &Candidate| has_one_block(self.graph, member.node);
+        if !behind.members.iter().all(is_sure) && all.len() > 2 {
+            let message = format!(
+                "it is not known before the program runs that `{}` has one block, and launches fuse without it",
+                names[1]
+            );
+            return refuse(RejectionReason::Shape, message);
         }
         let surely = self.order.surely_follows(last.node, first.node);
         if !surely && all.len() > 2 {

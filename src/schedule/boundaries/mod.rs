@@ -3,6 +3,8 @@
 pub(super) mod overlap;
 pub(super) mod grid_barriers;
 pub(super) mod last_block;
+mod released;
 pub(super) mod persistent;
+pub(super) mod loop_ends;
 pub(super) mod rotation;
 pub(super) mod iterations;

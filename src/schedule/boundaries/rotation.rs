@@ -6,7 +6,7 @@
 
 use super::super::{FusionGroup, FusionPlan};
 use crate::dependence::{DependenceGraph, DependenceKind, Edge, Scope};
-use crate::launch::{HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::launch::{HostBlockId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, SplitLoop};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A loop that may be rotated.
@@ -24,24 +24,9 @@ pub fn rotations(
     dependences: &DependenceGraph,
     plan: &FusionPlan,
 ) -> Vec<Rotation> {
-    let statements = || plan.batched_regions.iter().flat_map(|of| &of.statements);
-    let inside_kernels: BTreeSet<LaunchId> = statements()
-        .filter(|statement| statement.persistent.is_some())
-        .map(|statement| statement.launch)
-        .collect();
-    let waiting: BTreeSet<LaunchId> = statements().map(|statement| statement.launch).collect();
-    let mut by_loop: BTreeMap<usize, Vec<(LaunchId, NodeId)>> = BTreeMap::new();
-    for (launch, node) in graph.launches() {
-        let around = graph.blocks[graph.nodes[node.0].block.0].innermost_loop;
-        if let Some(around) = around.filter(|_| graph.operation_of(launch).is_none()) {
-            by_loop.entry(around).or_default().push((launch, node));
-        }
-    }
-    let possible = by_loop.into_iter().filter(|(_, launches)| {
-        let mut launches = launches.iter();
-        !launches.any(|(launch, _)| inside_kernels.contains(launch))
-    });
-    possible
+    let waiting = waiting(plan);
+    by_loop(graph, plan)
+        .into_iter()
         .filter_map(|(around, launches)| {
             let behind = behind((graph, dependences), plan, (around, &launches), &waiting)?;
             let launches = launches.into_iter().map(|(launch, _)| launch).collect();
@@ -50,13 +35,62 @@ pub fn rotations(
         .collect()
 }
 
+/// The launches that stand in each loop itself, of loops that do not run inside a kernel.
+pub(super) fn by_loop(
+    graph: &LaunchGraph,
+    plan: &FusionPlan,
+) -> BTreeMap<usize, Vec<(LaunchId, NodeId)>> {
+    let statements = plan.batched_regions.iter().flat_map(|of| &of.statements);
+    let inside_kernels: BTreeSet<LaunchId> = statements
+        .filter(|statement| statement.persistent.is_some())
+        .map(|statement| statement.launch)
+        .collect();
+    let mut by_loop: BTreeMap<usize, Vec<(LaunchId, NodeId)>> = BTreeMap::new();
+    for (launch, node) in graph.launches() {
+        let around = graph.blocks[graph.nodes[node.0].block.0].innermost_loop;
+        if let Some(around) = around.filter(|_| graph.operation_of(launch).is_none()) {
+            by_loop.entry(around).or_default().push((launch, node));
+        }
+    }
+    by_loop.retain(|_, launches| {
+        let mut launches = launches.iter();
+        !launches.any(|(launch, _)| inside_kernels.contains(launch))
+    });
+    by_loop
+}
+
+/// The launches that wait for their batches.
+pub(super) fn waiting(plan: &FusionPlan) -> BTreeSet<LaunchId> {
+    let statements = plan.batched_regions.iter().flat_map(|of| &of.statements);
+    statements.map(|statement| statement.launch).collect()
+}
+
 /// What the launches of a plan come to, each loop around them taken to run [`ITERATIONS`] times.
 pub fn weighted_launches(graph: &LaunchGraph, plan: &FusionPlan) -> u64 {
+    let nodes: BTreeMap<LaunchId, NodeId> = graph.launches().collect();
+    let of_ends = |which: fn(&SplitLoop) -> &[LaunchId], of_one_launch: bool| -> BTreeSet<NodeId> {
+        let loops = graph.split_loops.iter();
+        let loops = loops.filter(|of| of.of_one_launch == of_one_launch);
+        let launches = loops.flat_map(which);
+        launches
+            .filter_map(|launch| nodes.get(launch).copied())
+            .collect()
+    };
+    let past = of_ends(|of| &of.past, false);
+    let before_last = of_ends(|of| &of.before_last, false);
+    let before_others = of_ends(|of| &of.before_last, true);
     let weight = |node: NodeId| {
         let depth = graph.loops_around(graph.nodes[node.0].block).len();
-        ITERATIONS.pow(depth.min(DEEPEST) as u32)
+        let weight = |depth: usize| ITERATIONS.pow(depth.min(DEEPEST) as u32);
+        let outside = weight(depth.max(1) - 1);
+        match () {
+            // Loops are taken to run.
+            () if past.contains(&node) => 0,
+            () if before_last.contains(&node) => weight(depth) - outside,
+            () if before_others.contains(&node) => weight(depth).saturating_sub(3 * outside),
+            () => weight(depth),
+        }
     };
-    let nodes: BTreeMap<LaunchId, NodeId> = graph.launches().collect();
     let mut grouped = BTreeSet::new();
     let mut sum = 0;
     for group in plan.groups.iter().filter(|group| group.members.len() > 1) {
@@ -72,10 +106,44 @@ pub fn weighted_launches(graph: &LaunchGraph, plan: &FusionPlan) -> u64 {
     sum + alone.map(|(_, node)| weight(*node)).sum::<u64>()
 }
 
+/// The launches that stand alone in loops in which each iteration needs what all blocks of the one before made, with a grid
+/// of its own: a sum that goes on until one number is left. Of the last iteration one block may be all.
+pub fn sum_loops(
+    graph: &LaunchGraph,
+    dependences: &DependenceGraph,
+    plan: &FusionPlan,
+) -> Vec<LaunchId> {
+    let loops = by_loop(graph, plan).into_iter();
+    let sums = loops.filter_map(|(around, launches)| {
+        let [(launch, node)] = launches[..] else {
+            return None;
+        };
+        let NodeKind::Launch(of) = &graph.nodes[node.0].kind else {
+            return None;
+        };
+        let is_alone = graph.launches().all(|(other, at)| {
+            let block = graph.nodes[at.0].block;
+            other == launch || !graph.loops_around(block).contains(&around)
+        });
+        let mut extents = of.grid.iter();
+        let changes = extents.any(|extent| graph.values[extent.0].varies_in == Some(around));
+        let mut edges = dependences.graph.edge_weights();
+        let needs_others = edges.any(|edge| {
+            (edge.source, edge.sink) == (node, node)
+                && edge.carried
+                && edge.kind == DependenceKind::Flow
+                && edge.scope == Scope::Global
+        });
+        let looks = host_looks(graph, around, (node, node));
+        (is_alone && changes && needs_others && !looks).then_some(launch)
+    });
+    sums.collect()
+}
+
 /// How many launches, those of some loops left out, wait for their batches; those of groups count each by itself.
-pub fn waiting_launches(plan: &FusionPlan, without: &[Rotation]) -> usize {
+pub fn waiting_launches(plan: &FusionPlan, without: &BTreeSet<LaunchId>) -> usize {
     let statements = plan.batched_regions.iter().flat_map(|of| &of.statements);
-    let is_left_out = |launch: LaunchId| without.iter().any(|of| of.launches.contains(&launch));
+    let is_left_out = |launch: LaunchId| without.contains(&launch);
     let members = statements.filter(|statement| !is_left_out(statement.launch));
     let members = members.map(|statement| {
         let mut groups = plan.groups.iter();
@@ -141,7 +209,7 @@ fn behind(
     helps.then_some(behind)
 }
 
-fn is_member(group: &FusionGroup, launch: LaunchId) -> bool {
+pub(super) fn is_member(group: &FusionGroup, launch: LaunchId) -> bool {
     group.members.iter().any(|member| member.launch == launch)
 }
 
@@ -179,13 +247,17 @@ fn host_looks(graph: &LaunchGraph, around: usize, (last, first): (NodeId, NodeId
         let is_between = block.innermost_loop == Some(around)
             && !block.dead_end
             && (node.id > last || node.id < first);
-        let stops = match &node.kind {
-            NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => *host_side,
-            NodeKind::Opaque { .. } => true,
-            _ => false,
-        };
-        is_between && stops
+        is_between && is_host_look(node)
     })
+}
+
+/// Whether the host does something that no launch passes.
+pub(super) fn is_host_look(node: &Node) -> bool {
+    match &node.kind {
+        NodeKind::Copy { host_side, .. } | NodeKind::Library { host_side, .. } => *host_side,
+        NodeKind::Opaque { .. } => true,
+        _ => false,
+    }
 }
 
 /// The blocks from which the next iteration of a loop starts.

@@ -403,9 +403,9 @@ fn runs<'a>(
 /// What becomes of a region's launches.
 pub(in crate::schedule) struct Issued {
     /// Two launches of equal code may come into one batch.
-    saves: bool,
+    pub(in crate::schedule) saves: bool,
     /// So many are left, those of one batch with equal code being one.
-    launches: usize,
+    pub(in crate::schedule) launches: usize,
     /// The batch of each member within one iteration, from 0 on, at least.
     pub(in crate::schedule) batches: Vec<usize>,
     /// Of each member, whether its runs surely come one after the other.
