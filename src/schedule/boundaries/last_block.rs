@@ -336,6 +336,7 @@ impl<'a> Judge<'a> {
             variant: Variant::default(),
             grid_barriers: Vec::new(),
             last_block: Some(count),
+            tested_loop: None,
             overlap: None,
         })
     }
