@@ -780,3 +780,5 @@ mod persistent;
 mod planes;
 #[path = "verify/tables.rs"]
 mod tables;
+#[path = "verify/tested_loops.rs"]
+mod tested_loops;

@@ -2,6 +2,7 @@
 
 use super::batches::link_queue;
 use super::fatbin_object::image_objects;
+use super::group::link_tested_loops;
 use super::host::rewrite_launches;
 use super::host_parts::compile_host_in_parts;
 use super::images::{FusedImage, UnitImages, Workbench};
@@ -112,6 +113,11 @@ pub fn emit(
     add_fused_keys(program, &fused, &batches);
     if !batches.is_empty() {
         link_queue(program, build, toolchain, &launcher, folder.path())?;
+    }
+    let runs_ahead =
+        |kernel: &super::FusedKernel| plan.plan().groups[kernel.group].tested_loop.is_some();
+    if fused.iter().any(runs_ahead) {
+        link_tested_loops(program, (build, toolchain), &launcher, folder.path())?;
     }
     if !fused.is_empty() || !batches.is_empty() {
         link_tables(program, graph, build, toolchain, folder.path())?;

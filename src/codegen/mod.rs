@@ -37,7 +37,7 @@ pub use pending::DeviceCode;
 
 use crate::affine::Axis;
 use crate::expression::Expression;
-use crate::launch::{BufferId, LaunchId, ValueId};
+use crate::launch::{BufferId, HostPlace, LaunchId, NodeId, ScalarType, ValueId};
 use std::path::{Path, PathBuf};
 
 /// Why no artifact was made.
@@ -161,6 +161,16 @@ pub struct FusedKernel {
     /// What it keeps in dynamic shared memory, beside what its members have there.
     pub promoted: Option<PromotedRows>,
 }
+
+/// What the kernel of a tested loop keeps for the host: the number of iterations that it ran, a 32-bit number, and from
+/// [`LOOP_ROWS_OFFSET_BYTES`] on a row for each, in which copies have what they bring one after the other, each from a multiple
+/// of eight bytes on.
+pub(in crate::codegen) fn loop_row_bytes(copied_bytes: impl Iterator<Item = u32>) -> u32 {
+    copied_bytes.map(|bytes| bytes.next_multiple_of(8)).sum()
+}
+
+/// See [`loop_row_bytes`].
+pub(in crate::codegen) const LOOP_ROWS_OFFSET_BYTES: u32 = 16;
 
 /// Shared memory that a launch of a fused kernel has to bring along for the rows that it keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -308,6 +318,19 @@ pub enum FusedParameter {
     },
     /// Which word counts the blocks that have arrived, 32 bits: the one of the stream that the launch is made on.
     ArrivalCounter,
+    /// Where the kernel of a tested loop keeps how many iterations it ran and what their copies bring.
+    LoopRows,
+    /// A value of the host in front of the first launch of a tested loop.
+    LoopValue(LoopValue),
+}
+
+/// A value that the kernel of a tested loop takes from the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LoopValue {
+    /// A scalar.
+    Scalar(HostPlace, ScalarType),
+    /// What a copy of the loop reads.
+    Source(NodeId),
 }
 
 /// So many streams have a word that counts arrived blocks.
@@ -326,7 +349,9 @@ impl FusedParameter {
             Self::VariableAddress { .. }
             | Self::GridSize { .. }
             | Self::HostValue { .. }
-            | Self::ArrivalCounter => None,
+            | Self::ArrivalCounter
+            | Self::LoopRows
+            | Self::LoopValue(_) => None,
         }
     }
 

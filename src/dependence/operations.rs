@@ -2,7 +2,8 @@
 //! launch nearby.
 //!
 //! Such a kernel does the same in every shape of one axis, so it takes over the shape of the launch
-//! that touches the same memory next, or last; then what both touch, they touch in the same thread.
+//! that touches the same memory next, or last; a copy over that of one right before it. Then what both touch, they touch in the
+//! same thread.
 //!
 //! Invariant: an operation becomes a launch only where the call succeeds whenever its pointers are not
 //! null: the allocations are known, live and large enough. Elements fill the bytes exactly.
@@ -80,7 +81,8 @@ impl Taken {
         {
             return None;
         }
-        let (near, element_bytes) = neighbour(graph, kernels, operation.node, &buffers, stream)?;
+        let place = (operation.node, operation.kind);
+        let (near, element_bytes) = neighbour(graph, kernels, place, &buffers, stream)?;
         let fits = |size: i64| {
             let offsets = touches
                 .iter()
@@ -268,7 +270,7 @@ fn reaches(graph: &LaunchGraph, from: NodeId, to: NodeId) -> bool {
 fn neighbour<'g>(
     graph: &'g LaunchGraph,
     kernels: &[KernelModel],
-    node: NodeId,
+    (node, kind): (NodeId, OperationKind),
     buffers: &[BufferId],
     stream: Stream,
 ) -> Option<(&'g Launch, u32)> {
@@ -307,6 +309,14 @@ fn neighbour<'g>(
         });
         Some((launch, sizes.min()?))
     };
+    // What stands right before a copy may run with it, whatever comes in between it and the next.
+    let behind = Some(node.0 + 1).filter(|next| *next < graph.nodes.len());
+    if kind == OperationKind::Copy
+        && behind.and_then(touches).is_none()
+        && let Some(near) = node.0.checked_sub(1).and_then(touches)
+    {
+        return Some(near);
+    }
     let after = node.0 + 1..graph.nodes.len().min(node.0 + 1 + FARTHEST);
     let before = node.0.saturating_sub(FARTHEST)..node.0;
     after.chain(before.rev()).find_map(touches)

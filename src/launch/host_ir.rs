@@ -34,6 +34,8 @@ pub struct Function {
     pub inline: bool,
     /// Its address is used other than as a callee.
     pub address_taken: bool,
+    /// It is compiled for a processor that adds a product to a number with one rounding.
+    pub fuses_products: bool,
     /// Its blocks, the entry first; empty for a declaration.
     pub blocks: Vec<Block>,
     /// Its instructions, in block order.
@@ -304,6 +306,8 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
     /// Type of its result.
     pub result: Type,
+    /// Its arithmetic may be done otherwise than it is written.
+    pub fast_math: bool,
     /// Its block.
     pub block: usize,
     /// Its name in the IR, where it has one.

@@ -2,7 +2,10 @@
 //!
 //! This file and its module are the only ones of the stage that talk to LLVM.
 
+mod exact;
 mod text;
+
+pub use exact::exact;
 
 use super::calls::{self, Action};
 use super::host_ir::*;
@@ -189,6 +192,7 @@ impl Reader {
                     LLVMLinkage::LLVMLinkOnceAnyLinkage | LLVMLinkage::LLVMLinkOnceODRLinkage
                 ),
                 address_taken: false,
+                fuses_products: fuses_products(function),
                 blocks,
                 instructions,
             }
@@ -608,10 +612,12 @@ impl Reader {
                     None => Opcode::Other,
                 },
             };
+            let flagged = LLVMCanValueUseFastMathFlags(value) != 0;
             Instruction {
                 opcode,
                 operands,
                 result: self.type_of(LLVMTypeOf(value)),
+                fast_math: flagged && LLVMGetFastMathFlags(value) != 0,
                 block,
                 name: value_name(value),
                 location: location(value),
@@ -725,6 +731,22 @@ unsafe fn pure_operation(value: LLVMValueRef, code: LLVMOpcode) -> Option<Operat
             | LLVMOpcode::LLVMExtractElement => Operation::Other(code as u32, 0),
             _ => return None,
         })
+    }
+}
+
+unsafe fn fuses_products(function: LLVMValueRef) -> bool {
+    const NAME: &str = "target-features";
+    // SAFETY: a live function; a missing attribute is null, another one is a text of so many bytes.
+    unsafe {
+        let (name, length) = (NAME.as_ptr().cast(), NAME.len() as u32);
+        let attribute = LLVMGetStringAttributeAtIndex(function, FUNCTION_INDEX, name, length);
+        if attribute.is_null() {
+            return false;
+        }
+        let mut length = 0;
+        let text = LLVMGetStringAttributeValue(attribute, &mut length);
+        let text = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
+        String::from_utf8_lossy(text).contains("+fma")
     }
 }
 

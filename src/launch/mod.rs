@@ -22,6 +22,7 @@ mod handles;
 mod host_ir;
 mod host_reader;
 mod iterations;
+mod loop_tests;
 mod memory;
 mod nodes;
 mod pointers;
@@ -36,6 +37,10 @@ pub(crate) use calls::{Action, Waiting, runtime_call};
 pub use capture::StreamCapture;
 pub use handles::fold_launches_by_handles;
 pub use iterations::{Course, Iterations, LoopDomain, Place};
+pub use loop_tests::{
+    CarriedScalar, CopyToHost, FloatComparison, HostPlace, IntegerComparison, LoopArgument,
+    LoopArgumentValue, LoopExit, LoopTest, Scalar, ScalarKind, ScalarOperation, ScalarType, Untold,
+};
 pub use promotion::promote_calls_through_pointers;
 
 use crate::diagnostics::Location;
@@ -52,7 +57,7 @@ pub fn build_launch_graph(program: &Program<'_>) -> LaunchGraph {
         &host,
         &program.kernels,
         &program.variables,
-        program.host_visible_memory,
+        (program.host_visible_memory, program.flushes_denormals()),
     )
 }
 
@@ -485,6 +490,13 @@ pub struct LaunchGraph {
     /// Host loops whose last iteration ends with what the source has behind the loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub split_loops: Vec<SplitLoop>,
+    /// For loops that copy to the host, by index into [`LaunchGraph::loops`], what decides whether another iteration
+    /// follows.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub loop_tests: BTreeMap<usize, Result<LoopTest, Untold>>,
+    /// Kernels take small single-precision numbers for zero.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flushes_denormals: bool,
 }
 
 /// A host loop of which the compiler wrote the end of the last iteration by itself, with what comes behind the loop.

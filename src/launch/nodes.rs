@@ -3,6 +3,7 @@
 mod allocations;
 mod launches;
 mod libraries;
+mod loop_tests;
 mod operations;
 mod tables;
 
@@ -27,7 +28,7 @@ pub fn assemble(
     host: &HostModule,
     kernels: &[Kernel],
     variables: &[DeviceVariable],
-    host_visible_memory: HostVisibleMemory,
+    (host_visible_memory, flushes_denormals): (HostVisibleMemory, bool),
 ) -> LaunchGraph {
     let device = DeviceSide {
         kernels,
@@ -50,7 +51,10 @@ pub fn assemble(
             .collect(),
         numbering: Numbering::new(facts),
         table: ValueTable::default(),
-        graph: LaunchGraph::default(),
+        graph: LaunchGraph {
+            flushes_denormals,
+            ..LaunchGraph::default()
+        },
         launches: HashMap::new(),
         irreducible: BTreeSet::new(),
         host_visible_memory,
@@ -59,6 +63,7 @@ pub fn assemble(
         moving: BTreeMap::new(),
         operations: operation_calls(host),
         unanalysed_call: false,
+        places: Vec::new(),
     };
     let functions = builder.control_flow();
     builder.launch_operands(&functions);
@@ -68,6 +73,7 @@ pub fn assemble(
     builder.unanalysed_readers();
     builder.plain_allocations();
     builder.iterations(&functions);
+    builder.loop_tests(&functions);
     let analysed: Vec<usize> = functions.iter().map(|analysed| analysed.function).collect();
     builder.graph.capture = StreamCapture::of(host, &analysed);
     builder.finish()
@@ -92,6 +98,8 @@ struct Builder<'a> {
     operations: HashMap<(usize, usize), (usize, OperationKind)>,
     /// A call that points-to takes for a known one, whose pointers then go nowhere, is a node that may do anything.
     unanalysed_call: bool,
+    /// By node, its function and instruction.
+    places: Vec<(usize, usize)>,
 }
 
 /// A launch whose operands have their numbers and whose pointers are not yet known.
@@ -362,6 +370,7 @@ impl Builder<'_> {
                                 launch: None,
                             });
                         }
+                        self.places.push((analysed.function, at));
                         self.graph.nodes.push(Node {
                             id: node,
                             kind,

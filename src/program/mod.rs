@@ -64,6 +64,7 @@ use crate::diagnostics::Location;
 use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
+use inkwell::values::AnyValue;
 use kept_variables::keep_variables;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -377,6 +378,18 @@ pub struct Program<'ctx> {
 }
 
 impl<'ctx> Program<'ctx> {
+    /// Whether kernels take small single-precision numbers for zero.
+    pub fn flushes_denormals(&self) -> bool {
+        self.units.iter().any(|unit| {
+            let flag = unit.device.get_flag("nvvm-reflect-ftz");
+            flag.is_some_and(|flag| {
+                !AnyValue::print_to_string(&flag)
+                    .to_string()
+                    .contains("i32 0")
+            })
+        })
+    }
+
     /// How many launches are written in the host's code.
     pub fn launch_sites(&self) -> usize {
         let functions = ir::functions(&self.host).into_iter();

@@ -64,8 +64,10 @@ impl ReportCounts {
             let mut statements = region.statements.iter();
             statements.any(|statement| statement.persistent.is_some())
         });
+        let tested = plan.groups.iter();
+        let tested = tested.filter(|group| group.tested_loop.is_some());
         Self {
-            loops_in_kernels: persistent.count(),
+            loops_in_kernels: persistent.count() + tested.count(),
             ..Self::of(launches.values().copied(), groups)
         }
     }

@@ -39,7 +39,7 @@ pub use grid_barriers::{ReportGridBarrier, ReportOrdered};
 pub use html::render_html;
 pub use maps::ReportMap;
 pub use overlaps::{ReportInTurn, ReportOverlap, ReportOverlaps};
-pub use persistent::ReportPersistentLoop;
+pub use persistent::{ReportLoopEnd, ReportPersistentLoop};
 pub use planning::ReportPlanning;
 pub use reservations::ReportReservation;
 pub use text::render_text;

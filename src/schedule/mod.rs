@@ -243,7 +243,87 @@ pub struct FusionGroup {
     /// that block in linear order (x fastest).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_block: Option<usize>,
+    /// What iterations of a host loop launch follows each other in its kernel, which computes for itself whether the host
+    /// would go on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tested_loop: Option<TestedLoop>,
 }
+
+/// A host loop that runs ahead in the kernel of a cooperative group, with the test by which the host ends it
+/// ([`LoopTest`](crate::launch::LoopTest)). The host then goes through its loop as it is written: what it launches has been
+/// done, and copies bring it what they would have brought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestedLoop {
+    /// Which loop.
+    pub host_loop: usize,
+    /// Pointers that change places from iteration to iteration, as in [`PersistentLoop::turning`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turning: Vec<[(LaunchId, usize); 2]>,
+    /// Numbers that launches take and that may be others in each iteration: by launch of a member, the position.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub varying: Vec<(LaunchId, usize)>,
+    /// The copies to the host, in order. What they copy the kernel keeps for them, iteration by iteration.
+    pub copies: Vec<TestedCopy>,
+    /// So many iterations run ahead at most.
+    pub most_iterations: u32,
+}
+
+/// A copy to the host of a loop that runs ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestedCopy {
+    /// The copy.
+    pub node: NodeId,
+    /// So many members, all of whole phases, come before it.
+    pub after: usize,
+    /// All blocks wait for each other behind these, in front of what it reads.
+    pub barrier_before: bool,
+    /// They do so again behind that, before the members that follow, which may write there.
+    pub barrier_behind: bool,
+}
+
+impl TestedLoop {
+    /// How pointers change places.
+    pub fn places(&self) -> PersistentLoop {
+        PersistentLoop {
+            barrier: true,
+            grid_barrier: true,
+            varying: self.varying.clone(),
+            turning: self.turning.clone(),
+        }
+    }
+
+    /// What a guard, which is tested in front of the first iteration, says of the `number`-th behind it: the same of pointers
+    /// that these are then.
+    pub fn turned(&self, guard: &Guard, number: usize) -> Guard {
+        let places = self.places();
+        let operand = |launch: &mut LaunchId, operand: &mut Operand| {
+            if let Operand::Argument { argument, .. } = operand {
+                (*launch, *argument) = places.source((*launch, *argument), number);
+            }
+        };
+        let mut guard = guard.clone();
+        match &mut guard {
+            Guard::RangesDisjoint { left, right } | Guard::SameOrDisjoint { left, right } => {
+                for range in [left, right] {
+                    operand(&mut range.launch, &mut range.operand);
+                }
+            }
+            Guard::DeviceMemory {
+                launch,
+                operand: asked,
+            } => operand(launch, asked),
+            Guard::Holds { .. }
+            | Guard::ConfigurationValid { .. }
+            | Guard::NotCapturing { .. }
+            | Guard::Resident { .. }
+            | Guard::SameStream { .. } => {}
+        }
+        guard
+    }
+}
+
+/// More iterations a kernel does not run ahead: the host has room for what their copies bring.
+pub const MOST_ITERATIONS_AHEAD: u32 = 1024;
 
 /// What a group that may run with some of its members tests of one or two of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

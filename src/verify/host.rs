@@ -75,6 +75,11 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
     let [first, .., last] = members else {
         return refusals;
     };
+    // Of a loop that runs ahead (`tested_loops`), no launch moves that is made as it is written.
+    if group.tested_loop.is_some() {
+        refusals.extend(streams::refusals(host, &group.guards, members, &[]));
+        return refusals;
+    }
     if group.is_partial() {
         refusals.extend(partial::order_refusals(&host.order, members));
     }

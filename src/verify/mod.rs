@@ -85,6 +85,8 @@
 //! replaces may be given other memory there (`expansion`). Or they follow each other in one kernel (`persistent`): then
 //! any two of them are judged as one group. A wait of the host between them is made up for when they are issued.
 //!
+//! *Ahead of the host* run iterations of a loop whose end the kernel computes as the host does (`tested_loops`).
+//!
 //! *Beside the launch before it* runs what a kernel does before its wait, where a plan lets it begin early (`overlap`):
 //! loads from memory that this launch never writes, and nothing else.
 //!
@@ -109,7 +111,7 @@ mod member;
 mod refusal;
 
 use barrier_order::{barriers, joining, segments, uniform_barriers};
-use boundaries::{grid_barriers, last_block, overlap, persistent};
+use boundaries::{grid_barriers, last_block, overlap, persistent, tested_loops};
 use host_side::{batches, capture, host_order, operations, partial, streams, touched, waits};
 use memory::{
     buffer_promotion, dead_buffers, expansion, liveness, row_promotion, shared_memory_reuse, space,
@@ -191,6 +193,7 @@ pub fn verify(
                 false => device::refusals(graph, group, members, &moved, &mut known),
                 true => grid_barriers::refusals(graph, &plan, own, &mut known),
             });
+            refusals.extend(tested_loops::refusals(graph, kernels, own));
             refusals.extend(overlap::refusals(&host, kernels, &sites, &plan, own));
         }
     }

@@ -176,6 +176,8 @@ pub enum Refusal {
     NotBatched { launch: LaunchId, what: String },
     #[error("launches of {} cannot follow each other in one kernel: {what}", launch.0)]
     NotPersistent { launch: LaunchId, what: String },
+    #[error("the host loop around launch {} cannot run ahead in its kernel: {what}", first.0)]
+    TestedLoop { first: LaunchId, what: String },
     #[error("launch {} cannot begin before the one before it has ended: {what}", launch.0)]
     NotOverlapped { launch: LaunchId, what: String },
     #[error("launch {} is not the one right before launch {} in its stream", predecessor.0, launch.0)]

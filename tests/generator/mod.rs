@@ -17,6 +17,7 @@ mod parted;
 mod reduced;
 mod shapes;
 mod sized;
+pub mod solved;
 mod tabled;
 mod together;
 

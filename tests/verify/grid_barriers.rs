@@ -163,11 +163,60 @@ fn blocks_of_phases_have_other_shapes() {
     let mut chain = neighbours();
     let block = chain.scene.constant(128);
     chain.scene.launch_mut(chain.launches[1]).block[0] = block;
+    assert_passes(&chain.scene, &with_barrier(&chain));
+    // Which is larger is not known.
+    let unknown = chain.scene.unknown();
+    chain.scene.launch_mut(chain.launches[1]).block[0] = unknown;
     assert_refused!(
         chain.scene,
         with_barrier(&chain),
         Refusal::DifferentShape { .. }
     );
+}
+
+#[test]
+fn threads_of_smaller_blocks_wait_for_each_other() {
+    let mut chain = chain_of(|scene| scene.stencil("f"), |scene| scene.block_sum("g"));
+    assert_passes(&chain.scene, &with_barrier(&chain));
+    let block = chain.scene.constant(128);
+    chain.scene.launch_mut(chain.launches[1]).block[0] = block;
+    assert_refused!(
+        chain.scene,
+        with_barrier(&chain),
+        Refusal::DifferentShape { .. }
+    );
+    // As many threads in another shape have no others beside them.
+    let two = chain.scene.constant(2);
+    chain.scene.launch_mut(chain.launches[1]).block[1] = two;
+    assert_passes(&chain.scene, &with_barrier(&chain));
+}
+
+#[test]
+fn warps_of_smaller_blocks_may_have_others_in_them() {
+    let mut chain = neighbours();
+    let block = chain.scene.constant(48);
+    chain.scene.launch_mut(chain.launches[1]).block[0] = block;
+    assert_passes(&chain.scene, &with_barrier(&chain));
+    let kernel = chain.scene.launch_mut(chain.launches[1]).kernel.unwrap();
+    chain.scene.kernels[kernel.0].warp_operations = true;
+    assert_refused!(
+        chain.scene,
+        with_barrier(&chain),
+        Refusal::DifferentShape { .. }
+    );
+}
+
+#[test]
+fn threads_that_are_not_told_apart_have_other_places() {
+    let mut chain = neighbours();
+    let [wide, two] = [128, 2].map(|extent| chain.scene.constant(extent));
+    let launch = chain.scene.launch_mut(chain.launches[1]);
+    launch.block[0] = wide;
+    launch.block[1] = two;
+    let kernel = launch.kernel.unwrap();
+    assert_passes(&chain.scene, &with_barrier(&chain));
+    chain.scene.kernels[kernel.0].distinguishes_threads[1] = false;
+    assert_refused!(chain.scene, with_barrier(&chain), Refusal::NotInStep { .. });
 }
 
 #[test]

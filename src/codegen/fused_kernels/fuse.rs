@@ -52,6 +52,7 @@ mod runs;
 mod scopes;
 mod segment;
 mod segments;
+mod tested_loop;
 mod short_loops;
 mod partitions;
 mod tiles;
@@ -68,6 +69,7 @@ mod joining_tests;
 mod tests;
 
 pub(in crate::codegen) use shared_memory_reuse::WAIT_FOR_COPIES;
+pub(in crate::codegen) use tested_loop::piece_bytes;
 
 use super::super::device;
 use super::super::ir::{
@@ -299,7 +301,13 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             }
         }
         let function = self.declare(&bodies);
-        let functions = self.write_body(function, &bodies)?;
+        let functions = match &shape.tested_loop {
+            Some(of_loop) => {
+                self.write_loop(function, &bodies, of_loop)?;
+                Vec::new()
+            }
+            None => self.write_body(function, &bodies)?,
+        };
         let rest = self.write_last_block(function, &bodies)?;
         let (function, passed) = host_values::specialise(self.module, function, &facts.known)?;
         if let Some(rest) = rest {
@@ -391,7 +399,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 let placed_anew =
                     shape.remapped[position].is_some() || shape.rearranged[position].is_some();
                 let given = match (&shape.grids[position], placed_anew) {
-                    _ if !shape.phases.is_empty() => Given::Block,
+                    _ if !shape.phases.is_empty() => shape.given_in_phases(position),
                     _ if shape
                         .last_block
                         .as_ref()
@@ -515,7 +523,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let all: Vec<usize> = (0..count).collect();
             self.write_segments((function, &builder), bodies, &all)?;
         } else {
-            self.write_phases(function, &builder, bodies)?;
+            let mut values = function.parameters();
+            let barrier = |position: usize, _: &mut Vec<Value>| {
+                self.wait_for_grid(&builder, &format!("grid{position}"))
+            };
+            self.write_phases((function, &builder), bodies, &mut values, &barrier)?;
         }
         builder.return_void();
         Ok(Vec::new())
@@ -560,7 +572,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     (_, Some(place)) => Ok(place.given(index)),
                     (None, None) => self.given(index, function, grid),
                 };
-                self.run_member(function, builder, (*position, body), &given)?;
+                self.run_member(&parameters, builder, (*position, body), &given)?;
                 // The end of a kernel waits for them; what follows may write where they read.
                 let copies = self.model(*position).asynchronous_copies;
                 if copies && Some(position) != last {
@@ -590,15 +602,14 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
     }
 
-    /// Calls the body of a member, as it wants to be called.
+    /// Calls the body of a member, as it wants to be called, with these values of the kernel's parameters.
     fn run_member(
         &self,
-        function: Value,
+        parameters: &[Value],
         builder: &Builder,
         (position, body): (usize, &segment::Body),
         given: &dyn Fn(Index) -> Result<Value, CodegenError>,
     ) -> Result<(), CodegenError> {
-        let parameters = function.parameters();
         let places = self.specialisation.shape.members[position].places.iter();
         let mut arguments: Vec<Value> = places.map(|index| parameters[*index]).collect();
         for index in &body.given {

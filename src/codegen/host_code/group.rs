@@ -13,6 +13,7 @@ mod partial;
 mod residency;
 mod shape;
 mod shared_memory;
+mod tested_loop;
 
 pub(in crate::codegen) use operands::GroupOperands;
 
@@ -42,6 +43,7 @@ pub(in crate::codegen) use residency::cooperative_launch;
 use residency::{cooperative, resident_grid};
 use shape::{largest_grid, tells_shape};
 use shared_memory::{largest_shared, with_rows};
+pub(in crate::codegen) use tested_loop::{LoopCalls, LoopValues, link_tested_loops};
 
 /// What the functions of one group are made from.
 pub(in crate::codegen) struct GroupFunctions<'a, 'ctx> {
@@ -150,7 +152,13 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         builder.position_at_end(fused);
         let of_loop = waiting.and_then(|waiting| waiting.persistent_key(program));
         let keys: Vec<BasicValueEnum<'_>> = [key].into_iter().chain(of_loop).collect();
-        let resident = resident_grid(program, &builder, &operands, group, (&keys, shared))?;
+        let resident = resident_grid(
+            program,
+            &builder,
+            &operands,
+            (graph, group),
+            (&keys, shared),
+        )?;
         if let Some((_, fits)) = resident {
             let launch = context.append_basic_block(function, "resident");
             builder.build_conditional_branch(fits, launch, separate)?;
@@ -160,7 +168,10 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let of_group = int.const_int(1 << 31, false);
         let site = builder.build_or(first_site, of_group, "site")?;
         let has_shape = |member: &MemberCall<'_, 'ctx>| tells_shape(group, member);
-        let own = members.iter().rposition(has_shape);
+        let own = match group.is_cooperative() {
+            true => Some(group.leader_of_blocks(graph)),
+            false => members.iter().rposition(has_shape),
+        };
         let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
         let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
             .map(|index| operands.parameters[operands.starts[own] + index])
@@ -273,6 +284,9 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
                 let (slot, known) = arrivals::counter(program, builder, launcher, operands)?;
                 *holds = builder.build_and(*holds, known, "holds")?;
                 slot
+            }
+            FusedParameter::LoopRows | FusedParameter::LoopValue(_) => {
+                return Err(missing("loop"));
             }
             FusedParameter::GridSize { launch, axis } => {
                 let extent = operands

@@ -10,7 +10,7 @@
 use super::super::awaited_copies::let_copies_wait;
 use super::super::batches::{self, Waiting};
 use super::super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
-use super::super::group::GroupFunctions;
+use super::super::group::{GroupFunctions, LoopCalls, LoopValues};
 use super::super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function,
 };
@@ -49,6 +49,7 @@ pub fn rewrite_launches(
     (fused, batches, reservations): (&[FusedKernel], &[BatchKernel], &Reservations),
     launcher: &Launcher,
 ) -> Result<(), CodegenError> {
+    let values = LoopValues::of(program, graph, plan.plan(), fused)?;
     let waiting = Waiting::all(plan.plan(), batches);
     let kept = fused.iter().map(|kernel| &plan.plan().groups[kernel.group]);
     let follows = keep_last_launches(program, graph, kept, &launch_calls(program), launcher)?;
@@ -89,6 +90,17 @@ pub fn rewrite_launches(
                 call?.with_memory(program, reservations)
             })
             .collect::<Result<Vec<_>, _>>()?;
+        if let Some(of_loop) = loop_calls((graph, &all_operations), group, kernel)? {
+            let of_group = GroupFunctions {
+                program,
+                models,
+                number: kernel.group,
+                members: &members,
+                layout: &FrameLayout::of(program, &members),
+            };
+            of_group.run_ahead(graph, &of_loop, &values, launcher)?;
+            continue;
+        }
         let last = group.members.last();
         let last = last.ok_or_else(|| CodegenError::Inconsistent("empty group".into()))?;
         moving.push(Moving {
@@ -128,6 +140,35 @@ pub fn rewrite_launches(
     }
     shared.leave_seldom_run();
     issue_pending(program, flushes.into_values().flatten().collect())
+}
+
+/// The calls of a group's host loop, where its iterations run ahead.
+fn loop_calls<'a, 'ctx>(
+    (graph, operations): (&'a LaunchGraph, &[InstructionValue<'ctx>]),
+    group: &'a FusionGroup,
+    kernel: &'a FusedKernel,
+) -> Result<Option<LoopCalls<'a, 'ctx>>, CodegenError> {
+    let Some(tested) = &group.tested_loop else {
+        return Ok(None);
+    };
+    let broken = || CodegenError::Inconsistent("a host loop has no test".into());
+    let test = graph.loop_tests.get(&tested.host_loop);
+    let test = test
+        .and_then(|test| test.as_ref().ok())
+        .ok_or_else(broken)?;
+    let copies = test.copies.iter();
+    let copies = copies.map(|copy| operations.get(copy.call).copied());
+    Ok(Some(LoopCalls {
+        group,
+        kernel,
+        tested,
+        test,
+        nodes: graph
+            .launches()
+            .map(|(launch, node)| (node, launch))
+            .collect(),
+        copies: copies.collect::<Option<_>>().ok_or_else(broken)?,
+    }))
 }
 
 /// Memory for the frame of every group, in the entry block, so that a group inside a loop does not grow

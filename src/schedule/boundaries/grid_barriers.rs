@@ -72,12 +72,16 @@ pub fn plan_grid_barriers(
         [] => false,
         [_] => {
             let group = judge.group_of_run(run);
+            let runs_ahead = || matches!(judge.tested_loop(dependences, &group), Some(Ok(_)));
             crosses_blocks(dependences, &group, graph) && judge.persists(dependences, &group)
+                || runs_ahead()
         }
         _ => true,
     });
+    judge.take_loops_apart(dependences, plan, &mut runs);
     if runs.is_empty() {
         explain(missed, refused);
+        explain_loops(missed, judge.untold_loops());
         return;
     }
     let taken: BTreeSet<LaunchId> = runs
@@ -89,8 +93,20 @@ pub fn plan_grid_barriers(
         let mut members = group.members.iter();
         !members.any(|member| taken.contains(&member.launch))
     });
-    plan.groups
-        .extend(runs.iter().map(|run| judge.group_of_run(run)));
+    let mut stay = judge.untold_loops();
+    for run in &runs {
+        let mut group = judge.group_of_run(run);
+        match judge.tested_loop(dependences, &group) {
+            Some(Ok(tested)) => {
+                group.tested_loop = Some(tested);
+                // Launches that are made stay where they are.
+                group.awaited_copies.clear();
+            }
+            Some(Err(why)) => stay.extend(run[0].members.first().map(|first| (first.node, why))),
+            None => {}
+        }
+        plan.groups.push(group);
+    }
     let place = |group: &FusionGroup| {
         let first = group.members.first().map(|member| member.launch);
         graph.nodes.iter().position(
@@ -117,6 +133,12 @@ pub fn plan_grid_barriers(
         .flat_map(|region| &region.statements)
         .filter(|statement| statement.persistent.is_some())
         .map(|statement| statement.launch)
+        .chain(
+            plan.groups
+                .iter()
+                .filter(|group| group.tested_loop.is_some())
+                .flat_map(|group| group.members.iter().map(|member| member.launch)),
+        )
         .collect();
     let repeats = |run: usize| {
         let mut members = runs[run].iter().flat_map(|phase| &phase.members);
@@ -128,6 +150,20 @@ pub fn plan_grid_barriers(
         !together.is_some_and(|run| !each.carried || repeats(run))
     });
     explain(missed, refused);
+    explain_loops(missed, stay);
+}
+
+/// Says of launches of different iterations why these do not run in one kernel.
+fn explain_loops(missed: &mut [Missed], stay: Vec<(NodeId, Rejection)>) {
+    for (first, why) in stay {
+        let mut carried = missed.iter_mut().filter(|each| each.carried);
+        if let Some(missed) = carried.find(|each| each.sink == first)
+            && !missed.rejection.message.contains(&why.message)
+        {
+            let message = &mut missed.rejection.message;
+            message.push_str(&format!("; {}", why.message));
+        }
+    }
 }
 
 /// Whether a launch of an iteration needs what other blocks made in one before; without that a loop can do without barriers
@@ -167,15 +203,18 @@ struct Phase<'a> {
     group: FusionGroup,
 }
 
+/// The launches that wait for their batches.
+fn waiting(plan: &FusionPlan) -> BTreeSet<LaunchId> {
+    let regions = plan.batched_regions.iter();
+    let statements = regions.flat_map(|region| &region.statements);
+    statements.map(|statement| statement.launch).collect()
+}
+
 /// All launches in host order, each with the phase that begins with it, or why there is none. Later members of groups are
 /// left out.
 fn phases<'a>(judge: &Judge<'a>, plan: &FusionPlan) -> Vec<(NodeId, Result<Phase<'a>, Rejection>)> {
     let graph = judge.graph;
-    let statements = plan
-        .batched_regions
-        .iter()
-        .flat_map(|region| &region.statements);
-    let waiting: BTreeSet<LaunchId> = statements.map(|statement| statement.launch).collect();
+    let waiting = waiting(plan);
     let launches: HashMap<LaunchId, NodeId> = graph.launches().collect();
     let mut found = Vec::new();
     let mut nodes: Vec<(NodeId, LaunchId)> = launches
@@ -208,6 +247,87 @@ fn phases<'a>(judge: &Judge<'a>, plan: &FusionPlan) -> Vec<(NodeId, Result<Phase
 }
 
 impl<'a> Judge<'a> {
+    /// Where a loop runs ahead only when groups in it are taken apart, its launches, sets and copies are a run of one phase
+    /// each.
+    fn take_loops_apart(
+        &mut self,
+        dependences: &DependenceGraph,
+        plan: &FusionPlan,
+        runs: &mut Vec<Vec<Phase<'a>>>,
+    ) {
+        let waiting = waiting(plan);
+        let tests = self.graph.loop_tests.iter();
+        let told = tests.filter(|(_, test)| test.is_ok());
+        for index in told.map(|(index, _)| *index).collect::<Vec<usize>>() {
+            let graph = self.graph;
+            let of_loop = |node: NodeId| {
+                let block = graph.nodes[node.0].block;
+                graph.blocks[block.0].innermost_loop == Some(index)
+            };
+            let runs_ahead = |run: &[Phase<'a>]| {
+                let group = self.group_of_run(run);
+                matches!(self.tested_loop(dependences, &group), Some(Ok(_)))
+            };
+            let in_loop = |run: &[Phase<'a>]| {
+                let mut members = run.iter().flat_map(|phase| &phase.members);
+                members.any(|member| of_loop(member.node))
+            };
+            if runs.iter().any(|run| in_loop(run) && runs_ahead(run)) {
+                continue;
+            }
+            let nodes = graph.launches().map(|(_, node)| node);
+            let mut nodes: Vec<NodeId> = nodes.filter(|node| of_loop(*node)).collect();
+            nodes.sort_unstable();
+            let planned = phases(self, plan).into_iter();
+            let planned = planned.filter(|(node, _)| of_loop(*node));
+            let planned = planned.map(|(_, phase)| phase.ok());
+            let planned: Option<Vec<Phase<'a>>> = planned.collect();
+            let joined = self.joined(&nodes, &waiting);
+            for phases in [planned, joined].into_iter().flatten() {
+                let Some(run) = self.run_in_loop(phases) else {
+                    continue;
+                };
+                let group = self.group_of_run(&run);
+                if matches!(self.tested_loop(dependences, &group), Some(Ok(_))) {
+                    runs.retain(|run| !in_loop(run));
+                    runs.push(run);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Launches, sets and copies as phases: each by itself, or with those right before it, where it may join them.
+    fn joined(&mut self, nodes: &[NodeId], waiting: &BTreeSet<LaunchId>) -> Option<Vec<Phase<'a>>> {
+        let mut phases: Vec<Phase<'a>> = Vec::new();
+        for node in nodes {
+            let own = candidate(self.graph, self.kernels, *node).ok()?;
+            if let Some(last) = phases.last_mut()
+                && self.may_join(&[&last.members], own).is_ok()
+            {
+                let members = last.members.iter().copied().chain([own]);
+                if let Ok(phase) = self.phase(members.collect(), None, waiting) {
+                    *last = phase;
+                    continue;
+                }
+            }
+            phases.push(self.phase(vec![own], None, waiting).ok()?);
+        }
+        Some(phases)
+    }
+
+    /// Phases as one run, whatever the host does between them.
+    fn run_in_loop(&mut self, phases: Vec<Phase<'a>>) -> Option<Vec<Phase<'a>>> {
+        let mut run: Vec<Phase<'a>> = Vec::new();
+        for phase in phases {
+            if !run.is_empty() {
+                self.fits_behind(&run, &phase).ok()?;
+            }
+            run.push(phase);
+        }
+        (!run.is_empty()).then_some(run)
+    }
+
     /// The phase of some launches, which are one group where there is more than one.
     fn phase(
         &self,
@@ -235,9 +355,7 @@ impl<'a> Judge<'a> {
             Some(group) => group.clone(),
             None => self.finish(&members, |_| 0),
         };
-        let keeps = |member: &Member| {
-            member.map == ThreadMap::Identity && self.graph.operation_of(member.launch).is_none()
-        };
+        let keeps = |member: &Member| member.map == ThreadMap::Identity;
         let is_plain = group.members.iter().all(keeps)
             && group.segments.is_empty()
             && group.issued_before.is_empty();
@@ -274,15 +392,9 @@ impl<'a> Judge<'a> {
             .flat_map(|phase| &phase.members)
             .copied()
             .collect();
-        let (Some(last), Some(first), Some(end)) =
-            (before.last(), next.members.first(), next.members.last())
-        else {
+        let (Some(first), Some(end)) = (next.members.first(), next.members.last()) else {
             return Ok(());
         };
-        let location = &self.graph.nodes[first.node.0].location;
-        let refuse = |reason, message: String| Err(rejection(reason, message, location));
-        let all: Vec<Candidate> = before.iter().chain(&next.members).copied().collect();
-        let names = [last, first].map(|member| &member.model.display_name);
         let needs = |source: &Candidate, sink: &Candidate| {
             let mut edges = self.edges(source.node, sink.node).iter();
             edges.any(|edge| orders(edge))
@@ -291,9 +403,27 @@ impl<'a> Judge<'a> {
             .iter()
             .any(|source| next.members.iter().any(|sink| needs(source, sink)))
         {
-            let message = format!("`{}` needs nothing of the launches before", names[1]);
-            return refuse(RejectionReason::NotSimilar, message);
+            let name = &first.model.display_name;
+            let message = format!("`{name}` needs nothing of the launches before");
+            let location = &self.graph.nodes[first.node.0].location;
+            return Err(rejection(RejectionReason::NotSimilar, message, location));
         }
+        self.fits_behind(run, next)?;
+        let all: Vec<Candidate> = before.iter().chain(&next.members).copied().collect();
+        self.nothing_passed(&[before.as_slice()], &all, *end)
+    }
+
+    /// Whether a phase may follow others in one launch if the host does nothing in between.
+    fn fits_behind(&mut self, run: &[Phase<'a>], next: &Phase<'a>) -> Result<(), Rejection> {
+        let before = run.iter().flat_map(|phase| &phase.members).copied();
+        let all: Vec<Candidate> = before.chain(next.members.iter().copied()).collect();
+        let before = &all[..all.len() - next.members.len()];
+        let (Some(last), Some(first)) = (before.last(), next.members.first()) else {
+            return Ok(());
+        };
+        let location = &self.graph.nodes[first.node.0].location;
+        let refuse = |reason, message: String| Err(rejection(reason, message, location));
+        let names = [last, first].map(|member| &member.model.display_name);
         if last.node >= first.node {
             let message = format!(
                 "`{}` and `{}` are interleaved with others",
@@ -301,13 +431,14 @@ impl<'a> Judge<'a> {
             );
             return refuse(RejectionReason::NotConvex, message);
         }
-        self.same_shape(last, first)?;
+        if let Err(why) = self.same_shape(last, first) {
+            self.blocks_fit(&all, why)?;
+        }
         if run.len() >= MOST_PHASES || argument_bytes(&all) > MOST_ARGUMENT_BYTES {
             let message = format!("one launch up to `{}` would have too much code", names[1]);
             return refuse(RejectionReason::Resources, message);
         }
-        self.streams_allow(&all)?;
-        self.nothing_passed(&[before.as_slice()], &all, *end)
+        self.streams_allow(&all)
     }
 
     /// The group of a run of phases.
@@ -336,7 +467,11 @@ impl<'a> Judge<'a> {
         for pair in all.windows(2) {
             for axis in 3..6 {
                 let [one, other] = [0, 1].map(|at: usize| self.extent(&pair[at], axis));
-                guards.extend(holds("shape", Condition::Equal(one, other)));
+                let equal = Condition::Equal(one, other);
+                // Where they are known to differ, the larger block has both.
+                if equal.decided() != Some(false) {
+                    guards.extend(holds("shape", equal));
+                }
             }
         }
         guards.extend(self.stream_guards(&all));
@@ -369,6 +504,7 @@ impl<'a> Judge<'a> {
             grid_barriers,
             overlap: None,
             last_block: None,
+            tested_loop: None,
         }
     }
 }

@@ -396,6 +396,7 @@ impl<'a> Judge<'a> {
             variant: Variant::default(),
             grid_barriers: Vec::new(),
             last_block: Some(count),
+            tested_loop: None,
             overlap: None,
         })
     }

@@ -79,6 +79,43 @@ impl Judge<'_> {
         self.options.persistent_loops && program.region(group).is_some()
     }
 
+    /// The numbers that may change in each iteration of a loop, and the pointers that change places, where nothing else changes
+    /// that the launches of a group in it take.
+    pub(in crate::schedule) fn varying_in(
+        &self,
+        dependences: &DependenceGraph,
+        group: &FusionGroup,
+        host_loop: usize,
+    ) -> Option<(Vec<Place>, Vec<[Place; 2]>)> {
+        let program = self.program(dependences);
+        let sites = group
+            .members
+            .iter()
+            .map(|member| program.site(member.launch));
+        let sites = sites.collect::<Option<Vec<Site>>>()?;
+        // A number of 64 bits could be a pointer, for all that the host knows.
+        let is_number = |site: &Site<'_>, index: usize| {
+            let formal = site.model.formals.get(index);
+            formal.is_some_and(|formal| !formal.is_pointer)
+        };
+        program.varying(
+            &sites,
+            (&BTreeSet::from([host_loop]), host_loop),
+            &is_number,
+        )
+    }
+
+    /// Whether what a guard says of an iteration's launches does not rest on numbers that change in the loop.
+    pub(in crate::schedule) fn is_steady_in(
+        &self,
+        dependences: &DependenceGraph,
+        guard: &Guard,
+        host_loop: usize,
+    ) -> bool {
+        let inside = BTreeSet::from([host_loop]);
+        self.program(dependences).is_steady(guard, &inside)
+    }
+
     /// Groups of one launch each for those of `candidates` that the plan leaves alone and whose host loop may move into
     /// the kernel, at most so many.
     pub(in crate::schedule) fn persistent_launches(
@@ -119,7 +156,7 @@ struct Program<'a> {
 }
 
 /// An argument of a launch.
-type Place = (LaunchId, usize);
+pub(in crate::schedule) type Place = (LaunchId, usize);
 
 /// A member of a group.
 struct Site<'a> {
@@ -159,7 +196,7 @@ impl<'a> Program<'a> {
         let (outside_loops, drained_before) = self.outside_loops(&sites, &around)?;
         let inside: BTreeSet<usize> = around[outside_loops..].iter().copied().collect();
         let innermost = *around.last()?;
-        let (varying, turning) = self.varying(&sites, &inside, innermost)?;
+        let (varying, turning) = self.varying(&sites, (&inside, innermost), &|_, _| false)?;
         let grid_barrier = group.is_cooperative();
         let (needs_barrier, guards) = match grid_barrier {
             false => self.carried(&sites, &inside)?,
@@ -255,8 +292,8 @@ impl<'a> Program<'a> {
     fn varying(
         &self,
         sites: &[Site<'_>],
-        inside: &BTreeSet<usize>,
-        innermost: usize,
+        (inside, innermost): (&BTreeSet<usize>, usize),
+        is_number: &dyn Fn(&Site<'_>, usize) -> bool,
     ) -> Option<(Vec<Place>, Vec<[Place; 2]>)> {
         let mut varying = Vec::new();
         let mut turns: Vec<(Place, &Course)> = Vec::new();
@@ -268,7 +305,8 @@ impl<'a> Program<'a> {
                 let is_target = |target: &Target| matches!(target, Target::Argument { argument, .. } if *argument == index);
                 let mut accesses = site.model.accesses.iter();
                 let leads = accesses.any(|access| is_target(&access.target))
-                    || argument.pieces.iter().any(|piece| piece.pointer.is_some());
+                    || argument.pieces.iter().any(|piece| piece.pointer.is_some())
+                        && !is_number(site, index);
                 let place = (site.launch.id, index);
                 match leads {
                     true => turns.push((place, self.turns(argument, innermost)?)),

@@ -2,7 +2,7 @@
 
 use super::super::group::Judge;
 use super::super::obstacle::{Candidate, candidate};
-use super::super::{FusionGroup, Layout, Missed, ScheduleOptions, ThreadMap};
+use super::super::{FusionGroup, Layout, Missed, ScheduleOptions, TestedCopy, ThreadMap};
 use crate::dependence::DependenceGraph;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
@@ -66,6 +66,12 @@ impl<'a> Regrouper<'a> {
         if let Some(first) = whole.last_block
             && range.start < first
             && first < range.end
+        {
+            return None;
+        }
+        let between = |copy: &TestedCopy| range.start < copy.after && copy.after < range.end;
+        if let Some(tested) = &whole.tested_loop
+            && tested.copies.iter().any(between)
         {
             return None;
         }

@@ -41,7 +41,7 @@ pub(in crate::verify) fn refusals(
 ) -> Vec<Refusal> {
     let first = group.members[0].launch;
     let refuse = |what: String| vec![Refusal::GridBarrier { first, what }];
-    if let Some(what) = malformed(graph, plan, group, sites) {
+    if let Some(what) = malformed(plan, group, sites) {
         return refuse(what.to_owned());
     }
     if let Some(what) = not_resident(&group.guards) {
@@ -78,12 +78,7 @@ pub(in crate::verify) fn refusals(
 }
 
 /// What a group with such barriers cannot be.
-fn malformed(
-    graph: &LaunchGraph,
-    plan: &FusionPlan,
-    group: &FusionGroup,
-    sites: &[Site<'_>],
-) -> Option<&'static str> {
+fn malformed(plan: &FusionPlan, group: &FusionGroup, sites: &[Site<'_>]) -> Option<&'static str> {
     let barriers = &group.grid_barriers;
     let inside = |at: &usize| (1..group.members.len()).contains(at);
     if !barriers.iter().all(inside) || !barriers.windows(2).all(|pair| pair[0] < pair[1]) {
@@ -121,8 +116,8 @@ fn malformed(
         return Some("a member waits for a batch");
     }
     let mut sites = sites.iter();
-    if sites.any(|site| graph.operation_of(site.launch.id).is_some() || site.model.prints) {
-        return Some("a member prints, or is a set or a copy");
+    if sites.any(|site| site.model.prints) {
+        return Some("a member prints");
     }
     None
 }
@@ -143,6 +138,87 @@ fn not_resident(guards: &[Guard]) -> Option<&'static str> {
 
 /// All blocks have one shape, and those of each phase can be counted.
 fn shapes(group: &FusionGroup, members: &[Member<'_>], known: &Assumptions) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let blocks = members.iter().map(constant_block);
+    match blocks.collect::<Option<Vec<[i64; 3]>>>() {
+        Some(blocks) if blocks.windows(2).any(|pair| pair[0] != pair[1]) => {
+            refusals.extend(unequal(members, &blocks));
+        }
+        _ => refusals.extend(equal(members, known)),
+    }
+    for phase in group.phases() {
+        let first = &members[phase.start];
+        let [x, y, z, ..] = &first.extents;
+        let blocks = x.multiply(y).and_then(|area| area.multiply(z));
+        let most = Polynomial::constant(MOST_BLOCKS);
+        let countable = blocks.is_some_and(|blocks| match blocks.as_constant() {
+            Some(blocks) => blocks <= MOST_BLOCKS,
+            None => {
+                let bound = Formula::less_equal(&blocks, &most);
+                bound.is_some_and(|bound| known.imply(&bound))
+            }
+        });
+        if !countable {
+            let launch = first.launch.id;
+            let what = String::from("so many blocks that they may not be countable");
+            refusals.push(Refusal::BlockRange { launch, what });
+        }
+    }
+    refusals.dedup();
+    refusals
+}
+
+fn constant_block(member: &Member<'_>) -> Option<[i64; 3]> {
+    let [x, y, z] = [3, 4, 5].map(|axis: usize| member.extents[axis].as_constant());
+    Some([x?, y?, z?])
+}
+
+/// Blocks that differ are all known. Those of the launch are of the member with the most threads; the threads of another
+/// are the first of these in linear order. Threads are anywhere in their block then, and some of the launch's may be none of
+/// them.
+fn unequal(members: &[Member<'_>], blocks: &[[i64; 3]]) -> Vec<Refusal> {
+    let threads = |block: &[i64; 3]| {
+        let product = block
+            .iter()
+            .try_fold(1_i64, |all, one| all.checked_mul(*one));
+        product.unwrap_or(i64::MAX)
+    };
+    let mut largest = 0;
+    for (position, block) in blocks.iter().enumerate() {
+        if threads(block) > threads(&blocks[largest]) {
+            largest = position;
+        }
+    }
+    let mut refusals = Vec::new();
+    for (member, block) in members.iter().zip(blocks) {
+        if *block == blocks[largest] {
+            continue;
+        }
+        let (first, second) = (members[largest].launch.id, member.launch.id);
+        for (axis, name) in ['x', 'y', 'z'].into_iter().enumerate() {
+            if !member.model.distinguishes_threads[axis] && block[axis] != 1 {
+                refusals.push(Refusal::NotInStep {
+                    first,
+                    second,
+                    axis: name,
+                });
+            }
+        }
+        let meets = !member.model.barriers.is_empty() || member.model.warp_operations;
+        if meets && threads(block) != threads(&blocks[largest]) {
+            let extent = String::from("a block, whose threads wait for each other,");
+            refusals.push(Refusal::DifferentShape {
+                first,
+                second,
+                extent,
+            });
+        }
+    }
+    refusals
+}
+
+/// Blocks of one shape, whether it is known or tested.
+fn equal(members: &[Member<'_>], known: &Assumptions) -> Vec<Refusal> {
     let mut refusals = Vec::new();
     for pair in members.windows(2) {
         let (first, second) = (pair[0].launch.id, pair[1].launch.id);
@@ -168,25 +244,6 @@ fn shapes(group: &FusionGroup, members: &[Member<'_>], known: &Assumptions) -> V
             }
         }
     }
-    for phase in group.phases() {
-        let first = &members[phase.start];
-        let [x, y, z, ..] = &first.extents;
-        let blocks = x.multiply(y).and_then(|area| area.multiply(z));
-        let most = Polynomial::constant(MOST_BLOCKS);
-        let countable = blocks.is_some_and(|blocks| match blocks.as_constant() {
-            Some(blocks) => blocks <= MOST_BLOCKS,
-            None => {
-                let bound = Formula::less_equal(&blocks, &most);
-                bound.is_some_and(|bound| known.imply(&bound))
-            }
-        });
-        if !countable {
-            let launch = first.launch.id;
-            let what = String::from("so many blocks that they may not be countable");
-            refusals.push(Refusal::BlockRange { launch, what });
-        }
-    }
-    refusals.dedup();
     refusals
 }
 

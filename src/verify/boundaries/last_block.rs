@@ -92,6 +92,7 @@ fn parts(group: &FusionGroup) -> Option<[FusionGroup; 2]> {
         members: members.to_vec(),
         segments,
         last_block: None,
+        tested_loop: None,
         ..group.clone()
     };
     let at_end = at_end.collect::<Option<Vec<Vec<usize>>>>()?;

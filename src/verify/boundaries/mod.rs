@@ -4,3 +4,4 @@ pub(super) mod overlap;
 pub(super) mod grid_barriers;
 pub(super) mod last_block;
 pub(super) mod persistent;
+pub(super) mod tested_loops;

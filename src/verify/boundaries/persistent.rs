@@ -113,19 +113,6 @@ fn refusal(
     if let Some(what) = grid_barrier(group, &members, persistent) {
         return refuse(what);
     }
-    let Some(period) = persistent.period() else {
-        return refuse("its pointers do not come back to where they were");
-    };
-    let around = graph.loops_around(graph.nodes[members[0].node.0].block);
-    let turns = match turns(
-        graph,
-        &members,
-        persistent,
-        (period, around.last().copied()),
-    ) {
-        Ok(turns) => turns,
-        Err(what) => return refuse(what),
-    };
     let group = &FusionGroup {
         guards: group
             .guards
@@ -135,9 +122,31 @@ fn refusal(
             .collect(),
         ..group.clone()
     };
+    match in_sequence(graph, kernels, group, &members, persistent) {
+        Ok(refusals) => refusals,
+        Err(what) => refuse(what),
+    }
+}
+
+/// What speaks against launches of a group that follow each other as a plan says.
+///
+/// # Errors
+/// When it is not known what they take.
+pub(in crate::verify) fn in_sequence(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    group: &FusionGroup,
+    members: &[Site<'_>],
+    persistent: &PersistentLoop,
+) -> Result<Vec<Refusal>, &'static str> {
+    let Some(period) = persistent.period() else {
+        return Err("its pointers do not come back to where they were");
+    };
+    let around = graph.loops_around(graph.nodes[members[0].node.0].block);
+    let turns = turns(graph, members, persistent, (period, around.last().copied()))?;
     // Whichever launch is the first.
     let firsts = (0..period).flat_map(|first| {
-        let sequence = Sequence::of(graph, group, &members, persistent, (&turns, first));
+        let sequence = Sequence::of(graph, group, members, persistent, (&turns, first));
         sequence.refusals(kernels)
     });
     let mut refusals: Vec<Refusal> = Vec::new();
@@ -146,7 +155,7 @@ fn refusal(
             refusals.push(refusal);
         }
     }
-    refusals
+    Ok(refusals)
 }
 
 /// Where the pointers that change places lead, launch by launch.

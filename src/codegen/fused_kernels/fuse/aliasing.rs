@@ -115,7 +115,10 @@ impl<'a> PointerFacts<'a> {
         let mut pointers = Vec::new();
         for (index, parameter) in parameters.iter().enumerate() {
             match parameter {
-                FusedParameter::HostValue { .. } | FusedParameter::ArrivalCounter => {}
+                FusedParameter::HostValue { .. }
+                | FusedParameter::ArrivalCounter
+                | FusedParameter::LoopRows
+                | FusedParameter::LoopValue(_) => {}
                 FusedParameter::VariableAddress { variable } => {
                     let name = &program.variables[*variable].name;
                     // Two units may each have a variable of this name.

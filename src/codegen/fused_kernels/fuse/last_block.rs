@@ -159,7 +159,8 @@ impl GroupBuilder<'_, '_> {
                     Index::BlockSize(axis) => block[axis.index()].value(module, function),
                 })
             };
-            self.run_member(function, &builder, (position, body), &given)?;
+            let parameters = function.parameters();
+            self.run_member(&parameters, &builder, (position, body), &given)?;
             if self.model(position).asynchronous_copies && position + 1 < bodies.len() {
                 self.wait_for_copies(&builder);
             }
@@ -193,7 +194,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// The number of the calling thread in its block, x fastest.
-    fn linear_thread(&self, builder: &Builder) -> Value {
+    pub(super) fn linear_thread(&self, builder: &Builder) -> Value {
         let read = |index: Index| index.read(self.module, builder);
         let [x, y, z] = Axis::ALL.map(|axis| read(Index::Thread(axis)));
         let [width, height] = [Axis::X, Axis::Y].map(|axis| read(Index::BlockSize(axis)));

@@ -6,7 +6,8 @@
 //! held in one launch alone: the passes over fused kernels know nothing of blocks that run several others, and are
 //! left out, and LLVM takes a barrier for what may change all memory.
 
-use super::indices::Index;
+use super::host_values;
+use super::indices::{Given, Index};
 use super::partitions::{Number, coordinates, extent};
 use super::specialisation::{Parameter, Shape, SiteReader};
 use super::{BLOCK_BARRIER, GroupBuilder, segment};
@@ -25,6 +26,28 @@ pub(super) struct Phase {
     members: Range<usize>,
     /// The grid of each of them.
     grid: [Number; 3],
+    /// The block of each, where it is another than the launch's.
+    block: Option<OwnBlock>,
+}
+
+/// Blocks of another shape than the launch's: their threads are the first of the launch's blocks, in linear order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct OwnBlock {
+    extents: [u64; 3],
+    /// The launch's blocks have more threads.
+    is_smaller: bool,
+}
+
+impl Shape {
+    /// What a member of a cooperative launch does not read by itself.
+    pub(super) fn given_in_phases(&self, position: usize) -> Given {
+        let mut phases = self.phases.iter();
+        let own = phases.find(|phase| phase.members.contains(&position));
+        match own.is_some_and(|phase| phase.block.is_some()) {
+            true => Given::Place,
+            false => Given::Block,
+        }
+    }
 }
 
 impl SiteReader<'_, '_> {
@@ -42,12 +65,29 @@ impl SiteReader<'_, '_> {
                     |value| Number::of(self.module, &extent(self.graph, value), parameters);
                 Phase {
                     grid: launch.grid.map(number),
+                    block: self.own_block(members.start),
                     members,
                 }
             })
             .collect()
     }
+
+    fn own_block(&self, position: usize) -> Option<OwnBlock> {
+        let extents = self.group.own_block(self.graph, position)?;
+        let leader = self.group.leader_of_blocks(self.graph);
+        let threads = host_values::extents(self.graph, self.members[leader].0);
+        let threads = threads[3..]
+            .iter()
+            .map(|extent| extent.map_or(1, u64::from));
+        Some(OwnBlock {
+            extents,
+            is_smaller: extents.iter().product::<u64>() < threads.product(),
+        })
+    }
 }
+
+/// Writes what stands in front of the member at a position, which may change what parameters are from there on.
+pub(super) type Between<'a> = dyn Fn(usize, &mut Vec<Value>) -> Result<(), CodegenError> + 'a;
 
 /// The static shared memory of a kernel of these members, each variable beside the others of its phase.
 pub(super) fn static_shared_bytes(shape: &Shape, models: &[KernelModel]) -> u64 {
@@ -63,21 +103,26 @@ pub(super) fn static_shared_bytes(shape: &Shape, models: &[KernelModel]) -> u64 
 }
 
 impl GroupBuilder<'_, '_> {
-    /// What the phases do, one after the other, where the builder stands.
+    /// What the phases do, one after the other, where the builder stands: with these values of the kernel's parameters, and
+    /// what `between` writes in front of each but the first, by the position of its first member.
     pub(super) fn write_phases(
         &self,
-        function: Value,
-        builder: &Builder,
+        (function, builder): (Value, &Builder),
         bodies: &[segment::Body],
+        values: &mut Vec<Value>,
+        between: &Between<'_>,
     ) -> Result<(), CodegenError> {
         self.share_memory_in_turn();
         let int = Type::integer(self.module, 32);
         let own = Index::Block(Axis::X).read(self.module, builder);
         let resident = Index::GridSize(Axis::X).read(self.module, builder);
+        let mut phases = self.specialisation.shape.phases.iter();
+        let linear_thread = phases
+            .any(|phase| phase.block.is_some())
+            .then(|| self.linear_thread(builder));
         for (number, phase) in self.specialisation.shape.phases.iter().enumerate() {
             if number > 0 {
-                let barrier = link_barrier(self.module, &format!("{}_grid{number}", self.name))?;
-                builder.call(barrier.value_type(), barrier, &[]);
+                between(phase.members.start, values)?;
             }
             let grid = phase.grid.map(|extent| extent.value(self.module, function));
             let area = builder.binary(Opcode::LLVMMul, grid[0], grid[1]);
@@ -91,21 +136,45 @@ impl GroupBuilder<'_, '_> {
             let linear = builder.phi(int);
             linear.add_incoming(own, entry);
             let block = coordinates(self.module, function, builder, linear, phase.grid);
-            let given = |index: Index| match index {
-                Index::Block(axis) => Ok(block[axis.index()]),
-                Index::GridSize(axis) => Ok(grid[axis.index()]),
-                Index::Thread(_) | Index::BlockSize(_) => Err(CodegenError::Inconsistent(format!(
-                    "nothing gives a member its {index:?}"
-                ))),
+            let own = phase.block.zip(linear_thread);
+            let place = own.map(|(own, thread)| {
+                let extents = own.extents.map(Number::Constant);
+                (
+                    extents,
+                    coordinates(self.module, function, builder, thread, extents),
+                )
+            });
+            let given = |index: Index| match (index, &place) {
+                (Index::Block(axis), _) => Ok(block[axis.index()]),
+                (Index::GridSize(axis), _) => Ok(grid[axis.index()]),
+                (Index::Thread(axis), Some((_, thread))) => Ok(thread[axis.index()]),
+                (Index::BlockSize(axis), Some((extents, _))) => {
+                    Ok(extents[axis.index()].value(self.module, function))
+                }
+                (Index::Thread(_) | Index::BlockSize(_), None) => Err(CodegenError::Inconsistent(
+                    format!("nothing gives a member its {index:?}"),
+                )),
             };
+            // The threads that such a block has not.
+            let beyond = own.filter(|(own, _)| own.is_smaller).map(|(own, thread)| {
+                let [inside, end] = ["inside", "beyond"].map(|name| Block::append(function, name));
+                let count = int.constant(own.extents.iter().product());
+                builder.branch_on(builder.is_below(thread, count), inside, end);
+                builder.continue_in(inside);
+                end
+            });
             for position in phase.members.clone() {
                 if position > phase.members.start {
                     self.begin_segment(builder, &[position]);
                 }
-                self.run_member(function, builder, (position, &bodies[position]), &given)?;
+                self.run_member(values, builder, (position, &bodies[position]), &given)?;
                 if self.model(position).asynchronous_copies {
                     self.wait_for_copies(builder);
                 }
+            }
+            if let Some(end) = beyond {
+                builder.branch(end);
+                builder.continue_in(end);
             }
             // Shared memory is the next block's, whose warps are to begin together.
             if phase
@@ -122,6 +191,13 @@ impl GroupBuilder<'_, '_> {
             linear.add_incoming(next, last);
             builder.continue_in(done);
         }
+        Ok(())
+    }
+
+    /// All blocks wait for each other, at a place of this name.
+    pub(super) fn wait_for_grid(&self, builder: &Builder, place: &str) -> Result<(), CodegenError> {
+        let barrier = link_barrier(self.module, &format!("{}_{place}", self.name))?;
+        builder.call(barrier.value_type(), barrier, &[]);
         Ok(())
     }
 

@@ -117,7 +117,7 @@ impl<'ctx> Preparation<'ctx> {
                 .collect::<Result<Vec<_>, CodegenError>>()?;
             // Left out when a kernel depends on something that only its own image has.
             let from = (program, &mut excerpts);
-            let keys = segments.of_group(from, group, &members, &optimisations)?;
+            let keys = segments.of_group(from, (graph, group), &members, &optimisations)?;
             read.push((group, optimisations, members, keys));
         }
         // From here on the units are whole again.

@@ -7,7 +7,7 @@ use super::segment::Segment;
 use crate::cli::Optimisation;
 use crate::codegen::CodegenError;
 use crate::kernel::{KernelModel, Target};
-use crate::launch::Launch;
+use crate::launch::{Launch, LaunchGraph};
 use crate::program::{KernelId, Program};
 use crate::schedule::{FusionGroup, ThreadMap};
 use inkwell::module::Module;
@@ -30,7 +30,7 @@ impl<'ctx> Segments<'ctx> {
     pub(super) fn of_group<'p>(
         &mut self,
         (program, excerpts): (&'p Program<'ctx>, &mut Excerpts<'p, 'ctx>),
-        group: &FusionGroup,
+        (graph, group): (&LaunchGraph, &FusionGroup),
         members: &[(&Launch, &KernelModel)],
         optimisations: &BTreeSet<Optimisation>,
     ) -> Result<Option<Vec<SegmentKey>>, CodegenError> {
@@ -40,6 +40,7 @@ impl<'ctx> Segments<'ctx> {
         for (position, (_, model)) in members.iter().enumerate() {
             let form = form_of(position, &order, optimisations);
             let given = match group.members[position].map {
+                _ if group.own_block(graph, position).is_some() => Given::Place,
                 _ if group.is_cooperative() => Given::Block,
                 _ if position >= group.of_all_blocks() => Given::Place,
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,

@@ -16,6 +16,7 @@ use super::phases::Phase;
 use super::rearranged::Rearranged;
 use super::remapped::Remapped;
 use super::segment::Segment;
+use super::tested_loop::LoopShape;
 use crate::cli::Optimisation;
 use crate::codegen::FusedParameter;
 use crate::codegen::ir::Type;
@@ -52,6 +53,8 @@ pub(super) struct Shape {
     pub(super) phases: Vec<Phase>,
     /// What the last block of a launch runs.
     pub(super) last_block: Option<LastBlock>,
+    /// How iterations of a host loop follow each other in it.
+    pub(super) tested_loop: Option<LoopShape>,
     /// How the kernel is made.
     pub(super) variant: Variant,
     /// What it may load from before it waits, where it begins early.
@@ -226,6 +229,7 @@ impl SiteReader<'_, '_> {
         let rearranged = self.rearranged(&mut parameters);
         let phases = self.phases(&mut parameters);
         let last_block = self.last_block(&mut parameters);
+        let tested_loop = self.tested_loop(&mut parameters);
         let sources: Vec<&FusedParameter> = parameters
             .iter()
             .map(|parameter| &parameter.source)
@@ -326,6 +330,7 @@ impl SiteReader<'_, '_> {
             rearranged,
             phases,
             last_block,
+            tested_loop,
             variant: group.variant.clone(),
             untouched: group
                 .overlap
@@ -354,6 +359,9 @@ impl SiteReader<'_, '_> {
             true => 3..6,
         };
         let of_all_blocks = self.group.of_all_blocks();
+        if self.has_several_blocks() {
+            return own;
+        }
         if position < of_all_blocks && (0..of_all_blocks).all(stays) {
             for (other, _) in &self.members[..of_all_blocks] {
                 let other = host_values::extents(self.graph, other);
@@ -364,6 +372,11 @@ impl SiteReader<'_, '_> {
             }
         }
         own
+    }
+
+    /// Phases have blocks of several shapes, all of which are known.
+    fn has_several_blocks(&self) -> bool {
+        (0..self.members.len()).any(|position| self.group.own_block(self.graph, position).is_some())
     }
 
     /// The most dynamic shared memory that a member with such asks for.
@@ -535,6 +548,12 @@ impl SiteReader<'_, '_> {
             return [None; 3];
         }
         let keepers = self.keepers();
+        if self.has_several_blocks() {
+            let leader = self.members[self.group.leader_of_blocks(self.graph)].0;
+            return leader
+                .block
+                .map(|extent| clipped::constant_extent(self.graph, extent));
+        }
         if self.group.is_partial() {
             // Of whichever members are there.
             return std::array::from_fn(|axis| {
@@ -561,7 +580,7 @@ impl SiteReader<'_, '_> {
     /// A single launch is built for all launches of its kernel, so that nothing of one site is in it, unless those of a
     /// loop follow each other in one kernel.
     fn is_fused(&self) -> bool {
-        self.members.len() > 1 || self.persistent.is_some()
+        self.members.len() > 1 || self.persistent.is_some() || self.group.tested_loop.is_some()
     }
 
     /// The most threads a block with which the guards let the fused kernel run. It is always told,
@@ -586,6 +605,10 @@ impl SiteReader<'_, '_> {
             _ if self.group.is_partial() => all.iter().map(|member| vec![*member]).collect(),
             true => self.group.partitions(),
             false => vec![all],
+        };
+        let partitions = match self.has_several_blocks() {
+            true => vec![vec![self.group.leader_of_blocks(self.graph)]],
+            false => partitions,
         };
         let most = partitions
             .iter()
@@ -629,6 +652,7 @@ pub(super) mod tests {
             rearranged: Vec::new(),
             phases: Vec::new(),
             last_block: None,
+            tested_loop: None,
             variant: Variant::default(),
             untouched: None,
         };

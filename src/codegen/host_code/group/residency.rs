@@ -8,7 +8,7 @@ use crate::codegen::CodegenError;
 use crate::codegen::guard::Operands;
 use crate::codegen::launch_call::{Launcher, declared};
 use crate::dependence::Guard;
-use crate::launch::Operand;
+use crate::launch::{LaunchGraph, Operand};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
@@ -22,7 +22,7 @@ pub(super) fn resident_grid<'ctx>(
     program: &Program<'ctx>,
     builder: &Builder<'ctx>,
     operands: &GroupOperands<'_, 'ctx>,
-    group: &FusionGroup,
+    (graph, group): (&LaunchGraph, &FusionGroup),
     (keys, shared): (&[BasicValueEnum<'ctx>], IntValue<'ctx>),
 ) -> Result<Option<([BasicValueEnum<'ctx>; 2], IntValue<'ctx>)>, CodegenError> {
     if !group.is_cooperative() {
@@ -35,7 +35,7 @@ pub(super) fn resident_grid<'ctx>(
     let unguarded = || CodegenError::Inconsistent("nobody asks how many blocks fit".into());
     let rounds = rounds.ok_or_else(unguarded)?;
     let (int, long) = (program.context.i32_type(), program.context.i64_type());
-    let first = group.members[0].launch;
+    let leader = group.members[group.leader_of_blocks(graph)].launch;
     let product = |launch, operand: fn(u8) -> Operand| -> Result<_, CodegenError> {
         let mut product = long.const_int(1, false);
         for axis in 0..3 {
@@ -46,7 +46,7 @@ pub(super) fn resident_grid<'ctx>(
         }
         Ok(product)
     };
-    let threads = product(first, Operand::Block)?;
+    let threads = product(leader, Operand::Block)?;
     let mut largest = long.const_int(1, false);
     for phase in group.phases() {
         let blocks = product(group.members[phase.start].launch, Operand::Grid)?;
