@@ -36,6 +36,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <iostream>
 #include <utility>
 #include <vector>
 
@@ -200,6 +201,7 @@ int main(int argc, char **argv) {
             count_above<<<1, THREADS>>>(a, count, N, 0.25f);
             check(cudaMemcpy(found, count, sizeof found, cudaMemcpyDeviceToHost));
             all += found[0] * found[1];
+            if (rounds % 3 == 0 && found[1] < 100) std::cout << "round " << rounds << std::endl;
             if (++rounds == most) break;
         }
         std::printf("%u %u %u\n", found[0], found[1], all);

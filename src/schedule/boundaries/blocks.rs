@@ -39,24 +39,37 @@ impl FusionGroup {
 }
 
 impl Judge<'_> {
-    /// Whether phases of these members may have blocks of several sizes.
+    /// Whether phases of these members may have blocks of several sizes, where they have; `neighbours` says whether the last two
+    /// may be of one shape.
     ///
     /// # Errors
-    /// `why` their shapes differ, where that cannot be.
+    /// Why not.
     pub(in crate::schedule) fn blocks_fit(
         &self,
         members: &[Candidate<'_>],
-        why: Rejection,
+        neighbours: Result<(), Rejection>,
     ) -> Result<(), Rejection> {
         let blocks = members
             .iter()
             .map(|member| block_of(self.graph, member.launch));
-        let Some(blocks) = blocks.collect::<Option<Vec<[u64; 3]>>>() else {
-            return Err(why);
+        let blocks: Vec<Option<[u64; 3]>> = blocks.collect();
+        let mut known = blocks.iter().flatten();
+        let first = known.next();
+        if neighbours.is_ok() && known.all(|block| Some(block) == first) {
+            return Ok(());
+        }
+        let Some(blocks) = blocks.into_iter().collect::<Option<Vec<[u64; 3]>>>() else {
+            neighbours?;
+            let location = &self.graph.nodes[members[members.len() - 1].node.0].location;
+            let message = String::from("blocks have several sizes, not all of which are known");
+            return Err(rejection(RejectionReason::Shape, message, location));
         };
+        if blocks.windows(2).all(|pair| pair[0] == pair[1]) {
+            return neighbours;
+        }
         let threads = |block: &[u64; 3]| block.iter().product::<u64>();
         let Some(largest) = blocks.iter().rev().max_by_key(|block| threads(block)) else {
-            return Err(why);
+            return neighbours;
         };
         for (member, block) in members
             .iter()

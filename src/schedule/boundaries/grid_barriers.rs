@@ -431,9 +431,7 @@ impl<'a> Judge<'a> {
             );
             return refuse(RejectionReason::NotConvex, message);
         }
-        if let Err(why) = self.same_shape(last, first) {
-            self.blocks_fit(&all, why)?;
-        }
+        self.blocks_fit(&all, self.same_shape(last, first))?;
         if run.len() >= MOST_PHASES || argument_bytes(&all) > MOST_ARGUMENT_BYTES {
             let message = format!("one launch up to `{}` would have too much code", names[1]);
             return refuse(RejectionReason::Resources, message);

@@ -206,7 +206,8 @@ fn unequal(members: &[Member<'_>], blocks: &[[i64; 3]]) -> Vec<Refusal> {
         }
         let meets = !member.model.barriers.is_empty() || member.model.warp_operations;
         if meets && threads(block) != threads(&blocks[largest]) {
-            let extent = String::from("a block, whose threads wait for each other,");
+            let extent =
+                String::from("number of threads a block, of which some wait for each other");
             refusals.push(Refusal::DifferentShape {
                 first,
                 second,

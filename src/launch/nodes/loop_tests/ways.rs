@@ -10,6 +10,9 @@ impl TestReader<'_, '_> {
         let body = &host.functions[self.function];
         let last = body.blocks[block].instructions.end - 1;
         let instruction = self.instruction(last);
+        if self.flow().innermost[block] != Some(self.local) {
+            return self.untold(last, "the host may leave it out of a loop in it");
+        }
         let first = self.instruction(self.first).block;
         // In front of the first launch, it is about the next iteration.
         let next = block != first && !self.flow().dominates(first, block);
@@ -29,7 +32,10 @@ impl TestReader<'_, '_> {
                 let memory = self.builder.facts.memory;
                 let conduct =
                     memory.call_conduct(host, self.builder.facts.stubs, self.function, last);
-                match calls::is_cuda(name) || matches!(conduct, Conduct::Outputs) {
+                // An exception that nobody catches in `main` ends the program.
+                let catch = self.blocks[&successors[1]];
+                let ends = body.name == "main" && self.builder.graph.blocks[catch.0].dead_end;
+                match ends || calls::is_cuda(name) || matches!(conduct, Conduct::Outputs) {
                     true => Ok(exit(None, self.blocks)),
                     false => self.untold(last, "an exception may end it"),
                 }
