@@ -236,18 +236,7 @@ fn launches_of_the_next_iteration_are_told_as_such() {
         .iter()
         .filter(|node| node["kind"] == "launch")
         .collect();
-    let copies: Vec<u64> = launches
-        .iter()
-        .filter(is_copy)
-        .filter_map(|node| node["id"].as_u64())
-        .collect();
-    assert!(!copies.is_empty());
-    let of_source = (launches.len() - copies.len()) as u64;
-    assert_eq!(report["counts"]["launches"].as_u64(), Some(of_source));
-    for missed in report["missed"].as_array().unwrap() {
-        let ends = [&missed["src"], &missed["dst"]].map(|end| end.as_u64().unwrap());
-        assert!(!ends.iter().any(|end| copies.contains(end)), "{missed}");
-    }
+    copies_count_as_none(&report, &launches);
     let fused = report["fusions"].as_array().unwrap().iter();
     let next = fused.filter_map(|fusion| fusion["of_next_iteration"][0].as_u64());
     let next = next
@@ -260,6 +249,22 @@ fn launches_of_the_next_iteration_are_told_as_such() {
     let why = told(source, &[&why]);
     assert!(why.contains("of the iteration before\n"), "{why}");
     assert!(why.contains("in the first iteration\n"), "{why}");
+}
+
+/// That the launches which the compiler wrote again count as none of the source's, and that nothing is said to be missed with them.
+fn copies_count_as_none(report: &Value, launches: &[&Value]) {
+    let copies: Vec<u64> = launches
+        .iter()
+        .filter(is_copy)
+        .filter_map(|node| node["id"].as_u64())
+        .collect();
+    assert!(!copies.is_empty());
+    let of_source = (launches.len() - copies.len()) as u64;
+    assert_eq!(report["counts"]["launches"].as_u64(), Some(of_source));
+    for missed in report["missed"].as_array().unwrap() {
+        let ends = [&missed["src"], &missed["dst"]].map(|end| end.as_u64().unwrap());
+        assert!(!ends.iter().any(|end| copies.contains(end)), "{missed}");
+    }
 }
 
 /// The same of a loop whose last iteration ends with what stands behind it.
@@ -275,18 +280,7 @@ fn launches_of_the_last_iteration_are_told_as_such() {
         .iter()
         .filter(|node| node["kind"] == "launch")
         .collect();
-    let copies: Vec<u64> = launches
-        .iter()
-        .filter(is_copy)
-        .filter_map(|node| node["id"].as_u64())
-        .collect();
-    assert!(!copies.is_empty());
-    let of_source = (launches.len() - copies.len()) as u64;
-    assert_eq!(report["counts"]["launches"].as_u64(), Some(of_source));
-    for missed in report["missed"].as_array().unwrap() {
-        let ends = [&missed["src"], &missed["dst"]].map(|end| end.as_u64().unwrap());
-        assert!(!ends.iter().any(|end| copies.contains(end)), "{missed}");
-    }
+    copies_count_as_none(&report, &launches);
     let fused = report["fusions"].as_array().unwrap();
     let joined = fused.iter().find(|fusion| {
         let last = fusion["of_last_iteration"].as_array();
