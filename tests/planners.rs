@@ -92,6 +92,25 @@ fn the_integer_program_finds_the_best_choice_of_its_candidates() {
     assert!(cyclic > 10 && fused > 1_000, "{cyclic} {fused}");
 }
 
+/// One whose time runs out goes on from the best choice so far.
+#[test]
+fn the_integer_program_of_a_network_beats_one_walk() {
+    let file = "tests/planners/networks/nmt.json";
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let problem = read(&text).unwrap();
+    let options = PlanOptions {
+        planner: Planner::Ilp,
+        budget: Duration::from_secs(4),
+        ..PlanOptions::default()
+    };
+    let found = plan(&mut Oracle::of_problem(&problem), &options);
+    assert_is_plan(&problem, &found.patterns, 0);
+    let walked = of(&problem, Planner::Priority).nanoseconds;
+    assert!(found.nanoseconds < walked, "{found:?}");
+    let bound = found.bound_nanoseconds.unwrap();
+    assert!(bound > 0.0 && bound <= found.nanoseconds, "{found:?}");
+}
+
 #[test]
 fn small_problems_are_solved_over_all_sets() {
     for seed in 0..PROBLEMS_OF_ALL {
