@@ -4,6 +4,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// What these tests have in common: precompiled headers, above all.
+const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+
 const THREE: [&str; 6] = [
     "-gencode",
     "arch=compute_75,code=sm_75",
@@ -24,7 +27,7 @@ fn sirius(folder: &Path, device: &str, arguments: &[&str]) -> Output {
         .current_dir(folder)
         .env("SIRIUS_DEVICE", device)
         .env("SIRIUS_STRICT", "1")
-        .env("SIRIUS_CACHE", "off")
+        .env("SIRIUS_CACHE", CACHE)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -8,6 +8,9 @@ use std::process::{Command, Output};
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
+/// What these tests have in common: precompiled headers, above all.
+const CACHE: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+
 /// The objects, compiled once.
 static OBJECTS: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
@@ -46,7 +49,7 @@ fn sirius<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
         .arg("--sirius-device=cpu")
         .args(arguments)
         .env("SIRIUS_STRICT", "1")
-        .env("SIRIUS_CACHE", "off")
+        .env("SIRIUS_CACHE", CACHE)
         .output()
         .unwrap()
 }

@@ -174,6 +174,10 @@ pub struct RuntimeCall {
 
 /// The effect of a function of the CUDA runtime or driver; `None` when the tables do not have it.
 pub fn runtime_call(name: &str) -> Option<RuntimeCall> {
+    // Host code has many other functions, and is gone through often.
+    if !name.starts_with("cu") {
+        return None;
+    }
     runtime::call(name).or_else(|| driver::call(name))
 }
 

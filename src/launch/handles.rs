@@ -39,7 +39,11 @@ const BUFFER_SIZE: i64 = 2;
 
 fn find(program: &Program<'_>) -> Vec<FoundLaunch> {
     let host = host_reader::read_host_module(&program.host, program.closed);
-    let calls = handle_calls(&host);
+    let stubs = stubs(&program.kernels);
+    // Stubs launch by handles, too: those launches stand where the stubs are called.
+    let calls = handle_calls(&host).into_iter().enumerate();
+    let calls = calls.filter(|(_, call)| is_analysed(&host.functions[call.function], &stubs));
+    let calls: Vec<(usize, HandleCall)> = calls.collect();
     if calls.is_empty() {
         return Vec::new();
     }
@@ -57,10 +61,7 @@ fn find(program: &Program<'_>) -> Vec<FoundLaunch> {
     };
     let mut numbered = None;
     let mut found = Vec::new();
-    for (ordinal, call) in calls.into_iter().enumerate() {
-        if !is_analysed(&host.functions[call.function], &stubs) {
-            continue;
-        }
+    for (ordinal, call) in calls {
         if numbered != Some(call.function) {
             let flow = ControlFlow::new(&host.functions[call.function]);
             if flow.irreducible {
@@ -101,8 +102,7 @@ impl<'a> From<&'a Program<'_>> for DeviceSide<'a> {
 
 /// What pointers of a program lead to, and the names of its stubs.
 pub(super) fn points_to(device: DeviceSide<'_>, host: &HostModule) -> (PointsTo, Vec<String>) {
-    let stubs = device.kernels.iter().map(|kernel| kernel.stub.clone());
-    let stubs: Vec<String> = stubs.collect();
+    let stubs = stubs(device.kernels);
     let shadows: Vec<(String, usize, bool)> = device
         .variables
         .iter()
@@ -116,6 +116,11 @@ pub(super) fn points_to(device: DeviceSide<'_>, host: &HostModule) -> (PointsTo,
     };
     let points_to = PointsTo::solve(host, surroundings);
     (points_to, stubs)
+}
+
+fn stubs(kernels: &[Kernel]) -> Vec<String> {
+    let stubs = kernels.iter().map(|kernel| kernel.stub.clone());
+    stubs.collect()
 }
 
 /// A call of a function that launches by a handle.

@@ -566,7 +566,7 @@ fn asynchronous_writes(host: &HostModule, points_to: &PointsTo, stubs: &[String]
             let Some(operand) = instruction.operands.get(destination) else {
                 continue;
             };
-            debug_assert!(instruction.result != Type::Void);
+            assert!(instruction.result != Type::Void);
             writes.add(&points_to.of(host, index, *operand), None);
         }
     }

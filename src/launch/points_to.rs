@@ -233,7 +233,7 @@ impl PointsTo {
         solver.objects[error_number].escaped = true;
         let stream = solver.add_object(ObjectKind::Stream);
         solver.objects[stream].escaped = true;
-        debug_assert_eq!((error_number, stream), (ERROR_NUMBER, STREAM));
+        assert_eq!((error_number, stream), (ERROR_NUMBER, STREAM));
         solver.contents[UNKNOWN].insert(Offset::ANY, unknown());
         for (index, global) in host.globals.iter().enumerate() {
             let variable = surroundings

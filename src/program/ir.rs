@@ -664,7 +664,7 @@ impl Value {
         // SAFETY: a live function; the attribute is made in its context.
         unsafe {
             let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
-            debug_assert_ne!(kind, 0, "LLVM has no attribute {name}");
+            assert_ne!(kind, 0, "LLVM has no attribute {name}");
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
             let attribute = LLVMCreateEnumAttribute(context, kind, value);
             LLVMAddAttributeAtIndex(self.0, place.index(), attribute);

@@ -144,7 +144,7 @@ impl SharedLayout {
             variable.global.replace_uses_with(ty.poison());
             variable.global.delete_global();
         }
-        debug_assert!(
+        assert!(
             Value::globals(module)
                 .iter()
                 .all(|global| global.ty().address_space() != SHARED_ADDRESS_SPACE)

@@ -131,7 +131,7 @@ pub(in crate::dependence) struct Renaming(HashMap<Name, Name>);
 impl Renaming {
     /// From each name to that of the same place.
     pub(in crate::dependence) fn between(from: &[Name], to: &[Name]) -> Self {
-        debug_assert_eq!(from.len(), to.len());
+        assert_eq!(from.len(), to.len());
         Self(from.iter().copied().zip(to.iter().copied()).collect())
     }
 

@@ -78,7 +78,7 @@ pub fn library_call(function: &Function) -> Option<LibraryCall> {
         "__clang_call_terminate",
     ];
     let counts = function.blocks.is_empty() || reserved.iter().any(|start| name.starts_with(start));
-    call(name).filter(|_| counts)
+    counts.then(|| call(name)).flatten()
 }
 
 /// Whether the table has the name; the function may be another one all the same.

@@ -448,7 +448,7 @@ pub(super) fn variables(value: &Value, found: &mut Vec<usize>) {
             }
         }
         ValueKind::Integer(_) | ValueKind::Real(_) => {}
-        ValueKind::Size(form) => debug_assert!(!form.has_variables(), "sizes have no indices"),
+        ValueKind::Size(form) => assert!(!form.has_variables(), "sizes have no indices"),
         ValueKind::Read { subscripts, .. } => {
             subscripts
                 .iter()

@@ -137,7 +137,7 @@ fn question(
         }
     }
     parameters.extend((0..products.len()).map(|number| format!("q{number}")));
-    debug_assert_eq!(
+    assert_eq!(
         kernel.threads.len(),
         kernel.threads.len().max(dimension + 1)
     );

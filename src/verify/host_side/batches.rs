@@ -311,7 +311,7 @@ fn passed(
         if !leading.contains(&(*block, at + 1)) || own.contains(node) {
             continue;
         }
-        debug_assert!(leading.contains(point), "a step back from a leading point");
+        assert!(leading.contains(point), "a step back from a leading point");
         let what = match &graph.nodes[node.0].kind {
             NodeKind::Launch(launch) if graph.operation_of(launch.id).is_some() => {
                 "a set or a copy"

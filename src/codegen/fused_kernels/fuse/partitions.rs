@@ -200,7 +200,7 @@ fn partition_function(
     function.set_linkage(Linkage::LLVMInternalLinkage);
     kernel.copy_attributes(FUNCTION_ATTRIBUTES, function, FUNCTION_ATTRIBUTES);
     launch_bounds::take_away(function);
-    debug_assert!(!place.members.is_empty());
+    assert!(!place.members.is_empty());
     function
 }
 
