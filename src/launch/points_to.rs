@@ -9,6 +9,7 @@
 
 mod bounds;
 mod calls_through_pointers;
+mod contents;
 mod descriptors;
 mod escape;
 mod libraries;
@@ -616,43 +617,6 @@ impl PointsTo {
                 self.add_value(function, at, shift(targets, Offset::ANY));
             }
         }
-    }
-
-    fn load(&self, address: &Targets, bytes: u64) -> Targets {
-        // Thousands of places of which most are the same: they are sorted once.
-        let mut loaded = Vec::new();
-        for target in address {
-            let object = self.merged(target.object);
-            self.progress.reads_object(object);
-            if target.offset.is_any() {
-                loaded.extend(self.everything_in(object).iter());
-            }
-            let cells = self.contents[object].iter();
-            for (cell, targets) in cells.filter(|_| !target.offset.is_any()) {
-                if target.offset.meets(Some(bytes), *cell, Some(8)) {
-                    loaded.extend(targets);
-                }
-            }
-            if self.objects[object].escaped {
-                loaded.extend(unknown());
-            }
-        }
-        loaded.into_iter().collect()
-    }
-
-    /// What all cells of an object hold, kept until one of them changes.
-    fn everything_in(&self, object: usize) -> Rc<Targets> {
-        let change = self.progress.last_change(object);
-        let mut kept = self.wholes.borrow_mut();
-        if let Some((of_change, whole)) = kept.get(&object)
-            && *of_change == change
-        {
-            return Rc::clone(whole);
-        }
-        let cells = self.contents[object].values();
-        let whole: Rc<Targets> = Rc::new(cells.flatten().copied().collect());
-        kept.insert(object, (change, Rc::clone(&whole)));
-        whole
     }
 
     fn store(&mut self, address: &Targets, value: &Targets, bytes: u64) {

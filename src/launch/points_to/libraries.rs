@@ -104,11 +104,12 @@ impl PointsTo {
     }
 
     /// The places `nodes`, and all that the pointers at `links` bytes behind such places lead to.
-    pub fn linked(&self, mut nodes: Targets, links: &[i64]) -> Targets {
+    pub fn linked(&self, nodes: Targets, links: &[i64]) -> Targets {
         if links.is_empty() {
             return Targets::new();
         }
         let mut open: Vec<Target> = nodes.iter().copied().collect();
+        let mut nodes: HashSet<Target> = nodes.into_iter().collect();
         // Of an object of which all places are one, so are all links.
         let mut looked_at = HashSet::new();
         while let Some(node) = open.pop() {
@@ -120,13 +121,13 @@ impl PointsTo {
                 if !looked_at.insert((place.object, place.offset)) {
                     continue;
                 }
-                for next in self.load(&Targets::from([place]), 8) {
+                self.see_loaded(place, 8, |next| {
                     if nodes.insert(next) {
                         open.push(next);
                     }
-                }
+                });
             }
         }
-        nodes
+        nodes.into_iter().collect()
     }
 }
