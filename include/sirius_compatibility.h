@@ -15,8 +15,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <math.h>
 #include <time.h>
+#include <type_traits>
 #include <cuda_runtime.h>
 
 /* ---- nvcc's name for a compiler of CUDA is a number, which programs test with #if; clang's is empty. ---- */
@@ -315,6 +317,23 @@ static inline __device__ float nanf(const char *text) {
   return __int_as_float((sirius_payload(text) & 0x007fffffull) | 0x7fc00000ull);
 }
 #endif
+
+/* ---- What arrays whose length is no constant have in them at first: sirius-rs writes their initialisation so. ---- */
+
+template <class Value>
+inline void sirius_fill(Value *first, unsigned long length, std::initializer_list<std::common_type_t<Value>> values) {
+  for (unsigned long i = 0; i < length; ++i) {
+    first[i] = i < values.size() ? values.begin()[i] : Value();
+  }
+}
+template <class Value>
+inline void sirius_fill(Value *first, unsigned long rows, unsigned long length,
+                        std::initializer_list<std::initializer_list<std::common_type_t<Value>>> values) {
+  for (unsigned long row = 0; row < rows; ++row) {
+    using Row = std::initializer_list<std::common_type_t<Value>>;
+    sirius_fill(first + row * length, length, row < values.size() ? values.begin()[row] : Row());
+  }
+}
 
 /* ---- clang leaves __cluster_dims__ out but keeps annotations; sizes are the device side's affair. ---- */
 
