@@ -15,8 +15,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <math.h>
 #include <time.h>
+#include <type_traits>
 #include <cuda_runtime.h>
 
 /* ---- nvcc's name for a compiler of CUDA is a number, which programs test with #if; clang's is empty. ---- */
@@ -194,7 +196,6 @@ static inline __device__ unsigned __funnelshift_rc(unsigned low, unsigned high, 
   unsigned long long both = (static_cast<unsigned long long>(high) << 32) | low;
   return static_cast<unsigned>(both >> (shift < 32 ? shift : 32));
 }
-#undef SIRIUS_PREFERRED
 
 /* ---- Functions that CUDA's headers call and nvcc has built in. ---- */
 
@@ -223,6 +224,64 @@ extern "C" inline __device__ unsigned long long __nv_bswap64_impl(unsigned long 
   return __builtin_bswap64(value);
 }
 #endif
+
+/* ---- Functions of kernels that CUDA's newest headers declare, nvcc has built in, and clang does not know. ---- */
+
+#if CUDART_VERSION >= 13000
+extern "C" {
+__device__ float __nv_fast_tanhf(float);
+static inline __device__ float __tanhf(float a) { return __nv_fast_tanhf(a); }
+/* Whole turns go first, since they are exact numbers. That of an infinity is none. */
+static inline __device__ float __sin2pif(float turns) {
+  return turns == 0.0f ? turns : __sinf((turns - ::rintf(turns)) * 6.2831855f);
+}
+static inline __device__ float __cos2pif(float turns) { return __cosf((turns - ::rintf(turns)) * 6.2831855f); }
+static inline __device__ void __sincos2pif(float turns, float *sine, float *cosine) {
+  *sine = __sin2pif(turns);
+  *cosine = __cos2pif(turns);
+}
+}
+#endif
+
+/*
+ * clang's are inline PTX that it believes to change nothing, so that a sum nobody looks at is not made. CUDA promises
+ * that each number is added at once, and nothing of all of them.
+ */
+#if CUDART_VERSION >= 12010 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
+#define SIRIUS_ADD_NUMBERS(name)                                                                   \
+  static inline __device__ float2 name(float2 *address, float2 value) SIRIUS_PREFERRED {           \
+    return make_float2(name(&address->x, value.x), name(&address->y, value.y));                    \
+  }                                                                                                \
+  static inline __device__ float4 name(float4 *address, float4 value) SIRIUS_PREFERRED {           \
+    return make_float4(name(&address->x, value.x), name(&address->y, value.y),                     \
+                       name(&address->z, value.z), name(&address->w, value.w));                    \
+  }
+SIRIUS_ADD_NUMBERS(atomicAdd)
+SIRIUS_ADD_NUMBERS(atomicAdd_block)
+SIRIUS_ADD_NUMBERS(atomicAdd_system)
+#undef SIRIUS_ADD_NUMBERS
+#endif
+
+/* Arithmetic on two numbers at once. */
+#if CUDART_VERSION >= 12090 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 1000)
+#define SIRIUS_TWO_NUMBERS(mode)                                                                   \
+  static inline __device__ float2 __fadd2_##mode(float2 a, float2 b) {                             \
+    return make_float2(__fadd_##mode(a.x, b.x), __fadd_##mode(a.y, b.y));                          \
+  }                                                                                                \
+  static inline __device__ float2 __fmul2_##mode(float2 a, float2 b) {                             \
+    return make_float2(__fmul_##mode(a.x, b.x), __fmul_##mode(a.y, b.y));                          \
+  }                                                                                                \
+  static inline __device__ float2 __ffma2_##mode(float2 a, float2 b, float2 c) {                   \
+    return make_float2(__fmaf_##mode(a.x, b.x, c.x), __fmaf_##mode(a.y, b.y, c.y));                \
+  }
+SIRIUS_TWO_NUMBERS(rn)
+SIRIUS_TWO_NUMBERS(rz)
+SIRIUS_TWO_NUMBERS(ru)
+SIRIUS_TWO_NUMBERS(rd)
+#undef SIRIUS_TWO_NUMBERS
+#endif
+
+#undef SIRIUS_PREFERRED
 
 /* ---- Numbers that are none: clang declares these functions and has none. ---- */
 
@@ -258,6 +317,23 @@ static inline __device__ float nanf(const char *text) {
   return __int_as_float((sirius_payload(text) & 0x007fffffull) | 0x7fc00000ull);
 }
 #endif
+
+/* ---- What arrays whose length is no constant have in them at first: sirius-rs writes their initialisation so. ---- */
+
+template <class Value>
+inline void sirius_fill(Value *first, unsigned long length, std::initializer_list<std::common_type_t<Value>> values) {
+  for (unsigned long i = 0; i < length; ++i) {
+    first[i] = i < values.size() ? values.begin()[i] : Value();
+  }
+}
+template <class Value>
+inline void sirius_fill(Value *first, unsigned long rows, unsigned long length,
+                        std::initializer_list<std::initializer_list<std::common_type_t<Value>>> values) {
+  for (unsigned long row = 0; row < rows; ++row) {
+    using Row = std::initializer_list<std::common_type_t<Value>>;
+    sirius_fill(first + row * length, length, row < values.size() ? values.begin()[row] : Row());
+  }
+}
 
 /* ---- clang leaves __cluster_dims__ out but keeps annotations; sizes are the device side's affair. ---- */
 

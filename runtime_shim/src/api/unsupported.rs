@@ -50,6 +50,17 @@ unsupported! {
     cuMemPoolExportPointer cuMemPoolImportPointer cuLibraryGetUnifiedFunction
     cuGraphConditionalHandleCreate cuGraphNodeGetToolsId
 
+    cuTensorMapEncodeTiled cuTensorMapEncodeIm2col cuTensorMapEncodeIm2colWide cuTensorMapReplaceAddress
+    cuStreamWaitValue32 cuStreamWaitValue32_v2 cuStreamWaitValue64 cuStreamWaitValue64_v2
+    cuStreamWriteValue32 cuStreamWriteValue32_v2 cuStreamWriteValue64 cuStreamWriteValue64_v2
+    cuStreamBatchMemOp cuStreamBatchMemOp_v2
+
+    cudaMemGetDefaultMemPool cudaMemGetMemPool cudaMemSetMemPool cudaMemGetLocationInfo
+    cudaDeviceGetExecutionCtx cudaGreenCtxCreate cudaExecutionCtxDestroy cudaExecutionCtxStreamCreate
+    cudaExecutionCtxSynchronize cudaDeviceGetDevResource cudaDevSmResourceSplitByCount
+    cudaDevResourceGenerateDesc cuGreenCtxCreate cuGreenCtxDestroy cuGreenCtxStreamCreate
+    cuDeviceGetDevResource cuDevSmResourceSplitByCount cuDevResourceGenerateDesc cuCtxFromGreenCtx
+
     cudaGetExportTable cudaFuncGetParamInfo cudaLibraryGetUnifiedFunction
     cudaDeviceRegisterAsyncNotification
     cudaDeviceUnregisterAsyncNotification cudaDeviceFlushGPUDirectRDMAWrites

@@ -17,6 +17,7 @@ mod redeclarations;
 mod shared_variables;
 mod sides;
 mod templates;
+mod variable_arrays;
 
 use crate::cli::ToolError;
 use places::{Change, change_at, pragma_of_macro};

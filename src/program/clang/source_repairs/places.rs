@@ -1,7 +1,7 @@
 //! One place of a source: what an error of clang's there is about, and the text that it takes.
 
-use super::code::{code_alone, declaration_begin, words};
-use super::{dependent, shared_variables};
+use super::code::{closing, code_alone, declaration_begin, words};
+use super::{dependent, shared_variables, variable_arrays};
 use std::ops::Range;
 
 /// Other text for a part of a file.
@@ -59,6 +59,12 @@ pub(super) fn change_at(text: &str, at: usize, message: &str) -> Option<Change> 
     }
     if message.starts_with("initialization is not supported for __shared__ variables") {
         return shared_variables::uninitialised(text, at);
+    }
+    if message.starts_with("requested alignment is less than minimum alignment of ") {
+        return lesser_alignment(text, at);
+    }
+    if message == variable_arrays::MESSAGE {
+        return variable_arrays::assigned(text, at);
     }
     if message.starts_with("use of overloaded operator '=' is ambiguous") {
         return emptied_vector(text, at, message);
@@ -157,6 +163,18 @@ fn emptied_vector(text: &str, at: usize, message: &str) -> Option<Change> {
     inside[blanks(inside)..]
         .starts_with('}')
         .then(|| Change::insert(brace, *name))
+}
+
+/// `alignas(64) CUtensorMap map;` of a type that asks for more, as nvcc and g++ read it: what asks for less is left aside.
+fn lesser_alignment(text: &str, at: usize) -> Option<Change> {
+    let code = code_alone(text);
+    let name = "alignas";
+    if word(code.get(at..)?) != name {
+        return None;
+    }
+    let open = at + name.len() + blanks(&code[at + name.len()..]);
+    let end = closing(&code, open).filter(|_| code[open..].starts_with('('))? + 1;
+    Some(Change::replace(at..end, ""))
 }
 
 /// What a kernel reads its place from, which nvcc has as vectors that can be copied and clang as types of its own that cannot.
