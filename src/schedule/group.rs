@@ -440,6 +440,7 @@ impl<'a> Judge<'a> {
             grid_barriers: Vec::new(),
             overlap: None,
             last_block: None,
+            recomputation: None,
             tested_loop: None,
         }
     }
