@@ -345,11 +345,13 @@ impl<'a> Judge<'a> {
         let [first, second] = pair;
         self.conditions_hold(&pair)?;
         self.conditional = !self.order.in_step(first.node, second.node);
+        self.compares_streams = true;
         let moves = self.all_in_order(&pair).and_then(|()| {
             self.streams_allow(&pair)?;
             self.nothing_passed(&[&pair[..1]], &pair, second)
         });
         self.conditional = false;
+        self.compares_streams = false;
         moves?;
         let mut guards: BTreeSet<Guard> = BTreeSet::new();
         for member in &pair {
@@ -421,7 +423,7 @@ impl<'a> Judge<'a> {
                 let same = pointers.and_then(|(one, other)| is_same(one, other));
                 if own.value != whole.value && same != Some(true) {
                     let [own, whole] = [own, whole].map(|piece| Expression::Leaf(piece.value));
-                    guards.extend(holds("pointer", Condition::Equal(own, whole)));
+                    guards.extend(holds("alias", Condition::Equal(own, whole)));
                 }
                 let range = &touch.range;
                 let (low, high) = (&range.low_bytes, &range.high_bytes);
@@ -430,16 +432,13 @@ impl<'a> Judge<'a> {
                     .any(|part| part.as_constant().is_some_and(|part| part >= 0));
                 if !begins {
                     let zero = Expression::Constant(0);
-                    guards.extend(holds("extent", Condition::LessEqual(zero, low.clone())));
+                    guards.extend(holds("size", Condition::LessEqual(zero, low.clone())));
                 }
                 let ends = parts_of_minimum(high);
                 if !ends.contains(&&copy.bytes) {
                     let shortest = ends.iter().min_by_key(|end| size_of(end));
                     let end = shortest.map_or(high, |end| *end).clone();
-                    guards.extend(holds(
-                        "extent",
-                        Condition::LessEqual(end, copy.bytes.clone()),
-                    ));
+                    guards.extend(holds("size", Condition::LessEqual(end, copy.bytes.clone())));
                 }
             }
         }
@@ -559,7 +558,7 @@ impl<'a> Judge<'a> {
         guards.extend(holds("space", Condition::LessEqual(all, number(room))));
         for copy in &recomputation.copies {
             let some = Condition::LessEqual(number(1), copy.bytes.clone());
-            guards.extend(holds("extent", some));
+            guards.extend(holds("size", some));
         }
         let threads = |member: &Candidate| {
             let [x, y, z] = [3, 4, 5].map(|axis| self.extent(member, axis));
@@ -572,7 +571,7 @@ impl<'a> Judge<'a> {
         if *map != ThreadMap::Identity {
             let most = number(i64::from(i32::MAX));
             guards.extend(holds(
-                "range",
+                "threads",
                 Condition::LessEqual(all_threads.clone(), most),
             ));
             if second.model.warp_operations {
