@@ -342,7 +342,7 @@ impl Asked<'_> {
             Some(self.values.resolve(piece.value))
         };
         let pointers = value(self.members[0], copy.stored).zip(value(member, argument));
-        if !pointers.is_some_and(|(one, other)| one == other) {
+        if pointers.is_none_or(|(one, other)| one != other) {
             let places = |member: &Member<'_>, argument: usize| {
                 let piece = member.launch.pointer_piece(argument, 0)?;
                 piece.pointer.clone()
