@@ -52,6 +52,7 @@ use crate::report::{self, ReportExecuted};
 use crate::schedule::occupancy::Limits;
 use crate::schedule::{
     FusionPlan, Layout, ScheduleOptions, plan_fusion, plan_grid_barriers, plan_last_blocks,
+    plan_recomputation,
 };
 use inkwell::context::Context;
 use serde::{Deserialize, Serialize};
@@ -727,6 +728,8 @@ fn plan_program(
         plan_grid_barriers(&graph, &models, &dependences, &options, planned);
         let planned = (&mut plan, &mut missed);
         plan_last_blocks(&graph, &models, &dependences, &options, planned);
+        let planned = (&mut plan, &mut missed);
+        plan_recomputation(&graph, &models, &dependences, &options, planned);
         ((plan, missed), planning)
     });
     let chosen = plan.groups.clone();

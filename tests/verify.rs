@@ -758,6 +758,8 @@ mod batches;
 mod dead_buffers;
 #[path = "verify/last_block.rs"]
 mod last_block;
+#[path = "verify/recomputation.rs"]
+mod recomputation;
 #[path = "verify/liveness.rs"]
 mod liveness;
 #[path = "verify/reductions.rs"]

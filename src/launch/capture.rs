@@ -8,7 +8,7 @@
 //! stay unfused while their stream is captured.
 
 use super::calls;
-use super::host_ir::{Function, HostModule, Opcode};
+use super::host_ir::{Function, HostModule, Opcode, Operand};
 use super::{Launch, LaunchGraph, NodeId, Stream};
 use crate::program::{FINDS_ANYTHING, GRAPH_NODES, ONLY_RUNS};
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,8 @@ impl StreamCapture {
             replays: names()
                 .any(|name| FINDS_ANYTHING.contains(&name) || is_about(name, "GraphLaunch")),
             looks_inside: names().any(begins)
-                && names().any(|name| FINDS_ANYTHING.contains(&name) || looks_inside(name)),
+                && names().any(|name| FINDS_ANYTHING.contains(&name) || looks_inside(name))
+                && !adds_of_its_own(host),
             entries: entries.map(|(index, _)| index).collect(),
             default_stream: names().any(|name| {
                 calls::is_cuda(name) && (name.ends_with("_ptsz") || name.ends_with("_ptds"))
@@ -96,6 +97,95 @@ fn used_by_graph_nodes(host: &HostModule) -> BTreeSet<usize> {
     own.retain(|function| !host.functions[*function].address_taken);
     own
 }
+
+/// Whether all that a program does with graphs beside running them is to add kernels' nodes of its own while it captures, and
+/// to give these other parameters. Of captured nodes it has no handle then: who asks behind what the next node comes gets an
+/// address of such handles, and passes it on to where nodes are added, unread.
+fn adds_of_its_own(host: &HostModule) -> bool {
+    let looking = |index: usize| {
+        let function = &host.functions[index];
+        looks_inside(&function.name) || FINDS_ANYTHING.contains(&function.name.as_str())
+    };
+    let kind_of = |index: usize| {
+        let name = plain(&host.functions[index].name)?;
+        OF_OWN_NODES.iter().find(|(own, _)| *own == name)
+    };
+    let all = 0..host.functions.len();
+    let mut looking = all.filter(|index| looking(*index));
+    looking.all(|index| kind_of(index).is_some() && !host.functions[index].address_taken)
+        && host.functions.iter().all(|function| {
+            let instructions = function.instructions.iter().enumerate();
+            let mut calls = instructions.filter_map(|(at, instruction)| match instruction.opcode {
+                Opcode::Call { callee, .. } => Some((at, kind_of(callee?)?.1)),
+                _ => None,
+            });
+            calls.all(|(at, handles)| match handles {
+                Handles::Written(argument) => passes_on(host, function, (at, argument)),
+                Handles::Taken(_) | Handles::None => true,
+            })
+        })
+}
+
+/// Whether what a call writes behind an argument is nothing but passed on to where nodes are added.
+fn passes_on(host: &HostModule, function: &Function, (call, argument): (usize, usize)) -> bool {
+    let slot = match function.instructions[call].operands.get(argument) {
+        Some(Operand::Null) => return true,
+        Some(Operand::Instruction(slot)) => *slot,
+        _ => return false,
+    };
+    let is_slot = matches!(function.instructions[slot].opcode, Opcode::Alloca { .. });
+    let users = |value: usize| {
+        let instructions = function.instructions.iter().enumerate();
+        instructions.flat_map(move |(at, user)| {
+            let operands = user.operands.iter().enumerate();
+            let own = operands.filter(move |(_, operand)| **operand == Operand::Instruction(value));
+            own.map(move |(position, _)| (at, position))
+        })
+    };
+    let called = |at: usize| match function.instructions[at].opcode {
+        Opcode::Call { callee, .. } => callee.map(|callee| host.functions[callee].name.as_str()),
+        _ => None,
+    };
+    let handles = |at: usize| {
+        let name = plain(called(at)?)?;
+        let known = OF_OWN_NODES.iter().find(|(own, _)| *own == name);
+        known.map(|(_, handles)| *handles)
+    };
+    let is_taken = |(at, position): (usize, usize)| handles(at) == Some(Handles::Taken(position));
+    is_slot
+        && users(slot).all(|(at, position)| match function.instructions[at].opcode {
+            Opcode::Load { ordered: false } => users(at).all(is_taken),
+            Opcode::Store { ordered: false, .. } => {
+                position == 1 && function.instructions[at].operands[0] == Operand::Null
+            }
+            _ => {
+                handles(at) == Some(Handles::Written(position))
+                    || called(at).is_some_and(|name| name.starts_with("llvm.lifetime."))
+            }
+        })
+}
+
+/// What a call about nodes does with handles of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handles {
+    /// It writes the address of some, which may be captured nodes', behind this argument.
+    Written(usize),
+    /// It takes some, behind this argument.
+    Taken(usize),
+    /// It takes one that the program has, or gives it one of a node that it adds.
+    None,
+}
+
+/// What programs may call to add nodes of their own to a graph that they capture, and to change those.
+const OF_OWN_NODES: [(&str, Handles); 7] = [
+    ("GraphAddKernelNode", Handles::Taken(2)),
+    ("GraphExecKernelNodeSetParams", Handles::None),
+    ("StreamGetCaptureInfo", Handles::Written(4)),
+    ("StreamGetCaptureInfo_v2", Handles::Written(4)),
+    ("StreamGetCaptureInfo_v3", Handles::Written(4)),
+    ("StreamUpdateCaptureDependencies", Handles::Taken(1)),
+    ("StreamUpdateCaptureDependencies_v2", Handles::Taken(1)),
+];
 
 /// The name of a function of the runtime or the driver without what says which of the two it is.
 fn plain(name: &str) -> Option<&str> {

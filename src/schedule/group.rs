@@ -44,6 +44,8 @@ pub(super) struct Judge<'a> {
     pub(super) among_remapped: HashSet<NodeId>,
     /// Members may stand under conditions of their own: the group runs as one where all of them hold.
     pub(super) conditional: bool,
+    /// Of such members streams are compared, too, where both were reached.
+    pub(super) compares_streams: bool,
     /// Host blocks at whose beginning members of such a group are issued as they are written, by the group's last member.
     pub(super) issued_before: HashMap<NodeId, BTreeSet<HostBlockId>>,
     /// Last members of groups that run with those of their members that the host came to.
@@ -105,6 +107,7 @@ impl<'a> Judge<'a> {
             readers: Readers::new(graph, kernels),
             among_remapped: HashSet::new(),
             conditional: false,
+            compares_streams: false,
             issued_before: HashMap::new(),
             runs_in_part: BTreeSet::new(),
             cut_short: dependences.cut_short,
@@ -440,6 +443,7 @@ impl<'a> Judge<'a> {
             grid_barriers: Vec::new(),
             overlap: None,
             last_block: None,
+            recomputation: None,
             tested_loop: None,
         }
     }

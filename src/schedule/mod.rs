@@ -28,7 +28,9 @@ mod sharing;
 mod told_by_first;
 mod units;
 
-use boundaries::{grid_barriers, iterations, last_block, loop_ends, overlap, persistent, rotation};
+use boundaries::{
+    grid_barriers, iterations, last_block, loop_ends, overlap, persistent, recomputation, rotation,
+};
 use device_resources::regroup;
 pub use device_resources::{occupancy, resources};
 use host_side::{
@@ -53,6 +55,7 @@ pub use loop_ends::{LoopEnd, loop_ends};
 pub use overlap::{Overlap, Unoverlapped, overlap_launches, without_overlaps};
 pub use patterns::{LaunchRelation, Patterns};
 pub use persistent::plan_persistent_loops;
+pub use recomputation::plan_recomputation;
 pub use regroup::Regrouper;
 pub use rotation::{Rotation, rotations, sum_loops, waiting_launches, weighted_launches};
 
@@ -243,11 +246,52 @@ pub struct FusionGroup {
     /// that block in linear order (x fastest).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_block: Option<usize>,
+    /// The first of two members has one block, whose work every block of the launch does by itself in front of the second's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recomputation: Option<Recomputation>,
     /// What iterations of a host loop launch follows each other in its kernel, which computes for itself whether the host
     /// would go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tested_loop: Option<TestedLoop>,
 }
+
+/// How every block of a launch does the work of one block by itself: what that stores goes to shared memory, where the second
+/// member finds it; the first block also stores it where it belongs. The fused launch has the first member's block. Where the
+/// second keeps its threads it has the second's grid, else as many blocks, in one row, as the second's threads fill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recomputation {
+    /// All that the first member stores.
+    pub copies: Vec<BlockCopy>,
+}
+
+/// What one block stores, kept in the shared memory of each block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockCopy {
+    /// The pointer argument through which the first member stores it.
+    pub stored: usize,
+    /// The pointer arguments through which the second member loads it.
+    pub loaded: Vec<usize>,
+    /// How many bytes it is, from where these lead to.
+    pub bytes: Expression<ValueId>,
+}
+
+impl Recomputation {
+    /// Where the copy of a number begins in dynamic shared memory; behind the last one, how much there is of it.
+    pub fn begin(&self, number: usize) -> Expression<ValueId> {
+        let unit = || Expression::Constant(COPY_ALIGNMENT);
+        let before = self.copies.iter().take(number);
+        before.fold(Expression::Constant(0), |begin, copy| {
+            let filled = copy
+                .bytes
+                .clone()
+                .add(Expression::Constant(COPY_ALIGNMENT - 1));
+            begin.add(filled.floor_divide(unit()).multiply(unit()))
+        })
+    }
+}
+
+/// Copies begin at multiples of so many bytes: no access asks for more.
+pub const COPY_ALIGNMENT: i64 = 16;
 
 /// A host loop that runs ahead in the kernel of a cooperative group, with the test by which the host ends it
 /// ([`LoopTest`](crate::launch::LoopTest)). The host then goes through its loop as it is written: what it launches has been
@@ -685,6 +729,8 @@ pub struct ScheduleOptions {
     pub grid_barriers: bool,
     /// The last block of a launch may run a launch of one block that needs what all its blocks made.
     pub last_block: bool,
+    /// Every block of a launch may do the work of a launch of one block, whose result it needs.
+    pub recomputes: bool,
     /// How members of a group are laid out.
     pub layout: Layout,
     /// What a fused kernel may need.
@@ -730,6 +776,10 @@ impl From<&SiriusOptions> for ScheduleOptions {
                 && options.boundaries.contains(&Boundary::GridBarrier),
             last_block: options.fusion == Fusion::All
                 && options.boundaries.contains(&Boundary::LastBlock),
+            recomputes: options.fusion == Fusion::All
+                && options
+                    .optimisations
+                    .contains(&Optimisation::BlockRecomputation),
             layout: Layout::named(&options.layout),
             limits: Limits::LEAST,
         }

@@ -141,6 +141,63 @@ pub(super) fn refusals(
     refusals
 }
 
+/// What speaks against pairs of accesses, by member and number, that may have no byte in common, whatever their blocks and threads.
+pub(super) fn meetings(
+    graph: &LaunchGraph,
+    group: &FusionGroup,
+    sites: &[Site<'_>],
+    answers: &mut Answers,
+    pairs: &[[(usize, usize); 2]],
+) -> Vec<Refusal> {
+    let values = guarded_values(graph, &group.guards, sites);
+    let members: Vec<_> = sites
+        .iter()
+        .map(|site| Member::new(graph, &values, site.launch, site.model))
+        .collect();
+    let assumptions = assumptions(&group.guards, &values, &members);
+    let numbers: Vec<_> = members
+        .iter()
+        .map(|member| answers.number(member))
+        .collect();
+    let assumed = answers.assumption_number(&assumptions);
+    let Some(partitions) = BlockPartitions::of(group) else {
+        let first = members[0].launch.id;
+        return vec![Refusal::MixedMaps { first }];
+    };
+    let tested = |left, right| {
+        let range = |range| TestedRange::new(graph, &values, &members, range);
+        Some((range(left)?, range(right)?))
+    };
+    let ranges = group.guards.iter().filter_map(|guard| match guard {
+        Guard::RangesDisjoint { left, right } => tested(left, right),
+        _ => None,
+    });
+    let judge = GroupCheck {
+        moved: &Moved::default(),
+        graph,
+        group,
+        remapping: None,
+        rearranging: None,
+        numbers,
+        assumed,
+        answers: RefCell::new(answers),
+        ranges: ranges.collect(),
+        equal_or_disjoint: Vec::new(),
+        values: &values,
+        assumptions: &assumptions,
+        members: &members,
+        partitions: &partitions,
+    };
+    let mut refusals = Vec::new();
+    for pair in pairs {
+        let judged = pair.map(|(member, _)| judge.as_planned(member));
+        let accesses = pair.map(|(member, access)| &members[member].model.accesses[access]);
+        let found = judge.accesses(judged, accesses, Kept::Beside);
+        refusals.extend(found.filter(|refusal| !refusals.contains(refusal)));
+    }
+    refusals
+}
+
 /// Constants, and values that the guards make equal.
 pub(super) fn guarded_values<'a>(
     graph: &'a LaunchGraph,

@@ -91,8 +91,9 @@ pub(super) fn refusals(host: &Host<'_>, group: &FusionGroup, members: &[Site<'_>
             // Asked of any two above.
         } else if !host.order.in_step(pair[0].node, pair[1].node) {
             let follows = host.order.may_follow(pair[0].node, pair[1].node);
-            // Streams of members that may not run at all are compared by nobody.
-            let one_stream = pair[0].launch.stream == pair[1].launch.stream;
+            // Two are compared where both have been reached. Of more, some may not run at all.
+            let first_and_last = members.len() == 2;
+            let one_stream = pair[0].launch.stream == pair[1].launch.stream || first_and_last;
             if !follows || !one_stream {
                 refusals.push(Refusal::NotOnOnePath { earlier, later });
             }

@@ -52,6 +52,9 @@
 //! *The last block* (`last_block`) to have run the members in front alone runs those behind, so that these come behind
 //! all the others, whatever the blocks. So the members in front are judged as above, and those behind by themselves.
 //!
+//! *In every block* (`recomputation`) the work of one block is done again, in front of what needs it, where nothing that it
+//! loads is written in the launch and nothing that it stores is touched other than by copies of each block's own.
+//!
 //! *Sets and copies* are members only where the call could fail for a null pointer alone
 //! (`operations`).
 //!
@@ -111,7 +114,7 @@ mod member;
 mod refusal;
 
 use barrier_order::{barriers, joining, segments, uniform_barriers};
-use boundaries::{grid_barriers, last_block, overlap, persistent, tested_loops};
+use boundaries::{grid_barriers, last_block, overlap, persistent, recomputation, tested_loops};
 use host_side::{batches, capture, host_order, operations, partial, streams, touched, waits};
 use memory::{
     buffer_promotion, dead_buffers, expansion, liveness, row_promotion, shared_memory_reuse, space,
@@ -189,6 +192,9 @@ pub fn verify(
             refusals.extend(match group.is_cooperative() {
                 _ if group.last_block.is_some() => {
                     last_block::refusals(graph, &plan, own, &mut known)
+                }
+                _ if group.recomputation.is_some() => {
+                    recomputation::refusals(graph, &plan, own, &mut known)
                 }
                 false => device::refusals(graph, group, members, &moved, &mut known),
                 true => grid_barriers::refusals(graph, &plan, own, &mut known),

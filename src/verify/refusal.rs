@@ -172,6 +172,8 @@ pub enum Refusal {
     GridBarrier { first: LaunchId, what: String },
     #[error("the launch whose last block goes on that begins with launch {}: {what}", first.0)]
     LastBlock { first: LaunchId, what: String },
+    #[error("blocks cannot do the work of launch {} by themselves: {what}", first.0)]
+    Recomputed { first: LaunchId, what: String },
     #[error("launch {} cannot wait for a batch: {what}", launch.0)]
     NotBatched { launch: LaunchId, what: String },
     #[error("launches of {} cannot follow each other in one kernel: {what}", launch.0)]

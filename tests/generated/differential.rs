@@ -82,7 +82,7 @@ const GUARDS: [&str; 9] = [
 ];
 
 /// What else fused kernels have, by what their text or the report's says of it.
-const BESIDES: [&str; 4] = [WINDOWS, ROWS, TABLES, LAST_BLOCKS];
+const BESIDES: [&str; 5] = [WINDOWS, ROWS, TABLES, LAST_BLOCKS, RECOMPUTED];
 /// Shared memory of a known size for what threads of a block hand to each other.
 const WINDOWS: &str = "windows";
 /// Shared memory that launches bring along, for rows.
@@ -91,6 +91,8 @@ const ROWS: &str = "rows of the run";
 const TABLES: &str = "pointers in tables";
 /// Launches of one block that the last block of others runs.
 const LAST_BLOCKS: &str = "last blocks";
+/// Launches of one block that each block of the launch behind does by itself.
+const RECOMPUTED: &str = "recomputed";
 
 /// What the few units that always run must have; the rest is met in long runs.
 const WANTED: [&str; 12] = [
@@ -153,6 +155,7 @@ impl Totals {
             let of_table = |guard: &serde_json::Value| guard.to_string().contains("the pointer at");
             self.besides[2] += usize::from(guards.iter().any(of_table));
             self.besides[3] += usize::from(!fusion["last_block"].is_null());
+            self.besides[4] += usize::from(fusion["layout"] == "recomputed");
         }
     }
 

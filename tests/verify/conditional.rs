@@ -182,15 +182,22 @@ fn refuses_a_beginning_that_is_met_twice() {
 fn refuses_streams_that_only_a_test_finds_equal() {
     let mut made = conditional(nothing, nothing);
     let streams = [made.scene.unknown(), made.scene.unknown()];
-    let [first, second, _] = made.launches;
+    let [first, second, last] = made.launches;
     for (launch, stream) in [first, second].into_iter().zip(streams) {
         made.scene.launch_mut(launch).stream = Stream::Handle(stream);
     }
-    let mut plan = made.group_of(&[0, 1]);
-    plan.groups[0]
-        .guards
-        .push(Guard::SameStream { first, second });
-    assert_refused!(made.scene, plan, Refusal::NotOnOnePath { .. });
+    made.scene.launch_mut(last).stream = Stream::Handle(streams[0]);
+    // Of three one may be missing that would tell; two are compared where both are there.
+    let tested = |mut plan: FusionPlan| {
+        let guards = &mut plan.groups[0].guards;
+        guards.push(Guard::SameStream { first, second });
+        plan
+    };
+    let all = tested(made.group_of(&[0, 1, 2]));
+    assert_refused!(made.scene, all, Refusal::NotOnOnePath { .. });
+    assert_passes(&made.scene, &tested(made.group_of(&[0, 1])));
+    let untested = made.group_of(&[0, 1]);
+    assert_refused!(made.scene, untested, Refusal::DifferentStream { .. });
     made.scene.launch_mut(second).stream = Stream::Handle(streams[0]);
     assert_passes(&made.scene, &made.group_of(&[0, 1]));
 }

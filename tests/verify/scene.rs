@@ -470,6 +470,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         grid_barriers: Vec::new(),
         overlap: None,
         last_block: None,
+        recomputation: None,
         tested_loop: None,
         members: members
             .iter()

@@ -60,6 +60,8 @@ pub enum Optimisation {
     ThreadRemapping,
     /// `permuted-blocks`: whole blocks of a kernel take over those of a neighbour in another arrangement.
     PermutedBlocks,
+    /// `block-recomputation`: what a launch of one block makes each block of the launch behind it computes by itself.
+    BlockRecomputation,
     /// `buffer-renaming`: launches that wait get other memory for what they replace, where others still use what
     /// was there.
     BufferRenaming,
@@ -69,7 +71,7 @@ pub enum Optimisation {
 
 impl Optimisation {
     /// All of them.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::StoreToLoadForwarding,
         Self::DeadStores,
         Self::DeadBuffers,
@@ -92,6 +94,7 @@ impl Optimisation {
         Self::AskedMemory,
         Self::ThreadRemapping,
         Self::PermutedBlocks,
+        Self::BlockRecomputation,
         Self::BufferRenaming,
         Self::HeterogeneousBatches,
     ];
@@ -121,6 +124,7 @@ impl Optimisation {
             Self::AskedMemory => "asked-memory",
             Self::ThreadRemapping => "thread-remapping",
             Self::PermutedBlocks => "permuted-blocks",
+            Self::BlockRecomputation => "block-recomputation",
             Self::BufferRenaming => "buffer-renaming",
             Self::HeterogeneousBatches => "heterogeneous-batches",
         }
@@ -177,6 +181,9 @@ impl Optimisation {
                 "kernels of other blocks and grids take over their neighbours' threads"
             }
             Self::PermutedBlocks => "whole blocks take over a neighbour's in another arrangement",
+            Self::BlockRecomputation => {
+                "what a launch of one block makes each block behind it computes by itself"
+            }
             Self::BufferRenaming => "launches that wait get other memory for what they replace",
             Self::HeterogeneousBatches => {
                 "launches of different code that can run together are one"

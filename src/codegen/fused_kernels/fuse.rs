@@ -45,6 +45,7 @@ mod shared_memory_reuse;
 mod preparation;
 mod promises;
 mod rearranged;
+mod recomputation;
 mod specialisation;
 mod registers;
 mod rows;
@@ -190,9 +191,9 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
                 is_remapped: remapped.any(Option::is_some),
                 // Launches of batches bring no memory along.
                 brings_memory: part == Part::Groups,
-                wanted: match order.specialisation.shape.phases.is_empty() {
+                // Passes know of one block at a time, in which memory is where pointers lead.
+                wanted: match order.specialisation.shape.is_plain() {
                     true => wanted,
-                    // They know of one block at a time.
                     false => BTreeSet::new(),
                 },
             })
@@ -295,6 +296,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let known = self.optimisations.contains(&Optimisation::HostConstants);
         let in_one_grid =
             shape.partitions.is_empty() && shape.phases.is_empty() && shape.last_block.is_none();
+        let in_one_grid = in_one_grid && shape.recomputed.is_none();
+        let is_whole = self.are_copies_plain(&bodies);
         if known && shape.members.len() > 1 && in_one_grid {
             for body in &bodies {
                 host_values::bound_indices(body.function, &facts.largest, &facts.block);
@@ -369,7 +372,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             kept,
             variant: shape.variant.clone(),
             last_block: shape.last_block.as_ref().map(|last| last.first),
-            is_whole: true,
+            is_whole,
             promoted: None,
             spare_bytes: 0,
             static_shared_bytes: 0,
@@ -400,6 +403,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     shape.remapped[position].is_some() || shape.rearranged[position].is_some();
                 let given = match (&shape.grids[position], placed_anew) {
                     _ if !shape.phases.is_empty() => shape.given_in_phases(position),
+                    _ if shape.recomputed.is_some() && position == 0 => Given::Place,
                     _ if shape
                         .last_block
                         .as_ref()
@@ -517,7 +521,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         if let Some(scope) = &scope {
             scope.cover(function, &function.name(), &builder);
         }
-        if shape.phases.is_empty() {
+        if shape.recomputed.is_some() {
+            self.write_recomputed((function, &builder), bodies)?;
+        } else if shape.phases.is_empty() {
             let last = shape.last_block.as_ref();
             let count = last.map_or(shape.members.len(), |last| last.first);
             let all: Vec<usize> = (0..count).collect();
@@ -610,8 +616,18 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         (position, body): (usize, &segment::Body),
         given: &dyn Fn(Index) -> Result<Value, CodegenError>,
     ) -> Result<(), CodegenError> {
-        let places = self.specialisation.shape.members[position].places.iter();
-        let mut arguments: Vec<Value> = places.map(|index| parameters[*index]).collect();
+        let arguments = self.arguments_of(parameters, position);
+        self.call_member(builder, body, arguments, given)
+    }
+
+    /// Calls a body with these arguments, and with the place that it is given.
+    fn call_member(
+        &self,
+        builder: &Builder,
+        body: &segment::Body,
+        mut arguments: Vec<Value>,
+        given: &dyn Fn(Index) -> Result<Value, CodegenError>,
+    ) -> Result<(), CodegenError> {
         for index in &body.given {
             arguments.push(given(*index)?);
         }

@@ -42,7 +42,7 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 pub(in crate::codegen) use residency::cooperative_launch;
 use residency::{cooperative, resident_grid};
 use shape::{largest_grid, tells_shape};
-use shared_memory::{largest_shared, with_rows};
+use shared_memory::{shared_of, with_rows};
 pub(in crate::codegen) use tested_loop::{LoopCalls, LoopValues, link_tested_loops};
 
 /// What the functions of one group are made from.
@@ -147,7 +147,8 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
 
         builder.position_at_end(room);
         let key = key_of(program, kernel)?;
-        let shared = ask_for_room(program, &builder, &operands, key, [ask, fused, separate])?;
+        let ways = [ask, fused, separate];
+        let shared = ask_for_room(program, &builder, &operands, (key, group), ways)?;
 
         builder.position_at_end(fused);
         let of_loop = waiting.and_then(|waiting| waiting.persistent_key(program));
@@ -422,10 +423,10 @@ fn ask_for_room<'ctx>(
     program: &Program<'ctx>,
     builder: &Builder<'ctx>,
     operands: &GroupOperands<'_, 'ctx>,
-    key: BasicValueEnum<'ctx>,
+    (key, group): (BasicValueEnum<'ctx>, &FusionGroup),
     [ask, fused, separate]: [BasicBlock<'ctx>; 3],
 ) -> Result<IntValue<'ctx>, CodegenError> {
-    let shared = largest_shared(builder, operands)?;
+    let shared = shared_of(program, builder, operands, group)?;
     let fits = operands.fits_without_asking(builder, shared.into())?;
     builder.build_conditional_branch(fits, fused, ask)?;
     builder.position_at_end(ask);

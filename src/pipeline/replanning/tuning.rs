@@ -180,8 +180,10 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
         });
     }
     for (index, group) in plan.groups.iter().enumerate() {
-        let is_fixed =
-            group.members.len() < 2 || group.is_cooperative() || group.last_block.is_some();
+        let is_fixed = group.members.len() < 2
+            || group.is_cooperative()
+            || group.last_block.is_some()
+            || group.recomputation.is_some();
         if in_regions.contains(&index) || is_fixed {
             continue;
         }

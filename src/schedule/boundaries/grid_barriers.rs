@@ -502,6 +502,7 @@ impl<'a> Judge<'a> {
             grid_barriers,
             overlap: None,
             last_block: None,
+            recomputation: None,
             tested_loop: None,
         }
     }

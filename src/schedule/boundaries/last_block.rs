@@ -206,7 +206,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Takes launches out of the regions in which they wait, where no batch holds more for that.
-    fn need_not_wait(
+    pub(super) fn need_not_wait(
         &self,
         plan: &mut FusionPlan,
         dependences: &DependenceGraph,
@@ -273,6 +273,7 @@ impl<'a> Judge<'a> {
             !group.is_partial()
                 && !group.is_cooperative()
                 && group.last_block.is_none()
+                && group.recomputation.is_none()
                 && group.issued_before.is_empty()
         };
         let mut planned = [&front.planned, &behind.planned].into_iter().flatten();
@@ -396,6 +397,7 @@ impl<'a> Judge<'a> {
             variant: Variant::default(),
             grid_barriers: Vec::new(),
             last_block: Some(count),
+            recomputation: None,
             tested_loop: None,
             overlap: None,
         })
@@ -437,7 +439,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Threads that a kernel does not tell apart run in step; who counts arrivals tells all apart.
-    fn threads_are_told_apart(&self, member: &Candidate<'a>) -> Result<(), Rejection> {
+    pub(super) fn threads_are_told_apart(&self, member: &Candidate<'a>) -> Result<(), Rejection> {
         let location = &self.graph.nodes[member.node.0].location;
         for (axis, name) in ["x", "y", "z"].iter().enumerate() {
             let single = self.extent(member, 3 + axis).as_constant() == Some(1);

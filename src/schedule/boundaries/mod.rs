@@ -4,6 +4,8 @@ pub(super) mod blocks;
 pub(super) mod overlap;
 pub(super) mod grid_barriers;
 pub(super) mod last_block;
+pub(super) mod recomputation;
+mod stored;
 mod released;
 pub(super) mod persistent;
 pub(super) mod loop_ends;

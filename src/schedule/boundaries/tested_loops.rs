@@ -82,7 +82,8 @@ impl Judge<'_> {
             .iter()
             .all(|member| member.map == ThreadMap::Identity)
             && group.issued_before.is_empty()
-            && group.last_block.is_none();
+            && group.last_block.is_none()
+            && group.recomputation.is_none();
         if !plain {
             return refuse("some of its launches are in a group that runs in part");
         }

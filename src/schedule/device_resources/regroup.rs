@@ -63,6 +63,9 @@ impl<'a> Regrouper<'a> {
                 candidate(self.graph, self.kernels, node).ok()
             })
             .collect::<Option<_>>()?;
+        if whole.recomputation.is_some() {
+            return None;
+        }
         if let Some(first) = whole.last_block
             && range.start < first
             && first < range.end

@@ -231,7 +231,8 @@ pub(in crate::schedule) fn candidates(
         let in_one_grid =
             several == Several::InTurn || maps.all(|map| !matches!(map, ThreadMap::Blocks { .. }));
         // A cooperative launch is one by itself.
-        if in_one_grid && !group.is_cooperative() && group.last_block.is_none() {
+        let by_itself = group.last_block.is_some() || group.recomputation.is_some();
+        if in_one_grid && !group.is_cooperative() && !by_itself {
             sets.push(members);
         }
     }

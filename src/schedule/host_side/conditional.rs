@@ -140,8 +140,9 @@ impl<'a> Judge<'a> {
             let nodes = [first.node, second.node];
             self.order.follows(nodes[0], nodes[1]) && self.order.have_one_beginning(nodes)
         };
+        let one_stream = self.compares_streams || first.launch.stream == second.launch.stream;
         let fits = self.order.in_step(first.node, second.node)
-            || self.conditional && first.launch.stream == second.launch.stream && behind();
+            || self.conditional && one_stream && behind();
         if !fits {
             let message = format!(
                 "`{}` and `{}` do not always run one after the other",

@@ -199,7 +199,7 @@ impl Estimate {
 }
 
 /// What a block of a kernel takes, in nanoseconds.
-fn of_block(model: &KernelModel) -> u64 {
+pub(in crate::schedule) fn of_block(model: &KernelModel) -> u64 {
     let repeated = |loops: &[usize]| {
         let real = loops.iter().filter(|index| {
             let each = model.loops.get(**index);
@@ -237,7 +237,7 @@ fn microseconds(nanoseconds: u64) -> String {
 pub(in crate::schedule) const DEVICE: u32 = 80;
 const MULTIPROCESSORS: u64 = 108;
 /// From the end of a kernel to the begin of the next one that is already waiting in its stream.
-const LAUNCH_NANOSECONDS: u64 = 2_000;
+pub(in crate::schedule) const LAUNCH_NANOSECONDS: u64 = 2_000;
 /// A compare, a branch and the block partition's own block number, which other warps mostly hide.
 const DISPATCH_NANOSECONDS: u64 = 2;
 /// A load from global memory, some of which are under way at once.

@@ -3,5 +3,6 @@
 pub(super) mod overlap;
 pub(super) mod grid_barriers;
 pub(super) mod last_block;
+pub(super) mod recomputation;
 pub(super) mod persistent;
 pub(super) mod tested_loops;

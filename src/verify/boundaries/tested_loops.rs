@@ -43,7 +43,11 @@ pub(in crate::verify) fn refusals(
         let what = what.to_owned();
         vec![Refusal::TestedLoop { first, what }]
     };
-    if !group.is_cooperative() || group.last_block.is_some() || group.is_partial() {
+    if !group.is_cooperative()
+        || group.last_block.is_some()
+        || group.recomputation.is_some()
+        || group.is_partial()
+    {
         return refuse("its blocks do not wait for each other");
     }
     let Some(Ok(test)) = graph.loop_tests.get(&tested.host_loop) else {

@@ -104,7 +104,8 @@ fn form(graph: &LaunchGraph, group: &FusionGroup, sites: &[Site<'_>]) -> Vec<Ref
     let relies_on_all = !group.segments.is_empty()
         || !group.unread_afterwards.is_empty()
         || group.is_cooperative()
-        || group.last_block.is_some();
+        || group.last_block.is_some()
+        || group.recomputation.is_some();
     if relies_on_all {
         refuse(first, "relies on all of its launches");
     }

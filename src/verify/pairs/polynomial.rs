@@ -254,7 +254,7 @@ impl Polynomial {
         }
     }
 
-    fn floor_divide(&self, divisor: &Self) -> Option<Self> {
+    pub(in crate::verify) fn floor_divide(&self, divisor: &Self) -> Option<Self> {
         match (self.whole_constant(), divisor.whole_constant()) {
             (_, Some(1)) => Some(self.clone()),
             (Some(a), Some(b)) if b > 0 => Some(Self::whole(a.div_euclid(b))),

@@ -181,6 +181,7 @@ pub(super) fn statements(
             grid_barriers: Vec::new(),
             overlap: None,
             last_block: None,
+            recomputation: None,
             tested_loop: None,
         };
         statements.push(Statement {

@@ -43,6 +43,7 @@ impl<'ctx> Segments<'ctx> {
                 _ if group.own_block(graph, position).is_some() => Given::Place,
                 _ if group.is_cooperative() => Given::Block,
                 _ if position >= group.of_all_blocks() => Given::Place,
+                _ if group.recomputation.is_some() && position == 0 => Given::Place,
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
                 ThreadMap::Remapped { .. }

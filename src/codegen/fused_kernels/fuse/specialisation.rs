@@ -14,6 +14,7 @@ use super::last_block::LastBlock;
 use super::partitions::{self, PartitionPosition};
 use super::phases::Phase;
 use super::rearranged::Rearranged;
+use super::recomputation::Recomputed;
 use super::remapped::Remapped;
 use super::segment::Segment;
 use super::tested_loop::LoopShape;
@@ -53,6 +54,8 @@ pub(super) struct Shape {
     pub(super) phases: Vec<Phase>,
     /// What the last block of a launch runs.
     pub(super) last_block: Option<LastBlock>,
+    /// What each block does of the first member's work, where each does all of it.
+    pub(super) recomputed: Option<Recomputed>,
     /// How iterations of a host loop follow each other in it.
     pub(super) tested_loop: Option<LoopShape>,
     /// How the kernel is made.
@@ -110,6 +113,13 @@ pub(super) struct Facts {
     /// The most dynamic shared memory that the launch of a member with such asks for, in bytes; `None` where only a
     /// run tells.
     pub(super) dynamic_shared_bytes: Option<u64>,
+}
+
+impl Shape {
+    /// Whether its members run one after the other, all in their own blocks and with the memory that they are given.
+    pub(super) fn is_plain(&self) -> bool {
+        self.phases.is_empty() && self.recomputed.is_none()
+    }
 }
 
 impl Facts {
@@ -229,6 +239,7 @@ impl SiteReader<'_, '_> {
         let rearranged = self.rearranged(&mut parameters);
         let phases = self.phases(&mut parameters);
         let last_block = self.last_block(&mut parameters);
+        let recomputed = self.recomputed(&mut parameters);
         let tested_loop = self.tested_loop(&mut parameters);
         let sources: Vec<&FusedParameter> = parameters
             .iter()
@@ -250,7 +261,8 @@ impl SiteReader<'_, '_> {
         let all = 0..parameters.len();
         let pointers = 0..parameters.len() + tables.len();
         // Of what is written before a grid-wide barrier LLVM is to know nothing behind it.
-        let tells_apart = self.is_fused() && !group.is_cooperative();
+        let in_shared = group.recomputation.is_some();
+        let tells_apart = self.is_fused() && !group.is_cooperative() && !in_shared;
         let disjoint = |one, other| tells_apart && facts.disjoint(one, other);
         let unread = dead_stores::parameters_into(
             &group.unread_afterwards,
@@ -295,7 +307,7 @@ impl SiteReader<'_, '_> {
             unread: led_to,
             most_threads: self.most_threads(),
             block: self.block_extents(),
-            largest: match group.is_cooperative() || group.is_partial() {
+            largest: match group.is_cooperative() || group.is_partial() || in_shared {
                 false => clipped::largest_extents(graph, &self.keepers()),
                 true => [None; 3],
             },
@@ -330,6 +342,7 @@ impl SiteReader<'_, '_> {
             rearranged,
             phases,
             last_block,
+            recomputed,
             tested_loop,
             variant: group.variant.clone(),
             untouched: group
@@ -359,7 +372,7 @@ impl SiteReader<'_, '_> {
             true => 3..6,
         };
         let of_all_blocks = self.group.of_all_blocks();
-        if self.has_several_blocks() {
+        if self.has_several_blocks() || self.group.recomputation.is_some() {
             return own;
         }
         if position < of_all_blocks && (0..of_all_blocks).all(stays) {
@@ -652,6 +665,7 @@ pub(super) mod tests {
             rearranged: Vec::new(),
             phases: Vec::new(),
             last_block: None,
+            recomputed: None,
             tested_loop: None,
             variant: Variant::default(),
             untouched: None,

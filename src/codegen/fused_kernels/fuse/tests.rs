@@ -155,6 +155,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             grid_barriers: Vec::new(),
             overlap: None,
             last_block: None,
+            recomputation: None,
             tested_loop: None,
             members,
             layout: "v".to_owned(),

@@ -1,9 +1,11 @@
 //! The dynamic shared memory of a fused launch.
 
 use super::GroupOperands;
+use crate::codegen::guard::emit_expression;
 use crate::codegen::launch_call::{OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES};
 use crate::codegen::{CodegenError, FusedKernel, PromotedRows};
 use crate::program::Program;
+use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::values::IntValue;
@@ -27,6 +29,26 @@ pub(super) fn largest_shared<'ctx>(
         });
     }
     largest.ok_or_else(|| CodegenError::Inconsistent("empty group".into()))
+}
+
+/// The dynamic shared memory of a group's launch: that, and what each block keeps of what it computes by itself.
+pub(super) fn shared_of<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &GroupOperands<'_, 'ctx>,
+    group: &FusionGroup,
+) -> Result<IntValue<'ctx>, CodegenError> {
+    let largest = largest_shared(builder, operands)?;
+    let Some(recomputation) = &group.recomputation else {
+        return Ok(largest);
+    };
+    let (context, host) = (program.context, &program.host);
+    let bytes = recomputation.begin(recomputation.copies.len());
+    let bytes = emit_expression(context, host, builder, operands, &bytes)?;
+    let more = builder.build_int_compare(IntPredicate::UGT, bytes, largest, "more")?;
+    Ok(builder
+        .build_select(more, bytes, largest, "shared")?
+        .into_int_value())
 }
 
 /// As much dynamic shared memory as a kernel needs that keeps rows, and as its members ask for.

@@ -352,7 +352,8 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
 
         builder.position_at_end(room);
         let key = key_of(program, kernel)?;
-        let shared = ask_for_room(program, &builder, &operands, key, [ask, fused, separate])?;
+        let ways = [ask, fused, separate];
+        let shared = ask_for_room(program, &builder, &operands, (key, group), ways)?;
         builder.position_at_end(fused);
         let resident = resident_grid(
             program,
