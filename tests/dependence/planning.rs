@@ -23,6 +23,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     persistent_loops: false,
     grid_barriers: false,
     last_block: false,
+    recomputes: true,
     asks_memory: false,
     remaps_threads: true,
     one_base: false,
