@@ -48,6 +48,7 @@ pub mod cache;
 pub mod pipeline;
 pub mod cli;
 pub mod ptx;
+mod llvm;
 pub mod program;
 pub mod launch;
 pub mod kernel;

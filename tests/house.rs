@@ -59,6 +59,25 @@ fn the_verifier_shares_no_algorithm_with_the_planner() {
 }
 
 #[test]
+fn only_the_wrappers_call_what_is_unsafe() {
+    // The wrapper over LLVM, and that over the integer set library.
+    const WRAPPERS: [&str; 2] = ["llvm", "isl"];
+    let mut others = Vec::new();
+    for path in sources() {
+        let code = fs::read_to_string(&path).unwrap();
+        let mut words = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || c == '_')));
+        let is_wrapper = WRAPPERS.contains(&stage_of(&path).as_str());
+        if !is_wrapper && words.any(|word| ["unsafe", "llvm_sys"].contains(&word)) {
+            others.push(path.display().to_string());
+        }
+    }
+    assert!(others.is_empty(), "outside of the wrappers: {others:#?}");
+}
+
+#[test]
 fn files_are_short_enough_to_read() {
     let mut long = Vec::new();
     for path in sources() {

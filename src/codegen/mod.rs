@@ -14,7 +14,6 @@ mod fused_kernels;
 pub mod cpu;
 pub mod device;
 mod emit;
-mod ir;
 mod link;
 mod shared_runtime;
 mod batches;

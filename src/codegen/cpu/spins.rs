@@ -10,7 +10,7 @@
 //! finds decides, by the ways that it sends the thread, about all ways out of the loop. A loop that counts its rounds
 //! besides ends by itself.
 
-use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -83,9 +83,9 @@ fn looks_of(function: Value) -> HashSet<Value> {
 
 fn may_look(instruction: Value) -> bool {
     match instruction.opcode() {
-        Opcode::LLVMLoad => instruction.is_volatile() || instruction.is_atomic(),
-        Opcode::LLVMAtomicCmpXchg => true,
-        Opcode::LLVMAtomicRMW => {
+        Some(Opcode::LLVMLoad) => instruction.is_volatile() || instruction.is_atomic(),
+        Some(Opcode::LLVMAtomicCmpXchg) => true,
+        Some(Opcode::LLVMAtomicRMW) => {
             instruction.is_exchange() || instruction.operand(1).constant_integer() == Some(0)
         }
         _ => false,
@@ -95,8 +95,8 @@ fn may_look(instruction: Value) -> bool {
 /// Whether it reads and does nothing else.
 fn may_look_anywhere(instruction: Value) -> bool {
     match instruction.opcode() {
-        Opcode::LLVMLoad => true,
-        Opcode::LLVMAtomicRMW => !instruction.is_exchange(),
+        Some(Opcode::LLVMLoad) => true,
+        Some(Opcode::LLVMAtomicRMW) => !instruction.is_exchange(),
         _ => false,
     }
 }
@@ -111,7 +111,7 @@ fn governs_exits(look: Value, ways: &Ways) -> bool {
     while let Some(value) = work.pop() {
         for user in value.users() {
             let block = user.block();
-            if !body.contains(&block) || user.opcode() == Opcode::LLVMStore {
+            if !body.contains(&block) || user.opcode() == Some(Opcode::LLVMStore) {
                 continue;
             }
             if block.terminator() != Some(user) {
@@ -126,7 +126,7 @@ fn governs_exits(look: Value, ways: &Ways) -> bool {
             let region = ways.region(block);
             for at in ways.met_behind(block, &region) {
                 let phis = at.instructions().into_iter();
-                let phis = phis.take_while(|each| each.opcode() == Opcode::LLVMPHI);
+                let phis = phis.take_while(|each| each.opcode() == Some(Opcode::LLVMPHI));
                 work.extend(phis.filter(|phi| depending.insert(*phi)));
             }
             governed.extend(region);
@@ -249,20 +249,22 @@ fn is_fixed(value: Value, inside: &HashSet<Value>) -> bool {
     }
     let computes = matches!(
         value.opcode(),
-        Opcode::LLVMGetElementPtr
-            | Opcode::LLVMAddrSpaceCast
-            | Opcode::LLVMBitCast
-            | Opcode::LLVMPtrToInt
-            | Opcode::LLVMIntToPtr
-            | Opcode::LLVMSExt
-            | Opcode::LLVMZExt
-            | Opcode::LLVMTrunc
-            | Opcode::LLVMAdd
-            | Opcode::LLVMSub
-            | Opcode::LLVMMul
+        Some(
+            Opcode::LLVMGetElementPtr
+                | Opcode::LLVMAddrSpaceCast
+                | Opcode::LLVMBitCast
+                | Opcode::LLVMPtrToInt
+                | Opcode::LLVMIntToPtr
+                | Opcode::LLVMSExt
+                | Opcode::LLVMZExt
+                | Opcode::LLVMTrunc
+                | Opcode::LLVMAdd
+                | Opcode::LLVMSub
+                | Opcode::LLVMMul
+        )
     );
     // What others change as well is read by a volatile or atomic load.
-    let reads = value.opcode() == Opcode::LLVMLoad && !may_look(value);
+    let reads = value.opcode() == Some(Opcode::LLVMLoad) && !may_look(value);
     (computes || reads)
         && value
             .operands()
@@ -279,7 +281,10 @@ fn reaches(look: Value, inside: &HashSet<Value>, exits: &HashSet<Value>) -> bool
             if exits.contains(&user) {
                 return true;
             }
-            if inside.contains(&user) && user.opcode() != Opcode::LLVMStore && seen.insert(user) {
+            if inside.contains(&user)
+                && user.opcode() != Some(Opcode::LLVMStore)
+                && seen.insert(user)
+            {
                 work.push(user);
             }
         }

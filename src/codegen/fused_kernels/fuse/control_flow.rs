@@ -2,7 +2,7 @@
 //! may do between two barriers.
 
 use super::BLOCK_BARRIER;
-use crate::codegen::ir::{Block, Value};
+use crate::llvm::{Block, Value};
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};

@@ -5,7 +5,7 @@ use super::control_flow::ControlFlow;
 use super::guarded_values::forward_guarded_values;
 use super::memory::Effect;
 use super::short_loops;
-use crate::codegen::ir::Value;
+use crate::llvm::Value;
 use inkwell::context::Context;
 
 fn loads(kernel: Value) -> usize {

@@ -9,7 +9,7 @@ use super::indices::Index;
 use super::partitions::{Number, coordinates, extent};
 use super::specialisation::{Parameter, SiteReader};
 use crate::affine::Axis;
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use crate::schedule::{Arrangement, ThreadMap};
 
 /// How a member is rearranged.

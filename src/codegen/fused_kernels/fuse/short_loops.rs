@@ -11,7 +11,7 @@ use super::control_flow::ControlFlow;
 use super::counting::{Counting, runs_once};
 use super::loops::declares_scope;
 use super::memory::{Effect, Root};
-use crate::codegen::ir::{Block, Type, Value};
+use crate::llvm::{Block, Type, Value};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 

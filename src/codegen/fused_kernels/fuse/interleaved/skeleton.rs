@@ -10,7 +10,7 @@
 //! an unconditional branch, so that parts can be put into another order by changing branches alone.
 
 use crate::codegen::device::is_block_barrier;
-use crate::codegen::ir::{Block, Opcode, Value};
+use crate::llvm::{Block, Opcode, Value};
 use inkwell::module::Module;
 use petgraph::algo::dominators::{Dominators, simple_fast};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -96,7 +96,7 @@ pub(super) fn cut(
     let path = flow.path(entry, end)?;
     let mut parts = Vec::new();
     flow.sequence(module, &path, None, &mut parts)?;
-    let (exit, _) = flow.pieces(module, end, false, &mut parts);
+    let (exit, _) = flow.pieces(end, false, &mut parts);
     parts.push(Part::Region {
         entry: exit,
         exit: end,
@@ -239,10 +239,10 @@ impl ControlFlow {
                 return None;
             }
             self.check_region(block, to, scope)?;
-            let (entry, _) = self.pieces(module, block, false, parts);
+            let (entry, _) = self.pieces(block, false, parts);
             match inner {
                 None => {
-                    let exit = to.split_head(module, to.phis().len());
+                    let exit = to.split_head(to.phis().len());
                     parts.push(Part::Region { entry, exit });
                     at = next;
                 }
@@ -259,27 +259,21 @@ impl ControlFlow {
 
     /// Cuts a block at its barriers, and before its terminator when that is to be alone. Returns the
     /// block that holds what comes after the last barrier, and whether anything does.
-    fn pieces(
-        &self,
-        module: &Module,
-        block: Block,
-        terminator_alone: bool,
-        parts: &mut Vec<Part>,
-    ) -> (Block, bool) {
+    fn pieces(&self, block: Block, terminator_alone: bool, parts: &mut Vec<Part>) -> (Block, bool) {
         while let Some(place) = block.instructions().into_iter().position(is_plain_barrier) {
             if place > 0 {
-                let head = block.split_head(module, place);
+                let head = block.split_head(place);
                 parts.push(Part::Region {
                     entry: head,
                     exit: head,
                 });
             }
-            let barrier = block.split_head(module, 1);
+            let barrier = block.split_head(1);
             parts.push(Part::Barrier(barrier));
         }
         let rest = block.instructions().len();
         if terminator_alone && rest > 1 {
-            let head = block.split_head(module, rest - 1);
+            let head = block.split_head(rest - 1);
             parts.push(Part::Region {
                 entry: head,
                 exit: head,
@@ -351,16 +345,16 @@ impl ControlFlow {
             latch: last,
             ..
         } = *shape;
-        let header = own.header.split_head(module, own.header.phis().len());
-        let preheader = between(module, shape.before, header);
+        let header = own.header.split_head(own.header.phis().len());
+        let preheader = between(shape.before, header);
         let mut before = Vec::new();
         let path = self.path(own.header, test)?;
         self.sequence(module, &path, Some(own), &mut before)?;
-        self.pieces(module, test, true, &mut before);
+        self.pieces(test, true, &mut before);
         let mut after = Vec::new();
         if test != last {
             let next = self.successors[&test][1 - shape.leaving as usize];
-            let begin = next.split_head(module, next.phis().len());
+            let begin = next.split_head(next.phis().len());
             fold_phis(begin);
             after.push(Part::Region {
                 entry: begin,
@@ -368,11 +362,11 @@ impl ControlFlow {
             });
             let path = self.path(next, last)?;
             self.sequence(module, &path, Some(own), &mut after)?;
-            let (entry, _) = self.pieces(module, last, false, &mut after);
+            let (entry, _) = self.pieces(last, false, &mut after);
             after.push(Part::Region { entry, exit: last });
         }
-        let latch = between(module, last, header);
-        let exit = shape.exit.split_head(module, shape.exit.phis().len());
+        let latch = between(last, header);
+        let exit = shape.exit.split_head(shape.exit.phis().len());
         fold_phis(exit);
         Some(SingleExitLoop {
             preheader,
@@ -401,9 +395,9 @@ struct Shape<'a> {
 }
 
 /// A block of its own between two.
-fn between(module: &Module, from: Block, to: Block) -> Block {
+fn between(from: Block, to: Block) -> Block {
     let block = Block::append(to.function(), "");
-    block.branch_to(module, to);
+    block.branch_to(to);
     from.redirect(to, block);
     for phi in to.phis() {
         let incoming: Vec<_> = phi
@@ -428,7 +422,7 @@ fn fold_phis(block: Block) {
 
 /// A barrier of all threads of the block and nothing else.
 fn is_plain_barrier(instruction: Value) -> bool {
-    instruction.opcode() == Opcode::LLVMCall
+    instruction.opcode() == Some(Opcode::LLVMCall)
         && instruction.called_name().as_deref() == Some(BARRIER)
         && instruction.call_arguments()[0].constant_integer() == Some(0)
 }
