@@ -39,6 +39,7 @@ mod output;
 mod files;
 mod interruption;
 mod shared;
+pub mod math;
 pub mod expression;
 pub mod affine;
 pub mod planner;

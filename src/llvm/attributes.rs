@@ -59,6 +59,7 @@ impl Value {
         }
     }
 
+    /// Whether a function has an attribute at a position.
     pub(crate) fn has_attribute(self, position: u32, name: &str) -> bool {
         // SAFETY: as above; a kind that LLVM does not know is 0 and never present.
         unsafe { !LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name)).is_null() }
@@ -82,6 +83,7 @@ impl Value {
         }
     }
 
+    /// Adds an attribute (`nounwind`, `memory` with its bits, …) at a position of a function.
     pub(crate) fn add_attribute(self, position: u32, name: &str, value: u64) {
         let kind = attribute_kind(name);
         debug_assert_ne!(kind, 0, "LLVM has no attribute {name}");
@@ -103,6 +105,7 @@ impl Value {
         }
     }
 
+    /// Takes an attribute away from a position of a function.
     pub(crate) fn remove_attribute(self, position: u32, name: &str) {
         // SAFETY: as above.
         unsafe { LLVMRemoveEnumAttributeAtIndex(self.0, position, attribute_kind(name)) }
@@ -130,6 +133,7 @@ impl Value {
         }
     }
 
+    /// The text of an attribute of a function that has a text for its name, when present.
     pub(crate) fn string_attribute(self, name: &str) -> Option<String> {
         // SAFETY: LLVM returns `length` bytes that live as long as the context.
         unsafe {
@@ -149,6 +153,7 @@ impl Value {
         }
     }
 
+    /// Takes such an attribute away.
     pub(crate) fn remove_string_attribute(self, name: &str) {
         // SAFETY: as above.
         unsafe {
@@ -161,6 +166,7 @@ impl Value {
         }
     }
 
+    /// Gives a function such an attribute.
     pub(crate) fn set_string_attribute(self, name: &str, value: &str) {
         // SAFETY: as above; pointers and lengths describe the strings.
         unsafe {
@@ -176,6 +182,7 @@ impl Value {
         }
     }
 
+    /// Adds an attribute at a position of a call.
     pub(crate) fn add_call_attribute(self, position: u32, name: &str) {
         // SAFETY: as above.
         unsafe {
@@ -223,6 +230,7 @@ impl Value {
         }
     }
 
+    /// Takes an attribute away from a position of a call.
     pub(crate) fn remove_call_attribute(self, position: u32, name: &str) {
         // SAFETY: as above.
         unsafe { LLVMRemoveCallSiteEnumAttribute(self.0, position, attribute_kind(name)) }

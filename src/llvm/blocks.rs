@@ -10,6 +10,7 @@ pub(crate) fn copy_unchecked<'ctx>(module: &Module<'ctx>) -> Module<'ctx> {
 }
 
 impl Block {
+    /// A new block at the end of a function.
     pub(crate) fn append(function: Value, name: &str) -> Self {
         let name = c_string(name);
         // SAFETY: the function is alive; a block is made in its context.
@@ -23,6 +24,7 @@ impl Block {
         }
     }
 
+    /// Its instructions, in order.
     pub(crate) fn instructions(self) -> Vec<Value> {
         // SAFETY: see `Type::kind`; so below.
         iterate(
@@ -31,6 +33,7 @@ impl Block {
         )
     }
 
+    /// Its last instruction, once it is complete.
     pub(crate) fn terminator(self) -> Option<Value> {
         // SAFETY: see `Type::kind`.
         unsafe { Value::checked(LLVMGetBasicBlockTerminator(self.0)) }

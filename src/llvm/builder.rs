@@ -132,6 +132,7 @@ impl Builder {
         store
     }
 
+    /// Room on the stack for one value.
     pub(crate) fn alloca(&self, ty: Type) -> Value {
         // SAFETY: as above.
         Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
@@ -150,6 +151,7 @@ impl Builder {
         }
     }
 
+    /// The address that a `getelementptr` computes.
     pub(crate) fn element_pointer(&self, ty: Type, pointer: Value, indices: &[Value]) -> Value {
         let mut raw: Vec<_> = indices.iter().map(|index| index.0).collect();
         // SAFETY: pointer and length describe `raw`.
@@ -165,16 +167,19 @@ impl Builder {
         })
     }
 
+    /// A value made one of another type, by an opcode that fits both.
     pub(crate) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
         // SAFETY: as above; callers pass a cast opcode that fits both types.
         Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
     }
 
+    /// An operation on two values of one type.
     pub(crate) fn binary(&self, opcode: LLVMOpcode, left: Value, right: Value) -> Value {
         // SAFETY: as above.
         Value(unsafe { LLVMBuildBinOp(self.0, opcode, left.0, right.0, c"".as_ptr()) })
     }
 
+    /// A comparison of two integers of one type.
     pub(crate) fn compare(
         &self,
         predicate: inkwell::llvm_sys::LLVMIntPredicate,
@@ -185,6 +190,7 @@ impl Builder {
         Value(unsafe { LLVMBuildICmp(self.0, predicate, left.0, right.0, c"".as_ptr()) })
     }
 
+    /// A comparison of two floating-point numbers of one type.
     pub(crate) fn compare_floats(
         &self,
         predicate: RealPredicate,

@@ -4,6 +4,7 @@ use super::*;
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTailCallKind};
 
 impl Value {
+    /// What a call calls.
     pub(crate) fn called(self) -> Value {
         // SAFETY: as above; callers pass calls.
         Value(unsafe { LLVMGetCalledValue(self.0) })
@@ -16,11 +17,13 @@ impl Value {
         }
     }
 
+    /// The type that a call takes its function to have.
     pub(crate) fn called_type(self) -> Type {
         // SAFETY: as above.
         Type(unsafe { LLVMGetCalledFunctionType(self.0) })
     }
 
+    /// The arguments of a call.
     pub(crate) fn call_arguments(self) -> Vec<Value> {
         // SAFETY: as above.
         unsafe {

@@ -5,6 +5,7 @@ use inkwell::llvm_sys::comdat::*;
 use std::ffi::{CStr, CString};
 
 impl Value {
+    /// All functions of a module, declarations too.
     pub(crate) fn functions(module: &Module) -> Vec<Value> {
         // SAFETY: the handle is alive by the invariant of this module (so below).
         iterate(
@@ -13,6 +14,7 @@ impl Value {
         )
     }
 
+    /// All global variables of a module, declarations too.
     pub(crate) fn globals(module: &Module) -> Vec<Value> {
         // SAFETY: as above.
         iterate(
@@ -21,12 +23,14 @@ impl Value {
         )
     }
 
+    /// The function of this name, declared or defined.
     pub(crate) fn function(module: &Module, name: &str) -> Option<Value> {
         let name = c_string(name);
         // SAFETY: as above.
         unsafe { Self::checked(LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr())) }
     }
 
+    /// The global variable of this name.
     #[cfg(test)]
     pub(crate) fn global(module: &Module, name: &str) -> Option<Value> {
         let name = c_string(name);
@@ -34,12 +38,14 @@ impl Value {
         unsafe { Self::checked(LLVMGetNamedGlobal(module.as_mut_ptr(), name.as_ptr())) }
     }
 
+    /// Declares a function.
     pub(crate) fn add_function(module: &Module, name: &str, ty: Type) -> Value {
         let name = c_string(name);
         // SAFETY: as above.
         Value(unsafe { LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty.0) })
     }
 
+    /// Adds a variable; it is defined elsewhere as long as it has no initial value.
     pub(crate) fn add_global(module: &Module, name: &str, ty: Type, address_space: u32) -> Value {
         let name = c_string(name);
         // SAFETY: as above.
@@ -72,6 +78,7 @@ impl Value {
         table
     }
 
+    /// Whether a function has no body, or a variable no initial value.
     pub(crate) fn is_declaration(self) -> bool {
         // SAFETY: as above.
         unsafe { LLVMIsDeclaration(self.0) != 0 }
@@ -83,16 +90,19 @@ impl Value {
         Type(unsafe { LLVMGlobalGetValueType(self.0) })
     }
 
+    /// LLVM's number of a function's calling convention.
     pub(crate) fn call_convention(self) -> u32 {
         // SAFETY: as above.
         unsafe { LLVMGetFunctionCallConv(self.0) }
     }
 
+    /// Gives a function a calling convention.
     pub(crate) fn set_call_convention(self, convention: u32) {
         // SAFETY: as above.
         unsafe { LLVMSetFunctionCallConv(self.0, convention) }
     }
 
+    /// The parameters of a function.
     pub(crate) fn parameters(self) -> Vec<Value> {
         // SAFETY: as above; the indices are in range.
         unsafe {
@@ -102,6 +112,7 @@ impl Value {
         }
     }
 
+    /// The blocks of a function, the one that it begins with first.
     pub(crate) fn blocks(self) -> Vec<Block> {
         // SAFETY: as above.
         unsafe {
@@ -112,6 +123,7 @@ impl Value {
         }
     }
 
+    /// All instructions of a function, block by block.
     pub(crate) fn instructions(self) -> Vec<Value> {
         self.blocks()
             .into_iter()
@@ -119,11 +131,13 @@ impl Value {
             .collect()
     }
 
+    /// Deletes a function that nothing refers to.
     pub(crate) fn delete_function(self) {
         // SAFETY: as above; callers have replaced all uses.
         unsafe { LLVMDeleteFunction(self.0) }
     }
 
+    /// Deletes a variable that nothing refers to.
     pub(crate) fn delete_global(self) {
         // SAFETY: as above; callers have replaced all uses.
         unsafe { LLVMDeleteGlobal(self.0) }
@@ -138,11 +152,13 @@ impl Value {
         unsafe { Self::checked(LLVMGetInitializer(self.0)) }
     }
 
+    /// Gives a variable an initial value of its own type, or none.
     pub(crate) fn set_initializer(self, value: Option<Value>) {
         // SAFETY: as above; null removes the initializer.
         unsafe { LLVMSetInitializer(self.0, value.map_or(std::ptr::null_mut(), |v| v.0)) }
     }
 
+    /// Whether nothing writes a variable.
     pub(crate) fn is_constant_global(self) -> bool {
         // SAFETY: as above.
         unsafe { LLVMIsGlobalConstant(self.0) != 0 }

@@ -31,11 +31,13 @@ impl Value {
         unsafe { LLVMInstructionRemoveFromParent(self.0) }
     }
 
+    /// What a constant expression does.
     pub(crate) fn constant_opcode(self) -> LLVMOpcode {
         // SAFETY: as above; callers pass constant expressions.
         unsafe { LLVMGetConstOpcode(self.0) }
     }
 
+    /// The type that the indices of a `getelementptr` count in.
     pub(crate) fn element_pointer_source_type(self) -> Type {
         // SAFETY: as above; callers pass a getelementptr.
         Type(unsafe { LLVMGetGEPSourceElementType(self.0) })
@@ -65,11 +67,13 @@ impl Value {
         unsafe { LLVMGetNNeg(self.0) != 0 }
     }
 
+    /// Whether a load, store or atomic operation is volatile.
     pub(crate) fn is_volatile(self) -> bool {
         // SAFETY: as above; callers pass a load, store or atomic.
         unsafe { LLVMGetVolatile(self.0) != 0 }
     }
 
+    /// Whether an instruction is an atomic operation, or an ordered load or store.
     pub(crate) fn is_atomic(self) -> bool {
         // SAFETY: as above.
         unsafe { LLVMIsAtomic(self.0) != 0 }
@@ -81,6 +85,7 @@ impl Value {
         unsafe { LLVMSetAtomicSyncScopeID(self.0, 1) }
     }
 
+    /// The function that an instruction stands in.
     pub(crate) fn function_of_instruction(self) -> Value {
         // SAFETY: as above; the instruction is in a block of a function.
         unsafe { Value(LLVMGetBasicBlockParent(LLVMGetInstructionParent(self.0))) }

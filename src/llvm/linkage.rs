@@ -61,11 +61,13 @@ impl Value {
         }
     }
 
+    /// Who sees it when modules are linked.
     pub(crate) fn linkage(self) -> LLVMLinkage {
         // SAFETY: as above.
         unsafe { LLVMGetLinkage(self.0) }
     }
 
+    /// Changes who sees it; what only its module sees is in no group of sections.
     pub(crate) fn set_linkage(self, linkage: LLVMLinkage) {
         // SAFETY: as above. A local symbol must have default visibility.
         unsafe {
@@ -80,6 +82,7 @@ impl Value {
         }
     }
 
+    /// Lets nobody outside of the program or shared library see it.
     pub(crate) fn set_hidden(self) {
         // SAFETY: as above.
         unsafe {
@@ -87,6 +90,7 @@ impl Value {
         }
     }
 
+    /// Whether only its module sees it.
     pub(crate) fn is_local(self) -> bool {
         matches!(
             self.linkage(),

@@ -70,11 +70,13 @@ impl Metadata {
 }
 
 impl Value {
+    /// Whether an instruction has metadata of a kind.
     pub(crate) fn has_metadata(self, kind: &str) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMGetMetadata(self.0, metadata_kind(self, kind)).is_null() }
     }
 
+    /// Takes the metadata of a kind away from an instruction.
     pub(crate) fn remove_metadata(self, kind: &str) {
         // SAFETY: as above; null removes.
         unsafe { LLVMSetMetadata(self.0, metadata_kind(self, kind), std::ptr::null_mut()) }

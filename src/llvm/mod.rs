@@ -12,6 +12,7 @@ mod attributes;
 mod blocks;
 mod builder;
 mod calls;
+mod control_flow;
 mod debug;
 mod diagnostics;
 mod fast_math;
@@ -29,6 +30,7 @@ pub(crate) use atomics::AtomicOperation;
 pub(crate) use attributes::{FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, parameter_attributes};
 pub(crate) use blocks::copy_unchecked;
 pub(crate) use builder::Builder;
+pub(crate) use control_flow::{ControlFlow, NaturalLoop};
 pub(crate) use debug::DebugScope;
 pub(crate) use diagnostics::hear_errors_only;
 pub(crate) use globals::{call_through_aliases, declare, rename_marks, replace_list, shorten_list};
@@ -85,6 +87,7 @@ impl Value {
         (!raw.is_null()).then_some(Self(raw))
     }
 
+    /// Its name; empty for none.
     pub(crate) fn name(self) -> String {
         let mut length = 0;
         // SAFETY: LLVM returns `length` bytes that live as long as the value keeps its name.
@@ -95,16 +98,19 @@ impl Value {
         }
     }
 
+    /// Renames it; LLVM adds a number where the name is taken.
     pub(crate) fn set_name(self, name: &str) {
         // SAFETY: pointer and length describe `name`.
         unsafe { LLVMSetValueName2(self.0, name.as_ptr().cast(), name.len()) }
     }
 
+    /// Its type.
     pub(crate) fn ty(self) -> Type {
         // SAFETY: see `Type::kind`; so in all one-line methods below.
         Type(unsafe { LLVMTypeOf(self.0) })
     }
 
+    /// Makes all its uses those of another value of its type.
     pub(crate) fn replace_uses_with(self, other: Value) {
         // SAFETY: as above; callers keep the types equal.
         unsafe { LLVMReplaceAllUsesWith(self.0, other.0) }
@@ -122,6 +128,7 @@ impl Value {
         self.0.is_null()
     }
 
+    /// Whether anything uses it.
     pub(crate) fn has_uses(self) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMGetFirstUse(self.0).is_null() }
@@ -143,41 +150,49 @@ impl Value {
             .collect()
     }
 
+    /// The alignment in bytes of an `alloca`, load, store or global.
     pub(crate) fn alignment(self) -> u32 {
         // SAFETY: as above.
         unsafe { LLVMGetAlignment(self.0) }
     }
 
+    /// Gives one of these an alignment in bytes.
     pub(crate) fn set_alignment(self, bytes: u32) {
         // SAFETY: as above.
         unsafe { LLVMSetAlignment(self.0, bytes) }
     }
 
+    /// Whether it is an instruction.
     pub(crate) fn is_instruction(self) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMIsAInstruction(self.0).is_null() }
     }
 
+    /// Whether it is a constant: a number, a global, or made of such.
     pub(crate) fn is_constant(self) -> bool {
         // SAFETY: as above.
         unsafe { LLVMIsConstant(self.0) != 0 }
     }
 
+    /// Whether it is an operation on constants.
     pub(crate) fn is_constant_expression(self) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMIsAConstantExpr(self.0).is_null() }
     }
 
+    /// Whether it is a global variable.
     pub(crate) fn is_global_variable(self) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMIsAGlobalVariable(self.0).is_null() }
     }
 
+    /// Whether it is a function.
     pub(crate) fn is_function(self) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMIsAFunction(self.0).is_null() }
     }
 
+    /// Whether it is a value that may be any.
     pub(crate) fn is_undefined(self) -> bool {
         // SAFETY: as above. Poison is undefined, too.
         unsafe { LLVMIsUndef(self.0) != 0 }
@@ -216,11 +231,13 @@ impl Value {
         }
     }
 
+    /// One operand; callers stay below their number.
     pub(crate) fn operand(self, index: u32) -> Value {
         // SAFETY: as above; callers stay below the number of operands.
         Value(unsafe { LLVMGetOperand(self.0, index) })
     }
 
+    /// Replaces an operand by a value of its type.
     pub(crate) fn set_operand(self, index: u32, value: Value) {
         // SAFETY: as above.
         unsafe { LLVMSetOperand(self.0, index, value.0) }

@@ -4,21 +4,25 @@ use super::*;
 use std::ffi::CStr;
 
 impl Type {
+    /// Its kind.
     pub(crate) fn kind(self) -> LLVMTypeKind {
         // SAFETY: the handle is alive by the invariant of this file (so below).
         unsafe { LLVMGetTypeKind(self.0) }
     }
 
+    /// `void`.
     pub(crate) fn void(module: &Module) -> Self {
         // SAFETY: the context of a live module is alive.
         Self(unsafe { LLVMVoidTypeInContext(module.get_context().as_ctx_ref()) })
     }
 
+    /// `ptr` of an address space.
     pub(crate) fn pointer(module: &Module, address_space: u32) -> Self {
         // SAFETY: as above.
         Self(unsafe { LLVMPointerTypeInContext(module.get_context().as_ctx_ref(), address_space) })
     }
 
+    /// The integer type of so many bits.
     pub(crate) fn integer(module: &Module, bits: u32) -> Self {
         // SAFETY: as above.
         Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
@@ -42,6 +46,7 @@ impl Type {
         }
     }
 
+    /// A type of functions.
     pub(crate) fn function(result: Type, parameters: &[Type]) -> Self {
         let mut raw: Vec<_> = parameters.iter().map(|parameter| parameter.0).collect();
         // SAFETY: pointer and length describe `raw`.
@@ -70,21 +75,25 @@ impl Type {
         Type(unsafe { LLVMGetReturnType(self.0) })
     }
 
+    /// Whether functions of this type take further arguments.
     pub(crate) fn is_variadic(self) -> bool {
         // SAFETY: see `kind`.
         unsafe { LLVMIsFunctionVarArg(self.0) != 0 }
     }
 
+    /// The address space of a pointer type.
     pub(crate) fn address_space(self) -> u32 {
         // SAFETY: see `kind`.
         unsafe { LLVMGetPointerAddressSpace(self.0) }
     }
 
+    /// The width of an integer type.
     pub(crate) fn integer_bits(self) -> u32 {
         // SAFETY: see `kind`.
         unsafe { LLVMGetIntTypeWidth(self.0) }
     }
 
+    /// Whether it is one integer.
     pub(crate) fn is_integer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMIntegerTypeKind
     }
@@ -97,10 +106,12 @@ impl Type {
         (0..self.field_count()).map(|n| self.field(n)).collect()
     }
 
+    /// Whether it is one pointer.
     pub(crate) fn is_pointer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind
     }
 
+    /// Whether it is `void`.
     pub(crate) fn is_void(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMVoidTypeKind
     }

@@ -10,11 +10,9 @@
 //! finds decides, by the ways that it sends the thread, about all ways out of the loop. A loop that counts its rounds
 //! besides ends by itself.
 
-use crate::llvm::{Block, Builder, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, ControlFlow, Opcode, Type, Value};
+use crate::math::flow::Dominators;
 use inkwell::module::Module;
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Reversed;
 use std::collections::{HashMap, HashSet};
 
 /// What is called before a look.
@@ -144,47 +142,47 @@ fn governs_exits(look: Value, ways: &Ways) -> bool {
 /// The control flow of a loop: one round, which ends at its begin or outside.
 struct Ways<'a> {
     body: &'a HashSet<Block>,
-    graph: DiGraph<Option<Block>, ()>,
-    nodes: HashMap<Block, NodeIndex>,
+    /// The blocks by number; that of the round's end is none of theirs.
+    blocks: Vec<Block>,
+    numbers: HashMap<Block, usize>,
+    successors: Vec<Vec<usize>>,
     /// From the round's end backwards.
-    behind: Dominators<NodeIndex>,
+    behind: Dominators,
 }
 
 impl<'a> Ways<'a> {
     fn of(body: &'a HashSet<Block>) -> Self {
-        let mut graph = DiGraph::new();
-        let end = graph.add_node(None);
-        let nodes: HashMap<Block, NodeIndex> = body
-            .iter()
-            .map(|block| (*block, graph.add_node(Some(*block))))
-            .collect();
-        for block in body {
-            for to in block.successors() {
-                let is_inner = body.contains(&to) && !is_head(to, body);
-                let to = if is_inner { nodes[&to] } else { end };
-                graph.update_edge(nodes[block], to, ());
-            }
-        }
-        let behind = simple_fast(Reversed(&graph), end);
+        let blocks: Vec<Block> = body.iter().copied().collect();
+        let numbers: HashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
+        let end = blocks.len();
+        let number = |to: Block| {
+            let is_inner = body.contains(&to) && !is_head(to, body);
+            if is_inner { numbers[&to] } else { end }
+        };
+        let after = |block: &Block| block.successors().into_iter().map(number).collect();
+        let mut successors: Vec<Vec<usize>> = blocks.iter().map(after).collect();
+        successors.push(Vec::new());
         Self {
             body,
-            graph,
-            nodes,
-            behind,
+            behind: Dominators::backwards(&successors, end),
+            blocks,
+            numbers,
+            successors,
         }
     }
 
     /// What some of the ways from a branch lead through, and not all.
     fn region(&self, branch: Block) -> HashSet<Block> {
-        let join = self.behind.immediate_dominator(self.nodes[&branch]);
+        let branch = self.numbers[&branch];
+        let join = self.behind.immediate(branch);
         let mut found = HashSet::new();
-        let mut work: Vec<NodeIndex> = self.graph.neighbors(self.nodes[&branch]).collect();
-        while let Some(node) = work.pop() {
-            if Some(node) != join
-                && let Some(block) = self.graph[node]
-                && found.insert(block)
+        let mut work = self.successors[branch].clone();
+        while let Some(number) = work.pop() {
+            if Some(number) != join
+                && let Some(block) = self.blocks.get(number)
+                && found.insert(*block)
             {
-                work.extend(self.graph.neighbors(node));
+                work.extend(&self.successors[number]);
             }
         }
         found
@@ -208,38 +206,11 @@ fn is_head(block: Block, body: &HashSet<Block>) -> bool {
 
 /// The blocks of each loop with one entry; those of inner loops are in their outer ones, too.
 fn loops(function: Value) -> Vec<HashSet<Block>> {
-    let blocks = function.blocks();
-    let mut graph = DiGraph::<Block, ()>::new();
-    let nodes: HashMap<Block, NodeIndex> = blocks
-        .iter()
-        .map(|block| (*block, graph.add_node(*block)))
-        .collect();
-    let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
-    for block in &blocks {
-        for to in block.successors() {
-            graph.update_edge(nodes[block], nodes[&to], ());
-            predecessors.entry(to).or_default().push(*block);
-        }
-    }
-    let dominators = simple_fast(&graph, nodes[&blocks[0]]);
-    let mut found = Vec::new();
-    for latch in &blocks {
-        for head in latch.successors() {
-            let mut above = dominators.dominators(nodes[latch]).into_iter().flatten();
-            if !above.any(|node| node == nodes[&head]) {
-                continue;
-            }
-            let mut body = HashSet::from([head]);
-            let mut work = vec![*latch];
-            while let Some(block) = work.pop() {
-                if body.insert(block) {
-                    work.extend(predecessors.get(&block).into_iter().flatten());
-                }
-            }
-            found.push(body);
-        }
-    }
-    found
+    let Some(flow) = ControlFlow::of(function) else {
+        return Vec::new();
+    };
+    let ends = flow.back_edges();
+    ends.map(|(latch, head)| flow.loop_of(head, latch)).collect()
 }
 
 /// Whether a value is the same in each round of a loop that has these instructions.

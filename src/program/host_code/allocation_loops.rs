@@ -7,9 +7,9 @@
 //! Invariant: no loop with a launch is written out, and all others keep what the user says of them. Whether a loop
 //! runs as often as it seems to here is for LLVM to prove.
 
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{loops, Loop};
 use super::super::{ProgramError, passes};
-use crate::llvm::{Block, Opcode, Value};
+use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
@@ -51,8 +51,10 @@ pub(in crate::program) fn write_out(
     function: Value,
     machine: &TargetMachine,
 ) -> Result<bool, ProgramError> {
-    let flow = Flow::of(function);
-    let chosen: Vec<Loop> = flow.loops().into_iter().filter(Loop::is_chosen).collect();
+    let Some(flow) = ControlFlow::of(function) else {
+        return Ok(false);
+    };
+    let chosen: Vec<Loop> = loops(&flow).into_iter().filter(Loop::is_chosen).collect();
     if chosen.is_empty() {
         return Ok(false);
     }

@@ -3,8 +3,8 @@
 //! Invariant: before blocks are copied, every value that leaves its block goes through memory ([`VALUES_TO_MEMORY`]), so that a
 //! copy is right wherever control comes to it. Computations alone are copied in any form.
 
-use super::super::loops::Flow;
-use crate::llvm::{Block, Builder, FUNCTION_ATTRIBUTES, Opcode, TypeKind, Value};
+use super::super::loops::{innermost, reaches_without};
+use crate::llvm::{Block, Builder, ControlFlow, FUNCTION_ATTRIBUTES, Opcode, TypeKind, Value};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Every value that leaves its block goes through memory, so that blocks can be copied as they are.
@@ -65,11 +65,10 @@ impl Place {
     /// The place behind an instruction of a loop, or right in front of it.
     pub(in crate::program) fn new(function: Value, at: Value, behind: bool) -> Option<Self> {
         let block = at.parent_block()?;
-        let flow = Flow::of(function);
-        let around = flow.innermost(block)?;
+        let around = innermost(&ControlFlow::of(function)?, block)?;
         // Whatever else is in the loop comes behind the place.
         let mut before = around.blocks;
-        before.retain(|each| flow.reaches_without(around.header, *each, block));
+        before.retain(|each| reaches_without(around.header, *each, block));
         let mut here = block.instructions();
         let place = here.iter().position(|each| *each == at)?;
         let from = place + usize::from(behind);

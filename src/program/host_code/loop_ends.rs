@@ -13,9 +13,9 @@ use super::super::block_copies::{
     split_behind,
 };
 use super::super::launches::{self, is_launch};
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{self, Loop};
 use super::super::rotation::up_to;
-use crate::llvm::{Block, Builder, IntegerPredicate, Opcode, Value};
+use crate::llvm::{Block, Builder, ControlFlow, IntegerPredicate, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
@@ -62,15 +62,15 @@ impl LoopEnd {
         function: Value,
         (site, through): (Value, Option<Value>),
     ) -> Option<Self> {
-        let flow = Flow::of(function);
-        let around = flow.innermost(site.parent_block()?)?;
+        let flow = ControlFlow::of(function)?;
+        let around = loops::innermost(&flow, site.parent_block()?)?;
         let behind = through.map(|through| through.parent_block());
         let behind = match behind {
             Some(None) => return None,
             behind => behind.flatten(),
         };
         let place = Place::new(function, site, false)?;
-        let tests = exit_tests(&flow, &around, (site, behind));
+        let tests = exit_tests(&around, (site, behind));
         let found = tests.into_iter().find_map(|(test, exit, is_next)| {
             let condition = *test.operands().first()?;
             let mut early = Early {
@@ -147,8 +147,8 @@ impl LoopEnd {
         cut: &Cut,
         marks: Marks,
     ) -> Option<LastIteration> {
-        let flow = Flow::of(function);
-        let around = flow.innermost(cut.end)?;
+        let flow = ControlFlow::of(function)?;
+        let around = loops::innermost(&flow, cut.end)?;
         let deciding = self.decision.parent_block()?;
         let testing = self.test.parent_block()?;
         let outside = *self.test.successors().get(self.exit)?;
@@ -162,8 +162,8 @@ impl LoopEnd {
         // The header tests in front of the first iteration as well.
         let is_header = testing == around.header;
         let decides = match is_header {
-            true => flow.comes_through(around.latch, deciding),
-            false => flow.comes_through(testing, deciding),
+            true => flow.dominates(deciding, around.latch),
+            false => flow.dominates(deciding, testing),
         };
         let all = region.iter().chain(&behind);
         let instructions: Vec<Value> = all.flat_map(|block| block.instructions()).collect();
@@ -250,7 +250,7 @@ impl LastIteration {
         (host, function): (&Module<'_>, Value),
         mark: u32,
     ) -> Option<()> {
-        let around = Flow::of(function).innermost(self.goes_on)?;
+        let around = loops::innermost(&ControlFlow::of(function)?, self.goes_on)?;
         let before = up_to(function, &around, (self.decision, self.goes_on))?;
         let entries: Vec<Block> = (around.header.predecessors().into_iter())
             .filter(|block| !around.blocks.contains(block))
@@ -287,7 +287,6 @@ pub(in crate::program) struct Cut {
 /// The branches by which a loop may be left behind a launch for a place behind it, in the order in which the loop comes to
 /// them; each with the successor that is outside, and whether the next iteration has begun by then.
 fn exit_tests(
-    flow: &Flow,
     around: &Loop,
     (site, behind): (Value, Option<Block>),
 ) -> Vec<(Value, usize, bool)> {
@@ -309,7 +308,7 @@ fn exit_tests(
             // Errors are told where nothing comes back from.
             let outside = successors[exit];
             let leads_on = match behind {
-                Some(behind) => flow.reaches_without(outside, behind, around.header),
+                Some(behind) => loops::reaches_without(outside, behind, around.header),
                 None => outside
                     .terminator()
                     .is_some_and(|end| end.opcode() != Some(Opcode::LLVMUnreachable)),
@@ -341,7 +340,7 @@ fn exit_tests(
 /// What is computed before its time.
 struct Early<'a> {
     around: &'a Loop,
-    flow: &'a Flow,
+    flow: &'a ControlFlow,
     place: &'a Place,
     /// The block of the launch in front of which it is computed.
     site: Block,
@@ -415,7 +414,7 @@ impl Early<'_> {
             Some(block) if !self.around.blocks.contains(&block) => true,
             Some(_) if is_next => false,
             Some(block) if block == self.site => self.place.is_before(value),
-            Some(block) => self.flow.comes_through(self.site, block),
+            Some(block) => self.flow.dominates(block, self.site),
         }
     }
 
@@ -646,7 +645,7 @@ fn end_of_iteration(
 /// The blocks behind a loop through a launch, in the order of the function.
 fn behind(
     function: Value,
-    flow: &Flow,
+    flow: &ControlFlow,
     (outside, through, next): (Block, Block, Block),
 ) -> Option<Vec<Block>> {
     let mut found = HashSet::from([outside]);
@@ -654,7 +653,7 @@ fn behind(
     while let Some(block) = open.pop() {
         for after in block.terminator()?.successors() {
             // An outer loop's next iteration is none of them.
-            let is_behind = after != next && !flow.comes_through(outside, after);
+            let is_behind = after != next && !flow.dominates(after, outside);
             if is_behind && found.insert(after) {
                 open.push(after);
             }

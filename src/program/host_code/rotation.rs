@@ -14,9 +14,9 @@ use super::super::block_copies::{
 };
 use super::super::launches::{self, is_launch};
 use super::super::loop_ends::{Counter, LoopEnd, Marks};
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{innermost, loops, Loop};
 use super::super::{ProgramError, canonicalise_host, passes};
-use crate::llvm::{Block, Opcode, Value};
+use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 use std::collections::{HashMap, HashSet};
@@ -126,7 +126,9 @@ fn rotate_in(
         return Ok(());
     }
     forget_scopes(function);
-    Flow::of(function).loops().iter().for_each(count_upwards);
+    let flow = ControlFlow::of(function);
+    let loops = flow.as_ref().map(loops);
+    loops.iter().flatten().for_each(count_upwards);
     let pairs = pairs.into_iter();
     let pairs = pairs
         .filter_map(|(index, pair)| {
@@ -241,7 +243,7 @@ fn count_upwards(of: &Loop) {
 /// Writes what comes before `next` in its loop in front of the loop as well, from where control goes to `next`.
 /// Where that cannot be done, the loop stays.
 fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block), index: usize) {
-    let Some(around) = Flow::of(function).innermost(next) else {
+    let Some(around) = ControlFlow::of(function).and_then(|flow| innermost(&flow, next)) else {
         return;
     };
     let Some(before) = up_to(function, &around, (site, next)) else {

@@ -11,10 +11,10 @@
 //! thread hands nothing to its next iteration *in registers or memory of its own*, that an iteration knows of its thread and of
 //! the launch's shape no more than `i`, and that no iteration ends the loop.
 
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{loops, Loop};
 use super::super::{Kernel, KernelId, ProgramError, Unit, canonicalise_device, passes};
 use crate::llvm::IntegerPredicate::{LLVMIntSGT, LLVMIntSLT, LLVMIntUGT, LLVMIntULT};
-use crate::llvm::{self, Block, Builder, Linkage, Opcode, Type, Value};
+use crate::llvm::{self, Block, Builder, ControlFlow, Linkage, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, HashSet};
 
@@ -153,8 +153,8 @@ impl GridStride {
     /// Finds it; `None` for a kernel that does anything else but loads outside of it, or in which an iteration may see what
     /// another one left in memory of the thread, or end the loop.
     fn find(function: Value) -> Option<Self> {
-        let flow = Flow::of(function);
-        let found = flow.loops().into_iter().find_map(|of| {
+        let flow = ControlFlow::of(function)?;
+        let found = loops(&flow).into_iter().find_map(|of| {
             let counter = counter(&of)?;
             Some(Self { of, counter })
         })?;

@@ -7,10 +7,10 @@
 //! Invariant: nothing stands twice afterwards that touches memory or waits, since all that is written out twice is
 //! the test at the head of such a loop. Whether a loop runs once is for LLVM to prove.
 
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{loops, Loop};
 use super::super::{ProgramError, passes};
 use crate::llvm::IntegerPredicate::{LLVMIntSLE, LLVMIntSLT, LLVMIntULE, LLVMIntULT};
-use crate::llvm::{Block, Opcode, Value};
+use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
@@ -27,11 +27,10 @@ pub(in crate::program) fn take_apart(
     machine: &TargetMachine,
 ) -> Result<(), ProgramError> {
     for function in Value::functions(device) {
-        if function.is_declaration() {
+        let Some(flow) = ControlFlow::of(function) else {
             continue;
-        }
-        let flow = Flow::of(function);
-        let chosen: Vec<Loop> = flow.loops().into_iter().filter(seems_to_run_once).collect();
+        };
+        let chosen: Vec<Loop> = loops(&flow).into_iter().filter(seems_to_run_once).collect();
         if chosen.is_empty() {
             continue;
         }

@@ -45,7 +45,7 @@ pub(super) const CANONICAL_FORM: &str = "loop-simplify";
 
 /// Whether a kernel has loops that could become one.
 pub(super) fn has_several_loops(kernel: Value) -> bool {
-    ControlFlow::of(kernel).is_some_and(|flow| flow.natural_loops().len() > 1)
+    ControlFlow::of(kernel).is_some_and(|flow| flow.loops_with_one_latch().len() > 1)
 }
 
 /// Asks LLVM to repeat the bodies of a kernel's innermost loops so many times, those of which the user
@@ -54,7 +54,7 @@ pub(super) fn unroll(module: &Module, kernel: Value, times: u32) {
     let Some(flow) = ControlFlow::of(kernel) else {
         return;
     };
-    let loops = flow.natural_loops();
+    let loops = flow.loops_with_one_latch();
     for (header, latch, blocks) in &loops {
         let mut headers = loops.iter().map(|(header, ..)| header);
         let innermost = !headers.any(|other| other != header && blocks.contains(other));
@@ -72,7 +72,7 @@ pub(super) fn join_loops(module: &Module, kernel: Value, facts: &KernelFacts) ->
             return joined;
         };
         let loops: Vec<Loop> = flow
-            .natural_loops()
+            .loops_with_one_latch()
             .into_iter()
             .filter_map(|(header, latch, blocks)| Loop::of(&flow, header, latch, blocks))
             .collect();

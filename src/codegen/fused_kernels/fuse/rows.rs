@@ -404,7 +404,7 @@ const SHARED_ADDRESS_SPACE: u32 = 3;
 fn strided_loops(flow: &ControlFlow, facts: &KernelFacts) -> Vec<StridedLoop> {
     let mut chains: Vec<Vec<StridedLoop>> = Vec::new();
     let mut found: Vec<StridedLoop> = flow
-        .natural_loops()
+        .loops_with_one_latch()
         .into_iter()
         .filter_map(|(header, latch, blocks)| StridedLoop::of(flow, facts, header, latch, blocks))
         .collect();

@@ -1,0 +1,3 @@
+//! Mathematics that knows no program: graphs with an entry.
+
+pub mod flow;
