@@ -32,7 +32,8 @@
 //!   with the planner.
 //! * Originals always stay in the program; a fused launch is a guarded choice.
 //! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] look into LLVM's modules, for which
-//!   [`pipeline`] makes the context; only [`isl`] sees isl.
+//!   [`pipeline`] makes the context. They do so through inkwell and through the module `llvm`, which alone
+//!   calls LLVM's C interface. Only [`math::isl`] sees isl. Nothing else is `unsafe` (a test enforces that).
 
 pub mod diagnostics;
 mod output;
@@ -40,10 +41,7 @@ mod files;
 mod interruption;
 mod shared;
 pub mod math;
-pub mod expression;
-pub mod affine;
 pub mod planner;
-pub mod isl;
 pub mod tensor;
 pub mod cache;
 pub mod pipeline;

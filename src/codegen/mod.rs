@@ -34,9 +34,9 @@ pub use kernel_text::kernel_texts;
 pub use link::{archive, compile_host_bitcode, note_on_openmp, trace_link};
 pub use pending::DeviceCode;
 
-use crate::affine::Axis;
-use crate::expression::Expression;
 use crate::launch::{BufferId, HostPlace, LaunchId, NodeId, ScalarType, ValueId};
+use crate::math::affine::Axis;
+use crate::math::expression::Expression;
 use std::path::{Path, PathBuf};
 
 /// Why no artifact was made.

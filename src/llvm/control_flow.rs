@@ -73,7 +73,10 @@ impl ControlFlow {
 
     /// The nearest other block that stands on every way to a block.
     pub(crate) fn immediate_dominator(&self, block: Block) -> Option<Block> {
-        let above = self.graph.dominators().immediate(*self.numbers.get(&block)?)?;
+        let above = self
+            .graph
+            .dominators()
+            .immediate(*self.numbers.get(&block)?)?;
         Some(self.blocks[above])
     }
 

@@ -35,11 +35,7 @@ impl Dominators {
         })
     }
 
-    fn read(
-        count: usize,
-        root: usize,
-        immediate: impl Fn(NodeIndex) -> Option<NodeIndex>,
-    ) -> Self {
+    fn read(count: usize, root: usize, immediate: impl Fn(NodeIndex) -> Option<NodeIndex>) -> Self {
         let immediate = |vertex| immediate(NodeIndex::new(vertex)).map(NodeIndex::index);
         Self {
             root,

@@ -210,7 +210,8 @@ fn loops(function: Value) -> Vec<HashSet<Block>> {
         return Vec::new();
     };
     let ends = flow.back_edges();
-    ends.map(|(latch, head)| flow.loop_of(head, latch)).collect()
+    ends.map(|(latch, head)| flow.loop_of(head, latch))
+        .collect()
 }
 
 /// Whether a value is the same in each round of a loop that has these instructions.

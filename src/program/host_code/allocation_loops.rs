@@ -7,7 +7,7 @@
 //! Invariant: no loop with a launch is written out, and all others keep what the user says of them. Whether a loop
 //! runs as often as it seems to here is for LLVM to prove.
 
-use super::super::loops::{loops, Loop};
+use super::super::loops::{Loop, loops};
 use super::super::{ProgramError, passes};
 use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;

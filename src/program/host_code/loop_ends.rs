@@ -286,10 +286,7 @@ pub(in crate::program) struct Cut {
 
 /// The branches by which a loop may be left behind a launch for a place behind it, in the order in which the loop comes to
 /// them; each with the successor that is outside, and whether the next iteration has begun by then.
-fn exit_tests(
-    around: &Loop,
-    (site, behind): (Value, Option<Block>),
-) -> Vec<(Value, usize, bool)> {
+fn exit_tests(around: &Loop, (site, behind): (Value, Option<Block>)) -> Vec<(Value, usize, bool)> {
     let mut found = Vec::new();
     let Some(mut block) = site.parent_block() else {
         return found;

@@ -14,7 +14,7 @@ use super::super::block_copies::{
 };
 use super::super::launches::{self, is_launch};
 use super::super::loop_ends::{Counter, LoopEnd, Marks};
-use super::super::loops::{innermost, loops, Loop};
+use super::super::loops::{Loop, innermost, loops};
 use super::super::{ProgramError, canonicalise_host, passes};
 use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;

@@ -11,7 +11,7 @@
 //! thread hands nothing to its next iteration *in registers or memory of its own*, that an iteration knows of its thread and of
 //! the launch's shape no more than `i`, and that no iteration ends the loop.
 
-use super::super::loops::{loops, Loop};
+use super::super::loops::{Loop, loops};
 use super::super::{Kernel, KernelId, ProgramError, Unit, canonicalise_device, passes};
 use crate::llvm::IntegerPredicate::{LLVMIntSGT, LLVMIntSLT, LLVMIntUGT, LLVMIntULT};
 use crate::llvm::{self, Block, Builder, ControlFlow, Linkage, Opcode, Type, Value};

@@ -7,7 +7,7 @@
 //! Invariant: nothing stands twice afterwards that touches memory or waits, since all that is written out twice is
 //! the test at the head of such a loop. Whether a loop runs once is for LLVM to prove.
 
-use super::super::loops::{loops, Loop};
+use super::super::loops::{Loop, loops};
 use super::super::{ProgramError, passes};
 use crate::llvm::IntegerPredicate::{LLVMIntSLE, LLVMIntSLT, LLVMIntULE, LLVMIntULT};
 use crate::llvm::{Block, ControlFlow, Opcode, Value};

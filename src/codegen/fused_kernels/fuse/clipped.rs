@@ -6,10 +6,10 @@
 use super::GroupBuilder;
 use super::indices::Index;
 use super::specialisation::{Parameter, SiteReader};
-use crate::affine::Axis;
 use crate::codegen::{CodegenError, FusedParameter};
 use crate::launch::{Launch, LaunchGraph, ValueId};
 use crate::llvm::{Block, Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
 use crate::schedule::ThreadMap;
 
 /// The grid of a clipped member.

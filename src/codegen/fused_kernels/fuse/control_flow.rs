@@ -128,7 +128,9 @@ impl ControlFlow {
 
     /// What a thread may do before it comes to any barrier.
     pub(super) fn until_first_barrier(&self) -> Vec<Value> {
-        self.blocks().next().map_or(Vec::new(), |entry| until_barrier(entry, None))
+        self.blocks()
+            .next()
+            .map_or(Vec::new(), |entry| until_barrier(entry, None))
     }
 
     /// The first instructions of a kind on the ways from an instruction.

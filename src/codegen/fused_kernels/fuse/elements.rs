@@ -8,8 +8,8 @@ use super::GroupBuilder;
 use super::indices::Index;
 use super::partitions::{Number, coordinates};
 use super::remapped::{Remapped, RemappedPosition, split};
-use crate::affine::Axis;
 use crate::llvm::{Block, Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
 use inkwell::IntPredicate;
 use inkwell::module::Module;
 

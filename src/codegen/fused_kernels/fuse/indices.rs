@@ -2,8 +2,8 @@
 //!
 //! Invariant: a body that is given an index never reads the fused kernel's own in its stead.
 
-use crate::affine::Axis;
 use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
+use crate::math::affine::Axis;
 use inkwell::module::Module;
 
 /// One of the numbers that a thread finds its place by.

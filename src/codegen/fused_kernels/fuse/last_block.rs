@@ -14,14 +14,14 @@ use super::passes::FusedFunction;
 use super::phases::{link, share_storage};
 use super::specialisation::{Parameter, SiteReader};
 use super::{GroupBuilder, segment};
-use crate::affine::Axis;
 use crate::codegen::device::{device_target_machine, run_passes};
 use crate::codegen::expansion::constants_in;
 use crate::codegen::{ARRIVAL_COUNTERS, ARRIVALS, CodegenError, FusedParameter};
 use crate::dependence::Guard;
-use crate::expression::Condition;
 use crate::launch::Launch;
 use crate::llvm::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
+use crate::math::affine::Axis;
+use crate::math::expression::Condition;
 use inkwell::module::Module;
 
 /// What the last block runs.

@@ -11,11 +11,11 @@ use super::indices::Index;
 use super::partitions::{Number, coordinates, extent};
 use super::runs::Run;
 use super::specialisation::{Parameter, SiteReader};
-use crate::affine::Axis;
 use crate::dependence::Guard;
-use crate::expression::{Condition, Expression};
 use crate::launch::{Launch, ValueId};
 use crate::llvm::{Block, Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
+use crate::math::expression::{Condition, Expression};
 use crate::schedule::{ThreadMap, ThreadOrder};
 
 /// How a member is remapped.

@@ -9,7 +9,6 @@
 use super::indices::Index;
 use super::specialisation::{Parameter, SiteReader};
 use super::{GroupBuilder, segment};
-use crate::affine::Axis;
 use crate::codegen::{
     CodegenError, FusedParameter, LOOP_ROWS_OFFSET_BYTES, LoopValue, loop_row_bytes,
 };
@@ -20,6 +19,7 @@ use crate::launch::{
 use crate::llvm::{
     Block, Builder, DebugScope, IntegerPredicate, Opcode, RealPredicate, Type, Value,
 };
+use crate::math::affine::Axis;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 

@@ -1,12 +1,12 @@
 use super::super::super::FusedParameter;
 use super::*;
 use crate::codegen::device::device_target_machine;
-use crate::expression::Expression;
 use crate::kernel::{Tables, model_kernels};
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
 use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream, ValueId};
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::llvm::{FUNCTION_ATTRIBUTES, Opcode, Value};
+use crate::math::expression::Expression;
 use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
 use crate::schedule::{FusionGroup, Member, ThreadMap, Variant};
 use inkwell::context::Context;
