@@ -302,7 +302,7 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
         if ty.kind() == TypeKind::LLVMStructTypeKind {
             let mut members = Vec::new();
             for member in 0..ty.field_count() {
-                let member = value.known_element(member);
+                let member = value.constant_element(member);
                 members.push(member.map_or(Operand::Undefined, |member| self.constant(member)));
             }
             self.host.members.insert(index, members);

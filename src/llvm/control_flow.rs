@@ -27,13 +27,18 @@ impl ControlFlow {
     /// `None` for a function without a body.
     pub(crate) fn of(function: Value) -> Option<Self> {
         let entry = *function.blocks().first()?;
+        Some(Self::among(entry, |_| true))
+    }
+
+    /// That of some blocks of a function that the first one reaches through others of them.
+    pub(crate) fn among(entry: Block, is_one: impl Fn(Block) -> bool) -> Self {
         let mut numbers = HashMap::from([(entry, 0)]);
         let mut blocks = vec![entry];
         let mut successors: Vec<Vec<usize>> = Vec::new();
         let mut predecessors: Vec<Vec<Block>> = vec![Vec::new()];
         while let Some(block) = blocks.get(successors.len()).copied() {
             let mut next = Vec::new();
-            for to in block.successors() {
+            for to in block.successors().into_iter().filter(|to| is_one(*to)) {
                 let number = *numbers.entry(to).or_insert_with(|| {
                     blocks.push(to);
                     predecessors.push(Vec::new());
@@ -46,12 +51,12 @@ impl ControlFlow {
             }
             successors.push(next);
         }
-        Some(Self {
+        Self {
             blocks,
             numbers,
             predecessors,
             graph: FlowGraph::new(successors),
-        })
+        }
     }
 
     /// All blocks that are reached, breadth first.
@@ -80,10 +85,21 @@ impl ControlFlow {
         Some(self.blocks[above])
     }
 
+    /// The blocks that stand on every way to a block, the nearest first, which is itself.
+    pub(crate) fn dominators(&self, block: Block) -> impl Iterator<Item = Block> {
+        let number = self.numbers.get(&block).into_iter();
+        let chain = number.flat_map(|number| self.graph.dominators().chain(*number));
+        chain.map(|number| self.blocks[number])
+    }
+
     /// How many blocks stand on every way to a block, itself among them.
     pub(crate) fn depth(&self, block: Block) -> usize {
-        let number = self.numbers.get(&block);
-        number.map_or(0, |number| self.graph.dominators().chain(*number).count())
+        self.dominators(block).count()
+    }
+
+    /// Whether each cycle has one entry.
+    pub(crate) fn is_reducible(&self) -> bool {
+        self.graph.is_reducible()
     }
 
     /// The blocks that may lead to themselves.

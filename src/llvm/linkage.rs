@@ -16,7 +16,7 @@ impl Value {
 
     /// What an alias stands for.
     pub(crate) fn aliasee(self) -> Value {
-        // SAFETY: the handle is alive by the invariant of `ir` (so below); callers pass aliases.
+        // SAFETY: the handle is alive by the invariant of this module (so below); callers pass aliases.
         Value(unsafe { LLVMAliasGetAliasee(self.0) })
     }
 

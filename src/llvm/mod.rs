@@ -287,8 +287,8 @@ impl Value {
         unsafe { LLVMGetValueKind(self.0) }
     }
 
-    /// An element of a constant struct, where LLVM knows it.
-    pub(crate) fn known_element(self, index: u32) -> Option<Value> {
+    /// An element of a constant array or struct, where LLVM knows it.
+    pub(crate) fn constant_element(self, index: u32) -> Option<Value> {
         // SAFETY: as above; callers stay below its length.
         Self::checked(unsafe { LLVMGetAggregateElement(self.0, index) })
     }
@@ -303,12 +303,6 @@ impl Value {
     pub(crate) fn is_integer_constant(self) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMIsAConstantInt(self.0).is_null() }
-    }
-
-    /// An element of a constant array or struct; callers stay below its length.
-    pub(crate) fn constant_element(self, index: u32) -> Value {
-        // SAFETY: as above.
-        Value(unsafe { LLVMGetAggregateElement(self.0, index) })
     }
 
     /// A constant array of these elements, of which there are some; all are of the type of the first.

@@ -113,7 +113,9 @@ fn fill(builder: &Builder, place: Value, constant: Value) {
     let index_type = Type::integer_like(constant, 32);
     for index in 0..elements {
         let indices = [0, index].map(|index| index_type.constant(index));
-        let at = builder.element_pointer(shape, place, &indices);
-        fill(builder, at, constant.constant_element(index as u32));
+        if let Some(element) = constant.constant_element(index as u32) {
+            let at = builder.element_pointer(shape, place, &indices);
+            fill(builder, at, element);
+        }
     }
 }

@@ -173,7 +173,7 @@ fn functions_of_the_linker(host: &Module<'_>) -> BTreeSet<Value> {
     let mut open: Vec<Value> = tables.filter_map(Value::initializer).collect();
     let mut seen = BTreeSet::new();
     while let Some(value) = open.pop() {
-        if seen.insert(value) && value.is_function() == false && !value.is_global_variable() {
+        if seen.insert(value) && !value.is_function() && !value.is_global_variable() {
             open.extend(value.operands());
         }
     }

@@ -22,7 +22,7 @@ impl<'p, 'ctx> Excerpts<'p, 'ctx> {
             let kernels = functions.filter(|function| {
                 function.call_convention() == KERNEL_CALL_CONVENTION && !function.is_declaration()
             });
-            let emptied = kernels.map(|kernel| Emptied::new(kernel));
+            let emptied = kernels.map(Emptied::new);
             self.units.push((unit, emptied.collect()));
             self.units.len() - 1
         });

@@ -165,10 +165,7 @@ impl Root {
     /// Where an address of a kernel comes from.
     pub(super) fn of(kernel: Value, address: Value) -> Self {
         let mut at = address;
-        loop {
-            let Some(opcode) = at.operation() else {
-                break;
-            };
+        while let Some(opcode) = at.operation() {
             match opcode {
                 Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => {
                     at = at.operand(0);

@@ -10,10 +10,8 @@
 //! an unconditional branch, so that parts can be put into another order by changing branches alone.
 
 use crate::codegen::device::is_block_barrier;
-use crate::llvm::{Block, Opcode, Value};
+use crate::llvm::{self, Block, NaturalLoop, Opcode, Value};
 use inkwell::module::Module;
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{HashMap, HashSet};
 
 /// A part of a body.
@@ -106,103 +104,36 @@ pub(super) fn cut(
 
 /// Control flow as it was before anything was cut.
 struct ControlFlow {
-    index: HashMap<Block, NodeIndex>,
-    blocks: Vec<Block>,
+    flow: llvm::ControlFlow,
+    /// Where each block led to.
     successors: HashMap<Block, Vec<Block>>,
-    predecessors: HashMap<Block, Vec<Block>>,
-    dominators: Dominators<NodeIndex>,
     /// By header.
     loops: HashMap<Block, NaturalLoop>,
     taken_apart: Loops,
 }
 
-struct NaturalLoop {
-    header: Block,
-    latches: Vec<Block>,
-    blocks: HashSet<Block>,
-}
-
 impl ControlFlow {
     /// `None` for control flow that is not reducible.
     fn of(blocks: &[Block], entry: Block, taken_apart: Loops) -> Option<Self> {
-        let mut graph = DiGraph::<Block, ()>::new();
-        let index: HashMap<Block, NodeIndex> = blocks
-            .iter()
-            .map(|block| (*block, graph.add_node(*block)))
-            .collect();
-        let mut successors = HashMap::new();
-        let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
-        for block in blocks {
-            let mut next: Vec<Block> = block.successors();
-            next.retain(|to| index.contains_key(to));
-            for to in &next {
-                graph.update_edge(index[block], index[to], ());
-                let from = predecessors.entry(*to).or_default();
-                if !from.contains(block) {
-                    from.push(*block);
-                }
-            }
-            successors.insert(*block, next);
-        }
-        let dominators = simple_fast(&graph, index[&entry]);
-        let mut flow = Self {
-            index,
-            blocks: blocks.to_vec(),
-            successors,
-            predecessors,
-            dominators,
-            loops: HashMap::new(),
+        let own: HashSet<Block> = blocks.iter().copied().collect();
+        let flow = llvm::ControlFlow::among(entry, |block| own.contains(&block));
+        let after = |block: &Block| {
+            let next = block.successors().into_iter();
+            (*block, next.filter(|to| own.contains(to)).collect())
+        };
+        let loops = flow.natural_loops().into_iter();
+        flow.is_reducible().then(|| Self {
+            successors: blocks.iter().map(after).collect(),
+            loops: loops.map(|found| (found.header, found)).collect(),
+            flow,
             taken_apart,
-        };
-        let mut forward = graph.clone();
-        for block in blocks {
-            for to in &flow.successors[block].clone() {
-                if flow.dominates(*to, *block) {
-                    let edge = forward.find_edge(flow.index[block], flow.index[to]);
-                    edge.map(|edge| forward.remove_edge(edge));
-                    flow.note_back_edge(*block, *to);
-                }
-            }
-        }
-        (!petgraph::algo::is_cyclic_directed(&forward)).then_some(flow)
-    }
-
-    fn note_back_edge(&mut self, latch: Block, header: Block) {
-        let mut found = HashSet::from([header]);
-        let mut work = vec![latch];
-        while let Some(block) = work.pop() {
-            if found.insert(block) {
-                work.extend(self.predecessors.get(&block).into_iter().flatten());
-            }
-        }
-        let own = self.loops.entry(header).or_insert_with(|| NaturalLoop {
-            header,
-            latches: Vec::new(),
-            blocks: HashSet::new(),
-        });
-        if !own.latches.contains(&latch) {
-            own.latches.push(latch);
-        }
-        own.blocks.extend(found);
-    }
-
-    fn dominates(&self, one: Block, other: Block) -> bool {
-        let Some(mut dominators) = self.dominators.dominators(self.index[&other]) else {
-            return false;
-        };
-        dominators.any(|node| node == self.index[&one])
+        })
     }
 
     /// The blocks on every way from one to another, both included.
     fn path(&self, from: Block, to: Block) -> Option<Vec<Block>> {
-        let place: HashMap<NodeIndex, Block> = self
-            .index
-            .iter()
-            .map(|(block, node)| (*node, *block))
-            .collect();
         let mut path = Vec::new();
-        for node in self.dominators.dominators(self.index[&to])? {
-            let block = place[&node];
+        for block in self.flow.dominators(to) {
             path.push(block);
             if block == from {
                 path.reverse();
@@ -286,11 +217,11 @@ impl ControlFlow {
     fn check_region(&self, from: Block, to: Block, scope: Option<&NaturalLoop>) -> Option<()> {
         let inside = |block: &Block| {
             scope.is_none_or(|scope| scope.blocks.contains(block))
-                && self.dominates(from, *block)
-                && !self.dominates(to, *block)
+                && self.flow.dominates(from, *block)
+                && !self.flow.dominates(to, *block)
         };
-        for block in self.blocks.iter().filter(|block| inside(block)) {
-            let mut successors = self.successors[block].iter();
+        for block in self.flow.blocks().filter(inside) {
+            let mut successors = self.successors[&block].iter();
             if !successors.all(|next| inside(next) && *next != from || *next == to) {
                 return None;
             }
@@ -303,7 +234,7 @@ impl ControlFlow {
         let [latch] = own.latches[..] else {
             return None;
         };
-        let mut outside = self.predecessors[&own.header].iter();
+        let mut outside = self.flow.predecessors(own.header).iter();
         let before = *outside.find(|block| !own.blocks.contains(*block))?;
         if outside.any(|block| !own.blocks.contains(block)) || self.successors[&before].len() != 1 {
             return None;
@@ -320,14 +251,14 @@ impl ControlFlow {
             return None;
         };
         test.terminator()?.branch_condition()?;
-        let alone = self.predecessors[&exit].len() == 1;
+        let alone = self.flow.predecessors(exit).len() == 1;
         let mut instructions = own.blocks.iter().flat_map(|block| block.instructions());
         let waits = instructions.any(|instruction| {
             let name = instruction.called_name();
             name.is_some_and(|name| is_block_barrier(&name))
         });
         let wanted = waits || self.taken_apart == Loops::All;
-        (alone && wanted && self.dominates(test, latch)).then_some(Shape {
+        (alone && wanted && self.flow.dominates(test, latch)).then_some(Shape {
             own,
             before,
             test,
