@@ -32,22 +32,22 @@
 //!   with the planner.
 //! * Originals always stay in the program; a fused launch is a guarded choice.
 //! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] look into LLVM's modules, for which
-//!   [`pipeline`] makes the context; only [`isl`] sees isl.
+//!   [`pipeline`] makes the context. They do so through inkwell and through the module `llvm`, which alone
+//!   calls LLVM's C interface. Only [`math::isl`] sees isl. Nothing else is `unsafe` (a test enforces that).
 
 pub mod diagnostics;
 mod output;
 mod files;
 mod interruption;
 mod shared;
-pub mod expression;
-pub mod affine;
+pub mod math;
 pub mod planner;
-pub mod isl;
 pub mod tensor;
 pub mod cache;
 pub mod pipeline;
 pub mod cli;
 pub mod ptx;
+mod llvm;
 pub mod program;
 pub mod launch;
 pub mod kernel;

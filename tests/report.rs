@@ -6,14 +6,14 @@
 mod scene;
 
 use scene::*;
-use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{
     CoordinateMap, CoordinateSymbol, DependenceGraph, DependenceKind, Edge, Guard, MappedScope,
     Scope, Witness, WitnessEnd,
 };
 use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
-use sirius_rs::expression::Expression;
 use sirius_rs::launch::{LaunchId, NodeId, NodeKind};
+use sirius_rs::math::affine::Axis;
+use sirius_rs::math::expression::Expression;
 use sirius_rs::pipeline::Stage;
 use sirius_rs::report::{
     Report, ReportExecuted, build_report, render_dot, render_html, render_json, render_text,

@@ -8,16 +8,16 @@
 mod scene;
 
 use scene::*;
-use sirius_rs::affine::{Affine, Axis, Constraint, Variable};
 use sirius_rs::dependence::Guard;
 use sirius_rs::diagnostics::Location;
-use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
     AccessKind, Barrier, KernelModel, KernelSymbol, Loop, Product, Target, Unfusable,
 };
 use sirius_rs::launch::{
     Awaited, BufferId, HostBlockId, LaunchId, NodeKind, Stream, StreamCapture, ValueId,
 };
+use sirius_rs::math::affine::{Affine, Axis, Constraint, Variable};
+use sirius_rs::math::expression::{Condition, Expression};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::FusionPlan;
 use sirius_rs::verify::{Refusal, verify};

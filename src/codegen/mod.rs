@@ -14,7 +14,6 @@ mod fused_kernels;
 pub mod cpu;
 pub mod device;
 mod emit;
-mod ir;
 mod link;
 mod shared_runtime;
 mod batches;
@@ -35,9 +34,9 @@ pub use kernel_text::kernel_texts;
 pub use link::{archive, compile_host_bitcode, note_on_openmp, trace_link};
 pub use pending::DeviceCode;
 
-use crate::affine::Axis;
-use crate::expression::Expression;
 use crate::launch::{BufferId, HostPlace, LaunchId, NodeId, ScalarType, ValueId};
+use crate::math::affine::Axis;
+use crate::math::expression::Expression;
 use std::path::{Path, PathBuf};
 
 /// Why no artifact was made.

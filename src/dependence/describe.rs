@@ -5,10 +5,10 @@ use super::polynomial::{Atom, Polynomial};
 use super::relation::Shape;
 use super::witness::Example;
 use super::{Scope, Witness, WitnessEnd};
-use crate::affine::{Affine, Variable};
-use crate::expression::Expression;
 use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Reduction};
 use crate::launch::{LaunchGraph, NodeId, NodeKind, Operand};
+use crate::math::affine::{Affine, Variable};
+use crate::math::expression::Expression;
 
 /// Why two launches of different shape have no thread or block in common.
 pub(super) fn different_shapes(source: &KernelModel, sink: &KernelModel) -> String {

@@ -68,8 +68,8 @@ pub use tables::{TableLoads, has_tables, take_tables};
 pub use whole::{WholeWrite, WholeWrites};
 
 use crate::diagnostics::{Location, RejectionReason};
-use crate::expression::{Condition, Expression};
 use crate::launch::{LaunchId, NodeId, Operand, ValueId};
+use crate::math::expression::{Condition, Expression};
 use petgraph::graph::DiGraph;
 use serde::{Deserialize, Serialize};
 

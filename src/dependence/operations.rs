@@ -9,12 +9,12 @@
 //! null: the allocations are known, live and large enough. Elements fill the bytes exactly.
 
 use super::polynomial::{Atom, Polynomial};
-use crate::expression::Expression;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
     Argument, ArgumentPiece, BufferId, HostBlockId, HostValue, Launch, LaunchGraph, LaunchId,
     MemoryKind, NodeId, NodeKind, Operand, Pointer, Root, Stream, ValueId,
 };
+use crate::math::expression::Expression;
 use crate::program::{ELEMENT_BYTES, KernelId, OperationKind, operation_kernel};
 
 /// Makes launches of those operations that a launch nearby could hold.

@@ -6,10 +6,10 @@ use super::polynomial::{Atom, Polynomial};
 use super::relation::{Conflict, Facts, Shape, Side, Solver};
 use super::witness::Example;
 use super::{Guard, PointerRange, Scope, witness};
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
 use crate::launch::ValueId;
+use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::expression::{Condition, Expression};
 
 /// Two targets of two launches.
 #[derive(Clone, Copy)]

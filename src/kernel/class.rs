@@ -17,7 +17,7 @@
 //! A class decides what is tried first, and nothing else: what may be fused is said by dependences.
 
 use super::{Access, AccessKind, KernelModel, Target};
-use crate::affine::{Affine, Axis, Variable};
+use crate::math::affine::{Affine, Axis, Variable};
 use crate::planner::Class;
 use std::collections::BTreeSet;
 

@@ -4,8 +4,8 @@ use super::{
     Access, AccessKind, Footprint, Hazard, KernelModel, KernelSymbol, LocalDependence, Quotient,
     Target,
 };
-use crate::affine::write_constraints;
 use crate::launch::BEHIND_POINTER;
+use crate::math::affine::write_constraints;
 use std::collections::BTreeSet;
 use std::fmt;
 

@@ -60,10 +60,10 @@ pub use reduction::{Reduction, ReductionOperator};
 pub use sides::Side;
 pub use unfusable::Unfusable;
 
-use crate::affine::{Affine, Axis, Constraints};
 use crate::diagnostics::Location;
-use crate::expression::{Condition, Expression};
 use crate::launch::BEHIND_POINTER;
+use crate::math::affine::{Affine, Axis, Constraints};
+use crate::math::expression::{Condition, Expression};
 use crate::program::{Kernel, KernelId, Program, operation_name};
 use body::Body;
 use inkwell::values::FunctionValue;

@@ -19,7 +19,7 @@ use super::{
     WarpOperation,
 };
 use crate::diagnostics::Location;
-use crate::expression::{Condition, Expression};
+use crate::math::expression::{Condition, Expression};
 use crate::program::KernelId;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -16,7 +16,7 @@ use super::body::{
 use super::cfg::Flow;
 use super::features::{Effect, Touch, effects};
 use super::{Access, KernelModel, Target};
-use crate::affine::Axis;
+use crate::math::affine::Axis;
 use inkwell::context::Context;
 use point::{Point, evaluate, holds};
 use rand::rngs::StdRng;

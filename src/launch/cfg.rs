@@ -4,9 +4,8 @@
 //! loop, so "one iteration of the innermost common loop" is well defined.
 
 use super::host_ir::Function;
-use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, NodeIndex};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::math::flow::FlowGraph;
+use std::collections::BTreeSet;
 
 /// What is known of a function's control flow; blocks and loops are numbered within the function.
 #[derive(Debug)]
@@ -62,32 +61,13 @@ impl ControlFlow {
     /// Analyses a function that has a body.
     pub fn new(function: &Function) -> Self {
         let count = function.blocks.len();
-        let mut graph = DiGraph::<(), ()>::new();
-        let nodes: Vec<NodeIndex> = (0..count).map(|_| graph.add_node(())).collect();
-        for (block, data) in function.blocks.iter().enumerate() {
-            for successor in &data.successors {
-                graph.add_edge(nodes[block], nodes[*successor], ());
-            }
-        }
-        let order = reverse_postorder(function);
-        let mut position = vec![None; count];
-        for (index, block) in order.iter().enumerate() {
-            position[*block] = Some(index);
-        }
-        let dominators = simple_fast(&graph, nodes[0]);
-        let immediate_dominator: Vec<_> = (0..count)
-            .map(|block| {
-                dominators
-                    .immediate_dominator(nodes[block])
-                    .map(NodeIndex::index)
-            })
-            .collect();
-        let mut predecessors = vec![Vec::new(); count];
-        for block in &order {
-            for successor in &function.blocks[*block].successors {
-                predecessors[*successor].push(*block);
-            }
-        }
+        let successors = function.blocks.iter();
+        let graph = FlowGraph::new(successors.map(|block| block.successors.clone()).collect());
+        let order = graph.order().to_vec();
+        let above = |block| graph.dominators().immediate(block);
+        let immediate_dominator: Vec<_> = (0..count).map(above).collect();
+        let before = |block| graph.predecessors(block).to_vec();
+        let predecessors: Vec<_> = (0..count).map(before).collect();
         let mut flow = Self {
             frontier: frontier(&order, &predecessors, &immediate_dominator),
             order,
@@ -95,9 +75,9 @@ impl ControlFlow {
             predecessors,
             loops: Vec::new(),
             innermost: vec![None; count],
-            irreducible: false,
+            irreducible: !graph.is_reducible(),
         };
-        flow.find_loops(function, &position);
+        flow.find_loops(function, &graph);
         if !flow.irreducible {
             flow.order = flow.ordered(function, None, 0);
         }
@@ -121,29 +101,10 @@ impl ControlFlow {
         self.loops[index].blocks.contains(&block)
     }
 
-    fn find_loops(&mut self, function: &Function, position: &[Option<usize>]) {
-        let mut latches: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for block in &self.order {
-            for successor in &function.blocks[*block].successors {
-                if position[*successor] <= position[*block] {
-                    if self.dominates(*successor, *block) {
-                        latches.entry(*successor).or_default().push(*block);
-                    } else {
-                        self.irreducible = true;
-                    }
-                }
-            }
-        }
-        let mut loops: Vec<_> = latches
-            .into_iter()
-            .map(|(header, latches)| {
-                let mut blocks = BTreeSet::from([header]);
-                let mut work = latches;
-                while let Some(block) = work.pop() {
-                    if blocks.insert(block) {
-                        work.extend(&self.predecessors[block]);
-                    }
-                }
+    fn find_loops(&mut self, function: &Function, graph: &FlowGraph) {
+        let mut loops: Vec<_> = (graph.natural_loops().into_iter())
+            .map(|found| {
+                let (header, blocks) = (found.header, found.blocks);
                 let leaves = |block: &usize| {
                     let mut successors = function.blocks[*block].successors.iter();
                     successors.any(|successor| !blocks.contains(successor))
@@ -159,7 +120,7 @@ impl ControlFlow {
         loops.sort_by_key(|natural| {
             (
                 std::cmp::Reverse(natural.blocks.len()),
-                position[natural.header],
+                graph.position(natural.header),
             )
         });
         for inner in 0..loops.len() {
@@ -239,33 +200,6 @@ impl ControlFlow {
             })
             .collect()
     }
-}
-
-fn reverse_postorder(function: &Function) -> Vec<usize> {
-    let mut seen = vec![false; function.blocks.len()];
-    let mut order = Vec::new();
-    let mut stack = vec![(0, 0)];
-    seen[0] = true;
-    while let Some((block, next)) = stack.pop() {
-        let successors = &function.blocks[block].successors;
-        // The last successor first, so that the order reads like the source.
-        match successors
-            .len()
-            .checked_sub(next + 1)
-            .map(|index| successors[index])
-        {
-            Some(successor) => {
-                stack.push((block, next + 1));
-                if !seen[successor] {
-                    seen[successor] = true;
-                    stack.push((successor, 0));
-                }
-            }
-            None => order.push(block),
-        }
-    }
-    order.reverse();
-    order
 }
 
 fn frontier(

@@ -1,7 +1,7 @@
 //! Values and pointers as functions of the iterations of the loops around them.
 
 use super::{HostBlockId, LaunchGraph, NodeId, Root, ValueId};
-use crate::expression::Expression;
+use crate::math::expression::Expression;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -44,7 +44,7 @@ pub use loop_tests::{
 pub use promotion::promote_calls_through_pointers;
 
 use crate::diagnostics::Location;
-use crate::expression::Expression;
+use crate::math::expression::Expression;
 use crate::program::{KernelId, OperationKind, Program};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

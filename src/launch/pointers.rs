@@ -10,7 +10,7 @@ use super::values::{Definition, Numbering, Symbol};
 use super::{
     BufferId, HostValue, LaunchId, MemoryKind, Operand, Pointer, Root, StoredPointer, ValueId,
 };
-use crate::expression::Expression;
+use crate::math::expression::Expression;
 use std::collections::{BTreeSet, HashMap};
 
 /// The launch of a holder that does not exist: the value names a pointer that no launch takes.

@@ -11,7 +11,7 @@ use super::pointers::ValueTable;
 use super::points_to::PointsTo;
 use super::values::{Definition, Numbering, Symbol};
 use super::{Course, HostBlockId, Iterations, LoopDomain, Place, Root, ValueId};
-use crate::expression::Expression;
+use crate::math::expression::Expression;
 use std::collections::HashMap;
 
 /// Operations that a closed form may have.

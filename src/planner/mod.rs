@@ -2,7 +2,7 @@
 //!
 //! A [`FusionProblem`] is plain data: operators with figures, edges with bytes and scope, and what an oracle said of
 //! sets of operators ([`Answer`]). Launches of a CUDA program are one such problem; any other graph of operators is one
-//! as well. So this module stands beside `affine` and `expression`, above the stages: it knows no launch, no kernel
+//! as well. So this module stands beside `math`, above the stages: it knows no launch, no kernel
 //! and no cost model. The stage `schedule` says which launches may be one, `tune` says what they take, and
 //! `pipeline` brings both together.
 //!

@@ -18,10 +18,6 @@ mod host_code;
 mod device_code;
 mod kernels;
 mod variables;
-mod attributes;
-mod builder;
-mod ir;
-mod metadata;
 mod passes;
 mod ptx_module;
 mod relocatable;
@@ -32,7 +28,7 @@ use clang::{
 };
 use device_code::{
     assembly_operands, assembly_order, by_architecture, canonicalise_device, device_allocation,
-    exchanged, inlining, numerics, remake, shared_offsets, shared_tables, truth_values, unmasked,
+    exchanged, inlining, numerics, shared_offsets, shared_tables, truth_values, unmasked,
 };
 use host_code::{
     allocation_loops, block_copies, canonicalise_host, closed, contexts, graph_nodes, handles,
@@ -40,7 +36,7 @@ use host_code::{
     rotation, runtime_effects, streams,
 };
 use kernels::{cluster_dimensions, grid_stride, operations, own_copies, single_iterations};
-use variables::{globals, kept_variables, managed, mappings, names, read_only, texture_references};
+use variables::{kept_variables, managed, mappings, names, read_only, texture_references};
 
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
@@ -61,6 +57,7 @@ pub use streams::{gives_stream_memory, is_stream_output};
 
 use crate::cli::{Build, Input, Language, Phase, Target, Toolchain};
 use crate::diagnostics::Location;
+use crate::llvm::Value;
 use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;
@@ -164,7 +161,7 @@ pub fn read_program<'ctx>(
             .any(|argument| argument.contains("dynamic") || argument == "-Wl,-E"),
         libraries: !closed::make_no_shared_memory(&build.link_arguments),
     };
-    let has_main = ir::function(&host, "main").is_some_and(|main| !main.is_declaration());
+    let has_main = Value::function(&host, "main").is_some_and(|main| !main.is_declaration());
     let closed = has_main
         && !outside.code
         && !outside.lookups
@@ -392,7 +389,7 @@ impl<'ctx> Program<'ctx> {
 
     /// How many launches are written in the host's code.
     pub fn launch_sites(&self) -> usize {
-        let functions = ir::functions(&self.host).into_iter();
+        let functions = Value::functions(&self.host).into_iter();
         let launches = functions.map(|function| {
             let instructions = function.instructions().into_iter();
             instructions
@@ -410,7 +407,7 @@ impl<'ctx> Program<'ctx> {
                 || name.starts_with("Graph")
                 || name.starts_with("GetProcAddress")
         };
-        let functions = ir::functions(&self.host);
+        let functions = Value::functions(&self.host);
         self.launch_sites() == 0 && !functions.iter().any(|function| launches(&function.name()))
     }
 

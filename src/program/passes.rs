@@ -1,24 +1,22 @@
 //! Running LLVM's passes on our modules.
 
 use super::ProgramError;
+use crate::llvm::{self, Loops, Value};
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{
-    CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
-};
-use inkwell::values::FunctionValue;
+use inkwell::targets::{RelocMode, TargetMachine};
 
 /// A machine that device code is canonicalised for.
 ///
 /// # Errors
 /// [`ProgramError::Pass`] when this LLVM has no NVPTX back end.
 pub(super) fn device_machine(architecture: u32) -> Result<TargetMachine, ProgramError> {
-    Target::initialize_nvptx(&InitializationConfig::default());
-    machine(
-        &TargetTriple::create("nvptx64-nvidia-cuda"),
+    llvm::device_machine(
         &format!("sm_{architecture}"),
+        "",
+        OptimizationLevel::Default,
     )
+    .map_err(failed_in("set-up"))
 }
 
 /// A machine that host code is canonicalised for.
@@ -26,13 +24,8 @@ pub(super) fn device_machine(architecture: u32) -> Result<TargetMachine, Program
 /// # Errors
 /// [`ProgramError::Pass`] when this LLVM has no back end for this machine.
 pub(super) fn host_machine() -> Result<TargetMachine, ProgramError> {
-    Target::initialize_native(&InitializationConfig::default()).map_err(|message| {
-        ProgramError::Pass {
-            pipeline: "set-up".into(),
-            message,
-        }
-    })?;
-    machine(&TargetMachine::get_default_triple(), "")
+    llvm::host_machine(["", ""], OptimizationLevel::Default, RelocMode::Default)
+        .map_err(failed_in("set-up"))
 }
 
 /// Runs a textual pipeline over a module.
@@ -44,12 +37,7 @@ pub(super) fn run(
     pipeline: &str,
     machine: &TargetMachine,
 ) -> Result<(), ProgramError> {
-    module
-        .run_passes(pipeline, machine, options())
-        .map_err(|error| ProgramError::Pass {
-            pipeline: pipeline.into(),
-            message: error.to_string(),
-        })
+    llvm::run_passes(module, pipeline, machine, Loops::Kept).map_err(failed_in(pipeline))
 }
 
 /// Runs a textual pipeline over one function.
@@ -57,16 +45,13 @@ pub(super) fn run(
 /// # Errors
 /// [`ProgramError::Pass`] with LLVM's message.
 pub(super) fn run_on_function(
-    function: FunctionValue<'_>,
+    function: Value,
     pipeline: &str,
     machine: &TargetMachine,
 ) -> Result<(), ProgramError> {
     function
-        .run_passes(pipeline, machine, options())
-        .map_err(|error| ProgramError::Pass {
-            pipeline: pipeline.into(),
-            message: error.to_string(),
-        })
+        .run_passes_keeping_loops(pipeline, machine)
+        .map_err(failed_in(pipeline))
 }
 
 /// Checks a module after `step`.
@@ -74,34 +59,13 @@ pub(super) fn run_on_function(
 /// # Errors
 /// [`ProgramError::Pass`] with the verifier's text: a bug of ours.
 pub(super) fn verify(module: &Module<'_>, step: &str) -> Result<(), ProgramError> {
-    module.verify().map_err(|error| ProgramError::Pass {
-        pipeline: step.into(),
-        message: error.to_string(),
-    })
+    let checked = module.verify();
+    checked.map_err(|message| failed_in(step)(message.to_string()))
 }
 
-fn machine(triple: &TargetTriple, processor: &str) -> Result<TargetMachine, ProgramError> {
-    let failed = |message: String| ProgramError::Pass {
-        pipeline: "set-up".into(),
+fn failed_in(pipeline: &str) -> impl Fn(String) -> ProgramError {
+    move |message| ProgramError::Pass {
+        pipeline: pipeline.to_owned(),
         message,
-    };
-    let target = Target::from_triple(triple).map_err(|error| failed(error.to_string()))?;
-    target
-        .create_target_machine(
-            triple,
-            processor,
-            "",
-            OptimizationLevel::Default,
-            RelocMode::Default,
-            CodeModel::Default,
-        )
-        .ok_or_else(|| failed(format!("LLVM knows no {}", triple)))
-}
-
-fn options() -> PassBuilderOptions {
-    let options = PassBuilderOptions::create();
-    options.set_loop_unrolling(false);
-    options.set_loop_vectorization(false);
-    options.set_loop_slp_vectorization(false);
-    options
+    }
 }

@@ -15,10 +15,11 @@ use super::names::{self, Registrations};
 use super::registration_order::REGISTRATION_PRIORITY;
 use super::{
     HostVisibleMemory, Program, ProgramError, SourceBitcode, Unit, by_architecture, for_target,
-    front_end, ir, passes, unmasked,
+    front_end, passes, unmasked,
 };
 use crate::cli::{Build, Input, Language, Relocatable, Target, Toolchain};
 use crate::diagnostics::source_name;
+use crate::llvm::{self, Value};
 use inkwell::GlobalVisibility;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -148,12 +149,12 @@ impl DeviceSymbols {
             }
         })?;
         settle_names(&device);
-        let symbols = ir::functions(&device)
+        let symbols = Value::functions(&device)
             .into_iter()
-            .chain(ir::globals(&device));
+            .chain(Value::globals(&device));
         let defined = symbols.filter(|symbol| !symbol.is_declaration() && !symbol.is_local());
         Ok(Self {
-            defined: defined.map(ir::Value::name).collect(),
+            defined: defined.map(llvm::Value::name).collect(),
             undefined: undefined(&device),
         })
     }
@@ -204,29 +205,29 @@ fn absolute(path: &Path) -> PathBuf {
 /// Gives what clang makes for nvcc's device linker the names by which ours finds it.
 pub(super) fn expose_registration(host: &Module<'_>, name: &str) {
     // A function that does nothing, in a unit that has nothing to register.
-    let register = ir::functions(host)
+    let register = Value::functions(host)
         .into_iter()
-        .flat_map(ir::Value::instructions)
+        .flat_map(llvm::Value::instructions)
         .filter(|call| {
             let called = call.called_name();
             called.is_some_and(|called| called.starts_with(LINKED_BINARY))
         })
-        .find_map(|call| call.arguments().first().copied());
+        .find_map(|call| call.call_arguments().first().copied());
     if let Some(register) = register.and_then(|register| host.get_function(&register.name())) {
         let register = register.as_global_value();
         register.set_name(&register_symbol(name));
         register.set_linkage(Linkage::External);
         register.set_visibility(GlobalVisibility::Hidden);
     }
-    let rename = |symbol: ir::Value, prefix: &str| {
+    let rename = |symbol: llvm::Value, prefix: &str| {
         if symbol.name().starts_with(prefix) {
             symbol.set_name(&format!("{prefix}_{name}"));
         }
     };
-    for function in ir::functions(host) {
+    for function in Value::functions(host) {
         rename(function, LINKED_BINARY);
     }
-    for alias in ir::aliases(host) {
+    for alias in Value::aliases(host) {
         rename(alias, "__fatbinwrap");
     }
 }
@@ -245,18 +246,18 @@ fn register_symbol(name: &str) -> String {
 pub(super) fn settle_names(device: &Module<'_>) {
     for list in ["llvm.compiler.used", "__clang_gpu_used_external"] {
         if let Some(list) = device.get_global(list) {
-            // SAFETY: nothing uses the first, and only the first the second.
-            unsafe { list.delete() };
+            // Nothing uses the first, and only the first the second.
+            llvm::delete_global(list);
         }
     }
-    let globals = ir::globals(device);
+    let globals = Value::globals(device);
     for declared in globals.iter().filter(|global| global.is_declaration()) {
         let renamed = format!("{}__static__", declared.name());
         let local = globals
             .iter()
             .find(|global| !global.is_declaration() && global.name().starts_with(&renamed));
         if let Some(local) = local {
-            declared.replace_all_uses(*local);
+            declared.replace_uses_with(*local);
         }
     }
 }
@@ -421,15 +422,17 @@ fn undefined(device: &Module<'_>) -> BTreeSet<String> {
         "memcpy",
         "memset",
     ];
-    let symbols = ir::functions(device).into_iter().chain(ir::globals(device));
+    let symbols = Value::functions(device)
+        .into_iter()
+        .chain(Value::globals(device));
     symbols
         .filter(|symbol| {
             // Dynamic shared memory is only ever declared.
-            let is_shared = symbol.type_of().text() == "ptr addrspace(3)";
+            let is_shared = symbol.ty().text() == "ptr addrspace(3)";
             let is_needed = !symbol.is_weak_reference() && !symbol.users().is_empty();
             symbol.is_declaration() && !is_shared && is_needed
         })
-        .map(ir::Value::name)
+        .map(llvm::Value::name)
         .filter(|name| !name.starts_with("llvm.") && !name.starts_with("__nv_"))
         .filter(|name| !KNOWN.contains(&name.as_str()))
         .collect()

@@ -2,9 +2,9 @@
 
 use super::{ReportGuard, ReportMappedScope, find_launch};
 use crate::dependence::{CoordinateSymbol, Guard, MappedScope, PointerRange};
-use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
 use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
+use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeMap;
 
 /// How launches are called in conditions: by their kernel, with the line where one kernel is

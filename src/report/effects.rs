@@ -1,8 +1,8 @@
 //! Memory effects of kernels, summed over threads, blocks and the grid.
 
-use crate::expression::Expression;
 use crate::kernel::{Access, KernelModel};
 use crate::launch::{LaunchGraph, NodeKind};
+use crate::math::expression::Expression;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Display;

@@ -2,9 +2,9 @@
 
 use super::condition::LaunchNames;
 use super::{find_launch, kernel_name};
-use crate::affine::Axis;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, ValueId};
+use crate::math::affine::Axis;
 use crate::schedule::{Arrangement, BlockThreads, FusionGroup, Member, ThreadMap, ThreadOrder};
 use serde::{Deserialize, Serialize};
 

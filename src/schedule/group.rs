@@ -19,9 +19,9 @@ use crate::dependence::{
     guards_contradict,
 };
 use crate::diagnostics::{Location, Rejection, RejectionReason};
-use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, LaunchGraph, NodeId, NodeKind, Operand, Pointer, ValueId};
+use crate::math::expression::{Condition, Expression};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Everything that decides about groups.

@@ -59,15 +59,15 @@ pub use recomputation::plan_recomputation;
 pub use regroup::Regrouper;
 pub use rotation::{Rotation, rotations, sum_loops, waiting_launches, weighted_launches};
 
-use crate::affine::Axis;
 use crate::cli::{Boundary, Fusion, Optimisation, SiriusOptions};
 use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::expression::Expression;
 use crate::kernel::KernelModel;
 use crate::launch::{
     BufferId, HostBlockId, LaunchGraph, LaunchId, Node, NodeId, NodeKind, Operand, ValueId,
 };
+use crate::math::affine::Axis;
+use crate::math::expression::Expression;
 use occupancy::Limits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

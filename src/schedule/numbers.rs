@@ -1,8 +1,8 @@
 //! Numbers of threads as sums of products of places and host values, so that two that are written differently are found equal.
 
 use crate::dependence::CoordinateSymbol;
-use crate::expression::Expression;
 use crate::launch::ValueId;
+use crate::math::expression::Expression;
 use std::collections::BTreeMap;
 
 /// Products of places and host values, with how often each is added.

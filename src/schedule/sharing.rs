@@ -1,9 +1,9 @@
 //! Groups that load from the same memory: one of them that holds both loads it once.
 
 use super::obstacle::Candidate;
-use crate::affine::{Axis, Variable};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{BufferId, Root, ValueId};
+use crate::math::affine::{Axis, Variable};
 use std::collections::{BTreeSet, HashMap};
 
 /// What launches load from, as the host knows it.

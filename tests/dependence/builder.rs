@@ -1,8 +1,6 @@
 //! Small launch graphs and kernel models by hand.
 
-use sirius_rs::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use sirius_rs::diagnostics::Location;
-use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
     Access, AccessId, AccessKind, Footprint, Intervals, KernelModel, KernelParameter, KernelSymbol,
     Loop, Product, Target,
@@ -12,6 +10,8 @@ use sirius_rs::launch::{
     HostValue, Launch, LaunchGraph, LaunchId, LoopDomain, MemoryKind, Node, NodeId, NodeKind,
     Operand, Pointer, Root, Stream, Touch, ValueId,
 };
+use sirius_rs::math::affine::{Affine, Axis, Constraint, Constraints, Variable};
+use sirius_rs::math::expression::{Condition, Expression};
 use sirius_rs::program::KernelId;
 
 pub const X: Axis = Axis::X;

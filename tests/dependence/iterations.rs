@@ -1,13 +1,13 @@
 //! Dependences between iterations of host loops, by the loops' counters.
 
 use crate::builder::{Kernel, World, X, actuals, int_argument, shape, sum};
-use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{
     DependenceGraph, DependenceKind, Edge, Guard, IterationDistance, Scope, build_dependence_graph,
 };
-use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, KernelModel};
 use sirius_rs::launch::{Course, NodeId, Place, Pointer, ValueId};
+use sirius_rs::math::affine::{Affine, Constraint, Variable};
+use sirius_rs::math::expression::Expression;
 
 const ROW: i64 = 1000;
 

@@ -2,11 +2,11 @@
 //! threads that touch a common element, one by one.
 
 use crate::builder::{Actual, Kernel, World, X, Y, actuals, pointwise, shape, sum};
-use sirius_rs::affine::{Affine, Variable};
 use sirius_rs::dependence::{CoordinateSymbol, Edge, MappedScope, Scope, build_dependence_graph};
-use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, KernelModel};
 use sirius_rs::launch::ValueId;
+use sirius_rs::math::affine::{Affine, Variable};
+use sirius_rs::math::expression::Expression;
 use std::collections::{BTreeSet, HashMap};
 
 const BX: Variable = Variable::Block(X);

@@ -1,13 +1,13 @@
 //! Which launches become one, and why others do not.
 
 use crate::builder::{Kernel, World, X, actuals, pointwise, row_sum, rows, shape, sum};
-use sirius_rs::affine::Variable;
 use sirius_rs::cli::Fusion;
 use sirius_rs::dependence::{DependenceKind, Guard, build_dependence_graph};
 use sirius_rs::diagnostics::RejectionReason;
-use sirius_rs::expression::Expression;
 use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};
 use sirius_rs::launch::{Awaited, BufferId, NodeId, NodeKind, Pointer, Stream, ValueId};
+use sirius_rs::math::affine::Variable;
+use sirius_rs::math::expression::Expression;
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::occupancy::Limits;
 use sirius_rs::schedule::{FusionPlan, Layout, Missed, ScheduleOptions, plan_fusion};

@@ -3,14 +3,14 @@
 use crate::builder::{
     Kernel, World, X, Y, actuals, int_argument, pointwise, row_sum, rows, shape, sum,
 };
-use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{
     DependenceGraph, DependenceKind, Edge, Guard, Scope, build_dependence_graph,
 };
-use sirius_rs::expression::Expression;
-use sirius_rs::isl::Map;
 use sirius_rs::kernel::{AccessId, AccessKind, KernelSymbol};
 use sirius_rs::launch::NodeId;
+use sirius_rs::math::affine::{Affine, Constraint, Variable};
+use sirius_rs::math::expression::Expression;
+use sirius_rs::math::isl::Map;
 
 fn edges(dependences: &DependenceGraph, source: NodeId, sink: NodeId) -> Vec<&Edge> {
     dependences

@@ -7,8 +7,8 @@ use sirius_rs::dependence::{
     CONDITIONAL_NEIGHBOURS, DependenceGraph, Edge, Effort, Scope, build_dependence_graph,
     build_dependence_graph_without_relations,
 };
-use sirius_rs::expression::Expression;
 use sirius_rs::launch::{NodeId, NodeKind, Pointer};
+use sirius_rs::math::expression::Expression;
 use sirius_rs::schedule::{Missed, plan_fusion};
 use std::collections::BTreeSet;
 

@@ -3,11 +3,11 @@
 use crate::builder::{
     Kernel, World, X, actuals, int_argument, pointwise, row_sum, rows, shape, sum,
 };
-use sirius_rs::affine::{Affine, Constraint, Variable};
 use sirius_rs::dependence::{
     DependenceGraph, Edge, Scope, build_dependence_graph, build_dependence_graph_without_relations,
 };
 use sirius_rs::kernel::{AccessKind, KernelModel, KernelSymbol};
+use sirius_rs::math::affine::{Affine, Constraint, Variable};
 
 /// `out[i] = in[i - reach] + … + in[i + reach]`; arguments in, out, n.
 fn stencil(name: &str, reach: i64) -> KernelModel {

@@ -4,13 +4,13 @@ use crate::compare::{StaticGraph, compare};
 use crate::history::History;
 use crate::values::Operands;
 use serde_json::json;
-use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{
     CoordinateMap, CoordinateSymbol, DependenceKind, Edge, Guard, MappedScope, PointerRange, Scope,
 };
 use sirius_rs::diagnostics::Location;
-use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::launch::{LaunchId, NodeId, Operand, ValueId};
+use sirius_rs::math::affine::Axis;
+use sirius_rs::math::expression::{Condition, Expression};
 use sirius_runtime::abi::access;
 use sirius_runtime::trace::{Access, Record};
 

@@ -3,11 +3,11 @@
 use crate::compare::Claim;
 use crate::history::{LaunchSeen, Meeting, Point};
 use crate::values::{NoValue, Operands, Values, evaluate};
-use sirius_rs::affine::Axis;
 use sirius_rs::dependence::{CoordinateSymbol, Edge, MappedScope, Scope};
-use sirius_rs::expression::Expression;
-use sirius_rs::isl::Map;
 use sirius_rs::launch::ValueId;
+use sirius_rs::math::affine::Axis;
+use sirius_rs::math::expression::Expression;
+use sirius_rs::math::isl::Map;
 use std::collections::HashMap;
 
 /// Pairs of threads of each scope that are looked up for two launches.

@@ -6,10 +6,10 @@
 use crate::history::LaunchSeen;
 use serde::Deserialize;
 use sirius_rs::dependence::{Guard, PointerRange};
-use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::launch::{
     ArgumentPiece, HostBlock, HostFunction, HostLoop, HostValue, Launch, NodeId, Operand, ValueId,
 };
+use sirius_rs::math::expression::{Condition, Expression};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Launches and values of the static graph: the second part of the `dependence` dump.

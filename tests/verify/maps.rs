@@ -1,9 +1,9 @@
 //! Members of other shapes than the fused launch.
 
 use super::*;
-use sirius_rs::expression::Condition;
 use sirius_rs::kernel::AccessId;
 use sirius_rs::launch::{MemoryKind, Operation, Touch};
+use sirius_rs::math::expression::Condition;
 use sirius_rs::program::OperationKind;
 use sirius_rs::schedule::{ThreadMap, ThreadOrder};
 

@@ -2,7 +2,7 @@
 
 use super::segments::{in_segments, sums_of_two};
 use super::*;
-use sirius_rs::expression::Condition;
+use sirius_rs::math::expression::Condition;
 use sirius_rs::schedule::{BatchedRegion, BatchedStatement, BlockThreads, ThreadMap};
 
 /// Each member's range: first block, number of blocks.

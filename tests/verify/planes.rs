@@ -1,7 +1,7 @@
 //! Planes of images: rows of rows, of which guards say how many there are.
 
 use super::*;
-use sirius_rs::expression::Condition;
+use sirius_rs::math::expression::Condition;
 
 /// Thread x of block y of image z has element x of that plane; a plane has as many elements as the last argument says,
 /// an image as many planes as the grid has blocks along x, of which only the first does anything.

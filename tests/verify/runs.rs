@@ -1,8 +1,8 @@
 //! Members of which each block of the fused launch runs a part.
 
 use super::*;
-use sirius_rs::expression::Condition;
 use sirius_rs::kernel::{Barrier, Product};
+use sirius_rs::math::expression::Condition;
 use sirius_rs::schedule::{ThreadMap, ThreadOrder};
 
 const BLOCKS: ThreadOrder = ThreadOrder::Blocks;

@@ -1,9 +1,7 @@
 //! A small language for launch graphs, kernel models and plans.
 
-use sirius_rs::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use sirius_rs::dependence::{Guard, PointerRange};
 use sirius_rs::diagnostics::Location;
-use sirius_rs::expression::{Condition, Expression};
 use sirius_rs::kernel::{
     Access, AccessId, AccessKind, Barrier, Footprint, Intervals, KernelModel, KernelParameter,
     KernelSymbol, Product, Target,
@@ -13,6 +11,8 @@ use sirius_rs::launch::{
     HostValue, Launch, LaunchGraph, LaunchId, MemoryKind, Node, NodeId, NodeKind, Operand, Pointer,
     Root, Stream, Touch, ValueId,
 };
+use sirius_rs::math::affine::{Affine, Axis, Constraint, Constraints, Variable};
+use sirius_rs::math::expression::{Condition, Expression};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::{FusionGroup, FusionPlan, Member, ThreadMap, Variant};
 

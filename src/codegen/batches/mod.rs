@@ -27,6 +27,7 @@ use crate::cli::{Boundary, Build, Device, Toolchain};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, Operand};
+use crate::llvm;
 use crate::program::Program;
 use crate::schedule::{BatchedStatement, FusionPlan, blocks_at_once};
 use inkwell::IntPredicate;
@@ -246,8 +247,7 @@ impl<'a> Waiting<'a> {
             ];
             for (field, value) in (0_u64..).zip([*low, *high].into_iter().chain(facts)) {
                 let at = long.const_int(5 * index + field, false);
-                // SAFETY: the index is below the array's length.
-                let place = unsafe { builder.build_gep(long, array, &[at], "range")? };
+                let place = llvm::element_address(builder, long, array, at, "range")?;
                 builder.build_store(place, value)?;
             }
         }

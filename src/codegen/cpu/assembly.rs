@@ -5,7 +5,7 @@
 use super::functions::Library;
 use super::statements::lower_statements;
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Builder, Value};
+use crate::llvm::{Builder, Value};
 use inkwell::module::Module;
 
 /// Lowers a call of inline assembly, in a function whose templates keep the carry flag in `carry` where they share it.
@@ -49,7 +49,7 @@ pub(super) fn lower_assembly(
             many => {
                 let mut all = call.ty().poison();
                 for (position, result) in many.iter().enumerate() {
-                    all = builder.insert(module, all, *result, position as u32);
+                    all = builder.insert(all, *result, position as u32);
                 }
                 call.replace_uses_with(all);
             }

@@ -6,8 +6,8 @@
 use super::instrument;
 use super::statements::Lowering;
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{AtomicOperation, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::{AtomicOperation, Type, Value};
 
 /// What an `atom` or `red` does to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use super::statements::Lowering;
 use crate::codegen::CodegenError;
-use crate::codegen::ir::Value;
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::Value;
 
 /// What a thread does at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 
 use super::functions::PREFIX;
 use super::integers::arithmetic;
-use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::kernel::ptx::{Statement, read_template};
+use crate::llvm::{Block, Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 
 /// What functions of the runtime begin with that are called where nothing was in the source.
@@ -69,7 +69,7 @@ fn is_after_another(taker: Value) -> bool {
 
 /// Whether an instruction calls something that is neither inline PTX nor an intrinsic of LLVM's or a count of ours.
 fn calls_function(instruction: Value) -> bool {
-    instruction.opcode() == Opcode::LLVMCall && {
+    instruction.opcode() == Some(Opcode::LLVMCall) && {
         let callee = instruction.called();
         let is_inner = callee.is_function()
             && ["llvm.", PREFIX, OWN]
@@ -81,7 +81,7 @@ fn calls_function(instruction: Value) -> bool {
 
 /// What a call of inline PTX does to the flag.
 fn use_of(call: Value) -> Option<Use> {
-    if call.opcode() != Opcode::LLVMCall {
+    if call.opcode() != Some(Opcode::LLVMCall) {
         return None;
     }
     let (template, _) = call.called().inline_assembly()?;

@@ -3,7 +3,7 @@
 use super::in_step::distinguished_axes;
 use crate::codegen::device::is_block_barrier;
 use crate::codegen::expansion::constants_in;
-use crate::codegen::ir::{Opcode, Value};
+use crate::llvm::{Opcode, Value};
 use std::collections::HashSet;
 
 /// What decides how a kernel runs on the CPU device.
@@ -45,7 +45,7 @@ impl Features {
                 }
             }
             for instruction in function.instructions() {
-                if instruction.opcode() == Opcode::LLVMCall
+                if instruction.opcode() == Some(Opcode::LLVMCall)
                     && let Some((template, _)) = instruction.called().inline_assembly()
                 {
                     features.block_barriers |=

@@ -4,8 +4,8 @@ use super::functions::PREFIX;
 use super::instrument;
 use super::statements::Lowering;
 use crate::codegen::CodegenError;
-use crate::codegen::ir::Value;
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::Value;
 
 /// Whether an instruction waits for copies or gathers them, which is nothing here.
 pub(super) fn waits(instruction: &Instruction) -> bool {
@@ -73,12 +73,14 @@ impl Lowering<'_, '_, '_> {
             0 => whole.zero(),
             _ => {
                 self.report(from, told, instrument::LOAD)?;
-                let part = self.builder.load(self.integer(told as u32 * 8), from, 1);
+                let part = self
+                    .builder
+                    .load_aligned(self.integer(told as u32 * 8), from, 1);
                 self.resize(part, size as u32 * 8)
             }
         };
         self.report(to, size, instrument::STORE)?;
-        self.builder.store(value, to, 1);
+        self.builder.store_aligned(value, to, 1);
         Ok(Some(()))
     }
 

@@ -9,13 +9,15 @@
 //! short, they divide with 64 at once ([`looks_like_hash`]).
 
 use crate::codegen::divisors::is_surely_not_zero;
-use crate::codegen::ir::{Builder, IntegerPredicate, Opcode, Value};
+use crate::llvm::{Builder, IntegerPredicate, Opcode, Value};
 use std::collections::HashSet;
 
 /// Makes a division one that never stops, in place; others than of numbers of up to 64 bits stay.
 pub(super) fn settle_division(division: Value) {
     let ty = division.ty();
-    let opcode = division.opcode();
+    let Some(opcode) = division.opcode() else {
+        return;
+    };
     let is_signed = matches!(opcode, Opcode::LLVMSDiv | Opcode::LLVMSRem);
     let [dividend, divisor] = [0, 1].map(|side| division.operand(side));
     if !ty.is_integer() || ty.integer_bits() > 64 {
@@ -72,12 +74,12 @@ fn looks_like_hash(number: Value, seen: &mut HashSet<Value>) -> bool {
         return false;
     }
     match number.opcode() {
-        Opcode::LLVMXor => true,
-        Opcode::LLVMMul => {
+        Some(Opcode::LLVMXor) => true,
+        Some(Opcode::LLVMMul) => {
             let factor = number.operand(1).constant_integer();
             factor.is_some_and(|factor| i32::try_from(factor.cast_signed()).is_err())
         }
-        Opcode::LLVMPHI => {
+        Some(Opcode::LLVMPHI) => {
             if seen.len() >= MOST_PHIS {
                 return false;
             }
@@ -105,13 +107,13 @@ fn is_surely_short(number: Value, depth: u32) -> bool {
     }
     let is_short = |side: u32| is_surely_short(number.operand(side), depth - 1);
     match number.opcode() {
-        Opcode::LLVMZExt => number.operand(0).ty().integer_bits() <= SHORT_BITS,
-        Opcode::LLVMAnd => is_short(0) || is_short(1),
-        Opcode::LLVMOr | Opcode::LLVMXor => is_short(0) && is_short(1),
-        Opcode::LLVMURem => is_short(0) || is_short(1),
-        Opcode::LLVMUDiv => is_short(0),
-        Opcode::LLVMSelect => is_short(1) && is_short(2),
-        Opcode::LLVMLShr => {
+        Some(Opcode::LLVMZExt) => number.operand(0).ty().integer_bits() <= SHORT_BITS,
+        Some(Opcode::LLVMAnd) => is_short(0) || is_short(1),
+        Some(Opcode::LLVMOr | Opcode::LLVMXor) => is_short(0) && is_short(1),
+        Some(Opcode::LLVMURem) => is_short(0) || is_short(1),
+        Some(Opcode::LLVMUDiv) => is_short(0),
+        Some(Opcode::LLVMSelect) => is_short(1) && is_short(2),
+        Some(Opcode::LLVMLShr) => {
             let by = number.operand(1).constant_integer();
             is_short(0) || by.is_some_and(|by| by >= u64::from(SHORT_BITS))
         }

@@ -3,7 +3,7 @@
 use super::classify::Features;
 use super::{Variant, always_inline};
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Block, Builder, DebugScope, Linkage, Type, Value};
+use crate::llvm::{Block, Builder, DebugScope, Linkage, Type, Value};
 use inkwell::module::Module;
 
 /// Symbols of a kernel's entries in one variant.
@@ -104,7 +104,7 @@ fn entry_function(module: &Module, name: &str, body: Value) -> (Value, Builder) 
     let ty = Type::function(Type::void(module), &[pointer, pointer]);
     let function = Value::add_function(module, name, ty);
     function.add_attribute(1, "noalias", 0);
-    let builder = Builder::at_end(module, Block::append(function, "entry"));
+    let builder = Builder::at_end(Block::append(function, "entry"));
     if let Some(scope) = DebugScope::with_frame(module, body) {
         scope.cover(function, name, &builder);
     }
@@ -128,11 +128,11 @@ fn make_thread(module: &Module, name: &str, body: Value, arguments: &[Argument])
             builder.copy(copy, address, argument.alignment, bytes);
             copy
         } else {
-            builder.load(argument.ty, address, 1)
+            builder.load_aligned(argument.ty, address, 1)
         });
     }
     call_body(&builder, body, &values);
-    builder.return_void();
+    builder.ret(None);
 }
 
 /// `block_loop(block, arguments)`: copies the arguments to its own frame once, so that stores of
@@ -158,11 +158,11 @@ fn make_block_loop(
         values.push(if argument.in_memory {
             address
         } else {
-            inner.load(argument.ty, address, argument.alignment)
+            inner.load_aligned(argument.ty, address, argument.alignment)
         });
     }
     call_body(&inner, body, &values);
-    inner.return_void();
+    inner.ret(None);
 
     let (function, builder) = entry_function(module, name, body);
     let [block, pointers] = [0, 1].map(|n| function.parameters()[n]);
@@ -179,8 +179,8 @@ fn make_block_loop(
             let bytes = word.constant(argument.bytes);
             builder.copy(target, source, argument.alignment, bytes);
         } else {
-            let value = builder.load(argument.ty, source, 1);
-            builder.store(value, target, argument.alignment);
+            let value = builder.load_aligned(argument.ty, source, 1);
+            builder.store_aligned(value, target, argument.alignment);
         }
     }
     let run = Value::function(module, "sirius.run_block").ok_or_else(|| {
@@ -194,7 +194,7 @@ fn make_block_loop(
             .map(|distinguishes| flag.constant(u64::from(!distinguishes))),
     );
     builder.call(run.value_type(), run, &values);
-    builder.return_void();
+    builder.ret(None);
     Ok(())
 }
 
@@ -203,7 +203,7 @@ fn argument_address(module: &Module, builder: &Builder, pointers: Value, n: usiz
     let pointer = Type::pointer(module, 0);
     let index = Type::integer(module, 64).constant(n as u64);
     let slot = builder.element_pointer(pointer, pointers, &[index]);
-    builder.load(pointer, slot, 8)
+    builder.load_aligned(pointer, slot, 8)
 }
 
 fn call_body(builder: &Builder, body: Value, values: &[Value]) {

@@ -3,13 +3,12 @@
 //! Invariant: a kernel with such an instruction is never a member of a fused one, whose later members the
 //! thread would have to go on with; and it is understood in kernels alone, where it is a return.
 
-use crate::codegen::ir::{Builder, Opcode, Value};
-use inkwell::module::Module;
+use crate::llvm::{Builder, Opcode, Value};
 
 /// Makes returns of the `exit`s of a kernel.
-pub(super) fn return_from_exits(module: &Module, kernel: Value) {
+pub(super) fn return_from_exits(kernel: Value) {
     for call in kernel.instructions() {
-        let is_exit = call.opcode() == Opcode::LLVMCall
+        let is_exit = call.opcode() == Some(Opcode::LLVMCall)
             && (call.called().inline_assembly())
                 .is_some_and(|(template, _)| template.trim().trim_end_matches(';') == "exit");
         if !is_exit || !call.ty().is_void() {
@@ -21,10 +20,10 @@ pub(super) fn return_from_exits(module: &Module, kernel: Value) {
             .iter()
             .take_while(|each| **each != call)
             .count();
-        let head = rest.split_head(module, before);
+        let head = rest.split_head(before);
         // Nothing leads to what comes after the call.
         if let Some(way) = head.terminator() {
-            Builder::before(way).return_void();
+            Builder::before(way).ret(None);
             way.erase();
         }
         call.erase();

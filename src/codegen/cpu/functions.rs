@@ -11,7 +11,7 @@ use super::packed::{add_packed_arithmetic, add_sums_of_products};
 use super::rounding::add_directed_rounding;
 use crate::cache::Entry;
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Builder, Linkage, Type, Value};
+use crate::llvm::{Builder, Linkage, Type, Value};
 use inkwell::context::{Context, ContextRef};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;

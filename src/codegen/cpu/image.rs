@@ -4,8 +4,8 @@ use super::classify::Features;
 use super::entry::{Entries, argument_offsets, argument_sizes};
 use super::shared::KernelShared;
 use super::{CpuImageRequest, Lowered, Variant};
-use crate::codegen::ir::{Type, Value};
 use crate::codegen::{ARRIVALS, CodegenError};
+use crate::llvm::{Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use sirius_abi::{

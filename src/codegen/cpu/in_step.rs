@@ -7,7 +7,7 @@
 
 use crate::codegen::divisors::DIVISOR;
 use crate::codegen::expansion::constants_in;
-use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Opcode, Value};
+use crate::llvm::{FUNCTION_ATTRIBUTES, Opcode, Value};
 use std::collections::HashSet;
 
 /// For x, y and z: whether threads that differ only in this index may do different things, over
@@ -44,13 +44,13 @@ fn thread_index_axis(name: &str) -> Option<usize> {
 /// Whether the order or the number of the threads that execute an instruction could show.
 fn counts_threads(instruction: Value) -> bool {
     match instruction.opcode() {
-        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence => true,
-        Opcode::LLVMLoad | Opcode::LLVMStore => {
+        Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence) => true,
+        Some(Opcode::LLVMLoad | Opcode::LLVMStore) => {
             instruction.is_volatile() || instruction.is_atomic()
         }
         // Inline assembly and calls through pointers.
-        Opcode::LLVMCall => !instruction.called().is_function(),
-        Opcode::LLVMInvoke => true,
+        Some(Opcode::LLVMCall) => !instruction.called().is_function(),
+        Some(Opcode::LLVMInvoke) => true,
         _ => false,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::loads::{self, Sight};
 use crate::codegen::divisors::DIVISOR;
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use crate::program::EXCHANGED;
 use inkwell::module::Module;
 
@@ -37,7 +37,7 @@ pub(super) fn count(module: &Module) {
             .count();
         let place = instructions
             .iter()
-            .find(|instruction| instruction.opcode() != Opcode::LLVMPHI)
+            .find(|instruction| instruction.opcode() != Some(Opcode::LLVMPHI))
             .copied();
         if let Some(place) = place.filter(|_| counted > 0) {
             Builder::before(place).call(count_type, count, &[i64.constant(counted as u64)]);
@@ -60,7 +60,7 @@ pub(super) fn report_accesses(module: &Module) {
         })
         .filter(|(_, touch)| !is_stack(touch.address))
         .map(|(instruction, touch)| {
-            let is_plain = touch.kind == LOAD && instruction.opcode() == Opcode::LLVMLoad;
+            let is_plain = touch.kind == LOAD && instruction.opcode() == Some(Opcode::LLVMLoad);
             let sight = match is_plain {
                 true => loads::sight(instruction),
                 false => Sight::Plain,
@@ -171,18 +171,18 @@ fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
         }]
     };
     match instruction.opcode() {
-        Opcode::LLVMLoad => {
+        Some(Opcode::LLVMLoad) => {
             let kind = [LOAD, ATOMIC_LOAD][usize::from(meets_others(instruction))];
             fixed(instruction.operand(0), instruction.ty(), kind)
         }
-        Opcode::LLVMStore => {
+        Some(Opcode::LLVMStore) => {
             let kind = [STORE, ATOMIC_STORE][usize::from(meets_others(instruction))];
             fixed(instruction.operand(1), instruction.operand(0).ty(), kind)
         }
-        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
+        Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => {
             fixed(instruction.operand(0), instruction.operand(1).ty(), ATOMIC)
         }
-        Opcode::LLVMCall => {
+        Some(Opcode::LLVMCall) => {
             let Some(name) = instruction.called_name() else {
                 return Vec::new();
             };
@@ -214,7 +214,7 @@ fn meets_others(instruction: Value) -> bool {
 
 /// Instructions other than phi, debug and lifetime, and what is no instruction of a GPU.
 fn counts(instruction: Value) -> bool {
-    if instruction.opcode() == Opcode::LLVMPHI {
+    if instruction.opcode() == Some(Opcode::LLVMPHI) {
         return false;
     }
     !instruction.called_name().is_some_and(|name| {
@@ -230,8 +230,8 @@ fn counts(instruction: Value) -> bool {
 fn is_stack(mut address: Value) -> bool {
     while address.is_instruction() {
         match address.opcode() {
-            Opcode::LLVMAlloca => return true,
-            Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => {
+            Some(Opcode::LLVMAlloca) => return true,
+            Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => {
                 address = address.operand(0);
             }
             _ => return false,

@@ -5,8 +5,8 @@
 //! instruction that wants it is not understood.
 
 use super::statements::{Lowering, width};
-use crate::codegen::ir::{IntegerPredicate, Opcode, Value};
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::{IntegerPredicate, Opcode, Value};
 
 /// What an instruction computes of integers.
 #[derive(Clone, Copy, Debug)]
@@ -171,7 +171,7 @@ impl Lowering<'_, '_, '_> {
             let left = turned(self, left?);
             self.carry = Some(left);
             if let Some(variable) = self.carry_variable {
-                self.builder.store(left, variable, 1);
+                self.builder.store_aligned(left, variable, 1);
             }
         }
         self.assign(result, value)
@@ -180,7 +180,7 @@ impl Lowering<'_, '_, '_> {
     /// What the last instruction left, here or in a template before.
     fn carry(&self) -> Option<Value> {
         let bit = self.integer(1);
-        let before = || Some(self.builder.load(bit, self.carry_variable?, 1));
+        let before = || Some(self.builder.load_aligned(bit, self.carry_variable?, 1));
         self.carry.or_else(before)
     }
 

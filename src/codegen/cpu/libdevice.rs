@@ -3,7 +3,7 @@
 use super::functions::Library;
 use crate::codegen::CodegenError;
 use crate::codegen::device::{device_target_machine, run_passes};
-use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Linkage, Value};
+use crate::llvm::{FUNCTION_ATTRIBUTES, Linkage, Value};
 use inkwell::module::Module;
 use std::path::Path;
 

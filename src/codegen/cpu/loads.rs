@@ -8,8 +8,8 @@
 //! (`if (kept) out = *p` before the same), it counts there.
 
 use super::instrument::COUNT;
-use crate::codegen::ir::{Block, FUNCTION_ATTRIBUTES, Opcode, Value};
 use crate::kernel::computes_from_operands;
+use crate::llvm::{Block, FUNCTION_ATTRIBUTES, Opcode, Value};
 use std::collections::HashSet;
 
 /// What a load is for the check.
@@ -68,11 +68,11 @@ fn not_always(load: Value, uses: Vec<Use>) -> Option<Vec<Use>> {
 fn taken_beside_updates(load: Value, beside: &HashSet<Value>) -> Option<Vec<Use>> {
     let updates = updates(load);
     let is_aside = |user: Value| match user.opcode() {
-        Opcode::LLVMPHI => {
+        Some(Opcode::LLVMPHI) => {
             let (_, used) = derived(user, &updates);
             !used.iter().any(|user| beside.contains(user))
         }
-        opcode => is_guessed(user, opcode, &updates),
+        _ => is_guessed(user, &updates),
     };
     not_always(load, uses(load, is_aside)?)
 }
@@ -93,14 +93,14 @@ fn uses(load: Value, aside: impl Fn(Value) -> bool) -> Option<Vec<Use>> {
             }
             let mut further = conditions.clone();
             let used = match user.opcode() {
-                Opcode::LLVMSelect => {
+                Some(Opcode::LLVMSelect) => {
                     let [condition, yes, no] = [0, 1, 2].map(|index| user.operand(index));
                     if condition != value && yes != no && condition.ty().is_integer() {
                         further.push((condition, yes == value));
                     }
                     None
                 }
-                Opcode::LLVMPHI => {
+                Some(Opcode::LLVMPHI) => {
                     for (_, from) in user
                         .incoming()
                         .into_iter()
@@ -120,7 +120,7 @@ fn uses(load: Value, aside: impl Fn(Value) -> bool) -> Option<Vec<Use>> {
                     }
                     continue;
                 }
-                opcode if computes(opcode) || is_computation(user) => None,
+                _ if computes(user) => None,
                 _ => Some(user),
             };
             match used {
@@ -197,18 +197,20 @@ fn self_reaching(block: Block, but: Block) -> bool {
 /// Whether what a thread does may tell others something, or wait for them.
 fn may_order(instruction: Value) -> bool {
     match instruction.opcode() {
-        Opcode::LLVMLoad | Opcode::LLVMStore => {
+        Some(Opcode::LLVMLoad | Opcode::LLVMStore) => {
             instruction.is_volatile() || instruction.is_atomic()
         }
-        Opcode::LLVMCall => {
+        Some(Opcode::LLVMCall) => {
             let is_count = instruction.called_name().as_deref() == Some(COUNT);
             !is_count && !is_computation(instruction)
         }
-        Opcode::LLVMAtomicRMW
-        | Opcode::LLVMAtomicCmpXchg
-        | Opcode::LLVMFence
-        | Opcode::LLVMInvoke
-        | Opcode::LLVMCallBr => true,
+        Some(
+            Opcode::LLVMAtomicRMW
+            | Opcode::LLVMAtomicCmpXchg
+            | Opcode::LLVMFence
+            | Opcode::LLVMInvoke
+            | Opcode::LLVMCallBr,
+        ) => true,
         _ => false,
     }
 }
@@ -224,7 +226,7 @@ fn used_beside_updates(load: Value) -> Option<HashSet<Value>> {
     let (derived, mut used) = derived(load, &updates);
     if !used.is_empty() {
         let compares = |at: &Value| {
-            at.opcode() == Opcode::LLVMAtomicCmpXchg
+            at.opcode() == Some(Opcode::LLVMAtomicCmpXchg)
                 && updates.contains(at)
                 && derived.contains(&at.operand(1))
         };
@@ -240,8 +242,8 @@ fn updates(load: Value) -> Vec<Value> {
     let function = load.function_of_instruction();
     let is_update = |user: &Value| {
         let updates = [Opcode::LLVMAtomicRMW, Opcode::LLVMAtomicCmpXchg];
-        user.is_instruction()
-            && updates.contains(&user.opcode())
+        user.opcode()
+            .is_some_and(|opcode| updates.contains(&opcode))
             && user.operand(0) == pointer
             && user.function_of_instruction() == function
     };
@@ -255,12 +257,11 @@ fn derived(value: Value, updates: &[Value]) -> (HashSet<Value>, HashSet<Value>) 
     let mut used = HashSet::new();
     while let Some(value) = open.pop() {
         for user in value.users() {
-            let opcode = user.opcode();
-            if opcode == Opcode::LLVMPHI || computes(opcode) || is_computation(user) {
+            if user.opcode() == Some(Opcode::LLVMPHI) || computes(user) {
                 if derived.insert(user) {
                     open.push(user);
                 }
-            } else if !is_guessed(user, opcode, updates) {
+            } else if !is_guessed(user, updates) {
                 used.insert(user);
             }
         }
@@ -269,8 +270,8 @@ fn derived(value: Value, updates: &[Value]) -> (HashSet<Value>, HashSet<Value>) 
 }
 
 /// Whether a user of a guess may be wrong about it: an update, or a decision.
-fn is_guessed(user: Value, opcode: Opcode, updates: &[Value]) -> bool {
-    updates.contains(&user) || [Opcode::LLVMBr, Opcode::LLVMSwitch].contains(&opcode)
+fn is_guessed(user: Value, updates: &[Value]) -> bool {
+    updates.contains(&user) || matches!(user.opcode(), Some(Opcode::LLVMBr | Opcode::LLVMSwitch))
 }
 
 /// Whether a thread may come from a load to some instructions without a barrier of the block between.
@@ -307,62 +308,65 @@ fn until(load: Value, stops: impl Fn(Value) -> bool) -> HashSet<Value> {
 
 /// Whether threads of a block may wait for each other there.
 fn is_barrier(instruction: Value) -> bool {
-    instruction.opcode() == Opcode::LLVMCall
+    instruction.opcode() == Some(Opcode::LLVMCall)
         && (instruction.called_name()).is_some_and(|name| name.starts_with("llvm.nvvm.bar"))
 }
 
 /// Whether an instruction only computes, so that it may have been moved together with the load.
-fn computes(opcode: Opcode) -> bool {
-    matches!(
-        opcode,
-        Opcode::LLVMSelect
-            | Opcode::LLVMAdd
-            | Opcode::LLVMFAdd
-            | Opcode::LLVMSub
-            | Opcode::LLVMFSub
-            | Opcode::LLVMMul
-            | Opcode::LLVMFMul
-            | Opcode::LLVMUDiv
-            | Opcode::LLVMSDiv
-            | Opcode::LLVMFDiv
-            | Opcode::LLVMURem
-            | Opcode::LLVMSRem
-            | Opcode::LLVMFRem
-            | Opcode::LLVMShl
-            | Opcode::LLVMLShr
-            | Opcode::LLVMAShr
-            | Opcode::LLVMAnd
-            | Opcode::LLVMOr
-            | Opcode::LLVMXor
-            | Opcode::LLVMFNeg
-            | Opcode::LLVMICmp
-            | Opcode::LLVMFCmp
-            | Opcode::LLVMGetElementPtr
-            | Opcode::LLVMTrunc
-            | Opcode::LLVMZExt
-            | Opcode::LLVMSExt
-            | Opcode::LLVMFPToUI
-            | Opcode::LLVMFPToSI
-            | Opcode::LLVMUIToFP
-            | Opcode::LLVMSIToFP
-            | Opcode::LLVMFPTrunc
-            | Opcode::LLVMFPExt
-            | Opcode::LLVMPtrToInt
-            | Opcode::LLVMIntToPtr
-            | Opcode::LLVMBitCast
-            | Opcode::LLVMAddrSpaceCast
-            | Opcode::LLVMExtractElement
-            | Opcode::LLVMInsertElement
-            | Opcode::LLVMShuffleVector
-            | Opcode::LLVMExtractValue
-            | Opcode::LLVMInsertValue
-            | Opcode::LLVMFreeze
-    )
+fn computes(instruction: Value) -> bool {
+    is_computation(instruction)
+        || matches!(
+            instruction.opcode(),
+            Some(
+                Opcode::LLVMSelect
+                    | Opcode::LLVMAdd
+                    | Opcode::LLVMFAdd
+                    | Opcode::LLVMSub
+                    | Opcode::LLVMFSub
+                    | Opcode::LLVMMul
+                    | Opcode::LLVMFMul
+                    | Opcode::LLVMUDiv
+                    | Opcode::LLVMSDiv
+                    | Opcode::LLVMFDiv
+                    | Opcode::LLVMURem
+                    | Opcode::LLVMSRem
+                    | Opcode::LLVMFRem
+                    | Opcode::LLVMShl
+                    | Opcode::LLVMLShr
+                    | Opcode::LLVMAShr
+                    | Opcode::LLVMAnd
+                    | Opcode::LLVMOr
+                    | Opcode::LLVMXor
+                    | Opcode::LLVMFNeg
+                    | Opcode::LLVMICmp
+                    | Opcode::LLVMFCmp
+                    | Opcode::LLVMGetElementPtr
+                    | Opcode::LLVMTrunc
+                    | Opcode::LLVMZExt
+                    | Opcode::LLVMSExt
+                    | Opcode::LLVMFPToUI
+                    | Opcode::LLVMFPToSI
+                    | Opcode::LLVMUIToFP
+                    | Opcode::LLVMSIToFP
+                    | Opcode::LLVMFPTrunc
+                    | Opcode::LLVMFPExt
+                    | Opcode::LLVMPtrToInt
+                    | Opcode::LLVMIntToPtr
+                    | Opcode::LLVMBitCast
+                    | Opcode::LLVMAddrSpaceCast
+                    | Opcode::LLVMExtractElement
+                    | Opcode::LLVMInsertElement
+                    | Opcode::LLVMShuffleVector
+                    | Opcode::LLVMExtractValue
+                    | Opcode::LLVMInsertValue
+                    | Opcode::LLVMFreeze
+            )
+        )
 }
 
 /// Whether a call is of a function that only computes, by each thread for itself.
 fn is_computation(instruction: Value) -> bool {
-    if instruction.opcode() != Opcode::LLVMCall {
+    if instruction.opcode() != Some(Opcode::LLVMCall) {
         return false;
     }
     let callee = instruction.called();
@@ -393,7 +397,7 @@ fn follows(first: Block, then: Block) -> bool {
         }
         let returns = block
             .terminator()
-            .is_some_and(|terminator| terminator.opcode() == Opcode::LLVMRet);
+            .is_some_and(|terminator| terminator.opcode() == Some(Opcode::LLVMRet));
         if returns {
             return false;
         }

@@ -6,7 +6,7 @@
 //! next, and after a branch or a loop that some left early they go on together. Places have the order of the text, which
 //! is that of a kernel whose functions were inlined.
 
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 
 /// What is called before such an access.
@@ -38,11 +38,11 @@ pub(super) fn keep_warps_in_step(module: &Module) {
 
 fn may_be_volatile_shared(instruction: Value) -> bool {
     let pointer = match instruction.opcode() {
-        Opcode::LLVMLoad => instruction.operand(0),
-        Opcode::LLVMStore => instruction.operand(1),
+        Some(Opcode::LLVMLoad) => instruction.operand(0),
+        Some(Opcode::LLVMStore) => instruction.operand(1),
         _ => return false,
     };
     instruction.is_volatile()
         && GENERIC_AND_SHARED.contains(&pointer.ty().address_space())
-        && !(pointer.is_instruction() && pointer.opcode() == Opcode::LLVMAlloca)
+        && !(pointer.is_instruction() && pointer.opcode() == Some(Opcode::LLVMAlloca))
 }

@@ -4,7 +4,7 @@
 //! instruction at all others of its block. A block of some thousand statements, which a program that was made by
 //! another one has, would take minutes. Its pieces follow each other without a jump.
 
-use crate::codegen::ir::{Block, Opcode, Value};
+use crate::llvm::{Block, Opcode, Value};
 use inkwell::module::Module;
 
 /// Blocks of more instructions are cut.
@@ -19,7 +19,7 @@ pub(super) fn cut(module: &Module) {
     for function in Value::functions(module) {
         for block in function.blocks() {
             if block.instructions().len() > LONGEST_BLOCK {
-                let first = cut_block(module, block);
+                let first = cut_block(block);
                 // Nobody may take the address of the block that a function begins with.
                 addresses.extend(first.into_iter().map(|piece| piece.address(function)));
             }
@@ -31,16 +31,20 @@ pub(super) fn cut(module: &Module) {
 }
 
 /// Cuts one block; returns its pieces but the first.
-fn cut_block(module: &Module, block: Block) -> Vec<Block> {
+fn cut_block(block: Block) -> Vec<Block> {
     let mut left = block.instructions();
     // What has to stay at the begin of a function or of a block.
-    let stays =
-        |instruction: &Value| matches!(instruction.opcode(), Opcode::LLVMPHI | Opcode::LLVMAlloca);
+    let stays = |instruction: &Value| {
+        matches!(
+            instruction.opcode(),
+            Some(Opcode::LLVMPHI | Opcode::LLVMAlloca)
+        )
+    };
     let begin = left.iter().rposition(stays).map_or(0, |last| last + 1);
     let mut length = begin.max(PIECE);
     let mut pieces = Vec::new();
     while left.len() >= length + PIECE {
-        pieces.push(block.split_head(module, length));
+        pieces.push(block.split_head(length));
         left.drain(..length);
         length = PIECE;
     }

@@ -12,8 +12,7 @@ use super::out_of_range::{settle_conversion, settle_shift};
 use super::shared::SharedLayout;
 use crate::codegen::CodegenError;
 use crate::codegen::device::KERNEL_CALL_CONVENTION;
-use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
-use crate::codegen::ir::{Type, Value};
+use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type, Value};
 use inkwell::module::Module;
 
 /// A kernel after lowering: `body(ThreadContext*, arguments…)`.
@@ -33,7 +32,7 @@ pub(super) fn lower<'ctx>(
     drop_used_lists(module);
     let kernels = add_context_parameters(module);
     for kernel in &kernels {
-        return_from_exits(module, kernel.body);
+        return_from_exits(kernel.body);
     }
     for function in Value::functions(module) {
         if function.is_declaration() {
@@ -119,18 +118,18 @@ fn lower_instruction(
     carry: Option<Value>,
 ) -> Result<(), CodegenError> {
     match instruction.opcode() {
-        Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence => {
+        Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence) => {
             instruction.set_system_scope();
         }
-        Opcode::LLVMLoad | Opcode::LLVMStore if instruction.is_atomic() => {
+        Some(Opcode::LLVMLoad | Opcode::LLVMStore) if instruction.is_atomic() => {
             instruction.set_system_scope();
         }
-        Opcode::LLVMCall => lower_call(module, instruction, library, carry)?,
-        Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem => {
+        Some(Opcode::LLVMCall) => lower_call(module, instruction, library, carry)?,
+        Some(Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem) => {
             settle_division(instruction);
         }
-        Opcode::LLVMFPToSI | Opcode::LLVMFPToUI => settle_conversion(module, instruction),
-        Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr => settle_shift(instruction),
+        Some(Opcode::LLVMFPToSI | Opcode::LLVMFPToUI) => settle_conversion(module, instruction),
+        Some(Opcode::LLVMShl | Opcode::LLVMLShr | Opcode::LLVMAShr) => settle_shift(instruction),
         _ => {}
     }
     Ok(())

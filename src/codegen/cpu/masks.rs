@@ -8,7 +8,7 @@
 //! Invariant: after [`hide_narrow_counters`], no value of a loop that was cut to fewer than 32 bits
 //! reaches other arithmetic but through an `and` with all ones that LLVM cannot see to be all ones.
 
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
 
@@ -59,17 +59,17 @@ fn is_cut(module: &Module, value: Value) -> bool {
     let constant = |index: u32| value.operand(index).constant_integer();
     match value.opcode() {
         // Of 32 bits that are a 64-bit value's lower half nothing is cut.
-        Opcode::LLVMAnd => constant(1).is_some_and(|mask| mask != 0xffff_ffff),
-        Opcode::LLVMZExt | Opcode::LLVMSExt => {
+        Some(Opcode::LLVMAnd) => constant(1).is_some_and(|mask| mask != 0xffff_ffff),
+        Some(Opcode::LLVMZExt | Opcode::LLVMSExt) => {
             let source = value.operand(0);
             (2..32).contains(&source.ty().integer_bits())
                 && source.is_instruction()
-                && source.opcode() != Opcode::LLVMLoad
+                && source.opcode() != Some(Opcode::LLVMLoad)
         }
         // Sign extension in place.
-        Opcode::LLVMAShr => constant(1).is_some(),
+        Some(Opcode::LLVMAShr) => constant(1).is_some(),
         // A power of two.
-        Opcode::LLVMURem => constant(1).is_some(),
+        Some(Opcode::LLVMURem) => constant(1).is_some(),
         _ => false,
     }
 }
@@ -81,7 +81,7 @@ fn make_all_ones(module: &Module, function: Value, bits: u32) -> Value {
     let opaque = Value::assembly(Type::function(ty, &[ty]), "", "=r,0", false);
     let builder = Builder::before(entry);
     let call = builder.call(Type::function(ty, &[ty]), opaque, &[ty.constant(u64::MAX)]);
-    call.add_call_attribute(crate::codegen::ir::FUNCTION_ATTRIBUTES, "nounwind");
+    call.add_call_attribute(crate::llvm::FUNCTION_ATTRIBUTES, "nounwind");
     call
 }
 

@@ -7,8 +7,8 @@ use super::functions::{Library, PREFIX};
 use super::statements::{Lowering, parts};
 use super::tiles::mma_definition;
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Opcode, Value};
 use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
+use crate::llvm::{Opcode, Value};
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) fn add_products(text: &mut String, module: &Module) {
     let instructions = Value::functions(module)
         .into_iter()
         .flat_map(Value::instructions);
-    let calls = instructions.filter(|instruction| instruction.opcode() == Opcode::LLVMCall);
+    let calls = instructions.filter(|instruction| instruction.opcode() == Some(Opcode::LLVMCall));
     for call in calls {
         let Some((template, _)) = call.called().inline_assembly() else {
             continue;

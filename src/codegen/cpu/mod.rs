@@ -41,17 +41,15 @@ mod textures;
 mod tiles;
 mod video;
 
-use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use super::{CodegenError, DeviceImage, device};
+use crate::llvm::{self, FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use classify::Features;
 use functions::Library;
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use inkwell::targets::{
-    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
-};
+use inkwell::targets::{FileType, RelocMode, TargetMachine};
 use lower::LoweredKernel;
 use shared::SharedLayout;
 use std::collections::BTreeMap;
@@ -272,21 +270,8 @@ fn buffer_of(text: &str) -> MemoryBuffer<'static> {
 /// The machine that runs the compiler: programs for the CPU device run where they are built. Instructions that
 /// make bfloat16 of numbers are left out, since they take the smallest ones for zero.
 pub(super) fn host_target_machine(level: OptimizationLevel) -> Result<TargetMachine, CodegenError> {
-    Target::initialize_x86(&InitializationConfig::default());
-    let triple = TargetMachine::get_default_triple();
-    let target =
-        Target::from_triple(&triple).map_err(|message| CodegenError::Llvm(message.to_string()))?;
     let [name, features] = host_processor();
-    target
-        .create_target_machine(
-            &triple,
-            &name,
-            &features,
-            level,
-            RelocMode::PIC,
-            CodeModel::Default,
-        )
-        .ok_or_else(|| CodegenError::Llvm("no machine for the host".to_owned()))
+    llvm::host_machine([&name, &features], level, RelocMode::PIC).map_err(CodegenError::Llvm)
 }
 
 /// The name and the features, as LLVM spells them, of the processor that code is made for.
@@ -317,7 +302,7 @@ fn is_crowded(function: Value) -> bool {
 /// The calls of functions, but of LLVM's own, in the block that has most of them.
 fn most_calls_of_a_block(function: Value) -> usize {
     let calls = |instruction: &Value| {
-        instruction.opcode() == Opcode::LLVMCall
+        instruction.opcode() == Some(Opcode::LLVMCall)
             && !instruction
                 .called_name()
                 .is_some_and(|name| name.starts_with("llvm."))
@@ -393,11 +378,13 @@ fn withdraw_parallel_claims(function: Value) {
     let private = instructions
         .iter()
         .any(|instruction| match instruction.opcode() {
-            Opcode::LLVMAlloca
-            | Opcode::LLVMFence
-            | Opcode::LLVMAtomicRMW
-            | Opcode::LLVMAtomicCmpXchg => true,
-            Opcode::LLVMLoad | Opcode::LLVMStore => {
+            Some(
+                Opcode::LLVMAlloca
+                | Opcode::LLVMFence
+                | Opcode::LLVMAtomicRMW
+                | Opcode::LLVMAtomicCmpXchg,
+            ) => true,
+            Some(Opcode::LLVMLoad | Opcode::LLVMStore) => {
                 instruction.is_atomic() || instruction.is_volatile()
             }
             _ => false,

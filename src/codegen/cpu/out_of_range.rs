@@ -5,8 +5,7 @@
 //! that blew up as in `1 << lane`: `cvt` ends at the nearest number that there is and makes 0 of NaN, or the
 //! highest bit where 64 bits are involved; `shl` and `shr` shift everything out.
 
-use crate::codegen::ir::{Builder, IntegerPredicate, Opcode, RealPredicate, Type, Value};
-use inkwell::llvm_sys::LLVMTypeKind;
+use crate::llvm::{Builder, IntegerPredicate, Opcode, RealPredicate, Type, TypeKind, Value};
 use inkwell::module::Module;
 
 /// Makes a conversion of a number to an integer saturate, in place; those of vectors and of other types stay.
@@ -15,9 +14,9 @@ pub(super) fn settle_conversion(module: &Module, conversion: Value) {
     let mut number = conversion.operand(0);
     let builder = Builder::before(conversion);
     let is_double = match number.ty().kind() {
-        LLVMTypeKind::LLVMDoubleTypeKind => true,
-        LLVMTypeKind::LLVMFloatTypeKind => false,
-        LLVMTypeKind::LLVMHalfTypeKind | LLVMTypeKind::LLVMBFloatTypeKind => {
+        TypeKind::LLVMDoubleTypeKind => true,
+        TypeKind::LLVMFloatTypeKind => false,
+        TypeKind::LLVMHalfTypeKind | TypeKind::LLVMBFloatTypeKind => {
             let float = Type::float(module, false);
             number = builder.cast(Opcode::LLVMFPExt, number, float);
             false
@@ -31,7 +30,7 @@ pub(super) fn settle_conversion(module: &Module, conversion: Value) {
     let bits = if to.integer_bits() > 32 { 64 } else { 32 };
     let wide = Type::integer(module, bits);
     let sign = match conversion.opcode() {
-        Opcode::LLVMFPToSI => 's',
+        Some(Opcode::LLVMFPToSI) => 's',
         _ => 'u',
     };
     let name = format!(
@@ -64,7 +63,9 @@ pub(super) fn settle_shift(shift: Value) {
     let builder = Builder::before(shift);
     let last = ty.constant(u64::from(ty.integer_bits()) - 1);
     let is_beyond = builder.compare(IntegerPredicate::LLVMIntUGT, distance, last);
-    let opcode = shift.opcode();
+    let Some(opcode) = shift.opcode() else {
+        return;
+    };
     // The selection comes after a shift that is defined in any case: one beyond the width is anything, and what
     // promises no overflow would make it that again.
     let within = builder.select(is_beyond, last, distance);

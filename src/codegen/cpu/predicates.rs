@@ -7,8 +7,8 @@
 use super::functions::PREFIX;
 use super::statements::{Lowering, parts};
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Block, IntegerPredicate, Opcode, RealPredicate, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::{Block, IntegerPredicate, Opcode, RealPredicate, Type, Value};
 
 /// What an instruction on predicates does.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +185,7 @@ impl Lowering<'_, '_, '_> {
         let Some(count) = count else {
             return Ok(None);
         };
-        let head = rest.split_head(self.module, count);
+        let head = rest.split_head(count);
         let body = Block::append(self.function, "");
         if let Some(way) = head.terminator() {
             way.erase();

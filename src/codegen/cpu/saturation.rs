@@ -4,8 +4,8 @@
 
 use super::statements::{Lowering, width};
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{IntegerPredicate, Opcode, RealPredicate, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::{IntegerPredicate, Opcode, RealPredicate, Type, Value};
 
 /// A conversion between whole numbers.
 #[derive(Clone, Copy, Debug)]

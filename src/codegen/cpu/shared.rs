@@ -9,7 +9,7 @@ use super::functions::Library;
 use crate::codegen::CodegenError;
 use crate::codegen::device::kernels;
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -133,7 +133,7 @@ impl SharedLayout {
         if replacements.is_empty() {
             return Ok(());
         }
-        replace_constants(module, function, place, replacements)
+        replace_constants(function, place, replacements)
     }
 
     /// Deletes the variables; all functions have been rewritten.
@@ -159,7 +159,7 @@ const RESERVED_BYTES: u64 = 288;
 pub(super) fn place_reserved(module: &Module) {
     let functions = Value::functions(module).into_iter();
     let asks = |call: &Value| {
-        let assembly = (call.opcode() == Opcode::LLVMCall)
+        let assembly = (call.opcode() == Some(Opcode::LLVMCall))
             .then(|| call.called().inline_assembly())
             .flatten();
         assembly.is_some_and(|(template, _)| is_reserved_shared(&template))

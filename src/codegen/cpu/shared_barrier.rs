@@ -6,8 +6,8 @@
 use super::functions::PREFIX;
 use super::statements::Lowering;
 use crate::codegen::CodegenError;
-use crate::codegen::ir::Value;
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::Value;
 
 /// The definition (`sirius.mbarrier.NAME`) that an instruction is a call of, when it is understood.
 pub(super) fn operation(instruction: &Instruction) -> Option<&'static str> {

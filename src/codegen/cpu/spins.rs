@@ -10,11 +10,9 @@
 //! finds decides, by the ways that it sends the thread, about all ways out of the loop. A loop that counts its rounds
 //! besides ends by itself.
 
-use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, ControlFlow, Opcode, Type, Value};
+use crate::math::flow::Dominators;
 use inkwell::module::Module;
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Reversed;
 use std::collections::{HashMap, HashSet};
 
 /// What is called before a look.
@@ -83,9 +81,9 @@ fn looks_of(function: Value) -> HashSet<Value> {
 
 fn may_look(instruction: Value) -> bool {
     match instruction.opcode() {
-        Opcode::LLVMLoad => instruction.is_volatile() || instruction.is_atomic(),
-        Opcode::LLVMAtomicCmpXchg => true,
-        Opcode::LLVMAtomicRMW => {
+        Some(Opcode::LLVMLoad) => instruction.is_volatile() || instruction.is_atomic(),
+        Some(Opcode::LLVMAtomicCmpXchg) => true,
+        Some(Opcode::LLVMAtomicRMW) => {
             instruction.is_exchange() || instruction.operand(1).constant_integer() == Some(0)
         }
         _ => false,
@@ -95,8 +93,8 @@ fn may_look(instruction: Value) -> bool {
 /// Whether it reads and does nothing else.
 fn may_look_anywhere(instruction: Value) -> bool {
     match instruction.opcode() {
-        Opcode::LLVMLoad => true,
-        Opcode::LLVMAtomicRMW => !instruction.is_exchange(),
+        Some(Opcode::LLVMLoad) => true,
+        Some(Opcode::LLVMAtomicRMW) => !instruction.is_exchange(),
         _ => false,
     }
 }
@@ -111,7 +109,7 @@ fn governs_exits(look: Value, ways: &Ways) -> bool {
     while let Some(value) = work.pop() {
         for user in value.users() {
             let block = user.block();
-            if !body.contains(&block) || user.opcode() == Opcode::LLVMStore {
+            if !body.contains(&block) || user.opcode() == Some(Opcode::LLVMStore) {
                 continue;
             }
             if block.terminator() != Some(user) {
@@ -126,7 +124,7 @@ fn governs_exits(look: Value, ways: &Ways) -> bool {
             let region = ways.region(block);
             for at in ways.met_behind(block, &region) {
                 let phis = at.instructions().into_iter();
-                let phis = phis.take_while(|each| each.opcode() == Opcode::LLVMPHI);
+                let phis = phis.take_while(|each| each.opcode() == Some(Opcode::LLVMPHI));
                 work.extend(phis.filter(|phi| depending.insert(*phi)));
             }
             governed.extend(region);
@@ -144,47 +142,47 @@ fn governs_exits(look: Value, ways: &Ways) -> bool {
 /// The control flow of a loop: one round, which ends at its begin or outside.
 struct Ways<'a> {
     body: &'a HashSet<Block>,
-    graph: DiGraph<Option<Block>, ()>,
-    nodes: HashMap<Block, NodeIndex>,
+    /// The blocks by number; that of the round's end is none of theirs.
+    blocks: Vec<Block>,
+    numbers: HashMap<Block, usize>,
+    successors: Vec<Vec<usize>>,
     /// From the round's end backwards.
-    behind: Dominators<NodeIndex>,
+    behind: Dominators,
 }
 
 impl<'a> Ways<'a> {
     fn of(body: &'a HashSet<Block>) -> Self {
-        let mut graph = DiGraph::new();
-        let end = graph.add_node(None);
-        let nodes: HashMap<Block, NodeIndex> = body
-            .iter()
-            .map(|block| (*block, graph.add_node(Some(*block))))
-            .collect();
-        for block in body {
-            for to in block.successors() {
-                let is_inner = body.contains(&to) && !is_head(to, body);
-                let to = if is_inner { nodes[&to] } else { end };
-                graph.update_edge(nodes[block], to, ());
-            }
-        }
-        let behind = simple_fast(Reversed(&graph), end);
+        let blocks: Vec<Block> = body.iter().copied().collect();
+        let numbers: HashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
+        let end = blocks.len();
+        let number = |to: Block| {
+            let is_inner = body.contains(&to) && !is_head(to, body);
+            if is_inner { numbers[&to] } else { end }
+        };
+        let after = |block: &Block| block.successors().into_iter().map(number).collect();
+        let mut successors: Vec<Vec<usize>> = blocks.iter().map(after).collect();
+        successors.push(Vec::new());
         Self {
             body,
-            graph,
-            nodes,
-            behind,
+            behind: Dominators::backwards(&successors, end),
+            blocks,
+            numbers,
+            successors,
         }
     }
 
     /// What some of the ways from a branch lead through, and not all.
     fn region(&self, branch: Block) -> HashSet<Block> {
-        let join = self.behind.immediate_dominator(self.nodes[&branch]);
+        let branch = self.numbers[&branch];
+        let join = self.behind.immediate(branch);
         let mut found = HashSet::new();
-        let mut work: Vec<NodeIndex> = self.graph.neighbors(self.nodes[&branch]).collect();
-        while let Some(node) = work.pop() {
-            if Some(node) != join
-                && let Some(block) = self.graph[node]
-                && found.insert(block)
+        let mut work = self.successors[branch].clone();
+        while let Some(number) = work.pop() {
+            if Some(number) != join
+                && let Some(block) = self.blocks.get(number)
+                && found.insert(*block)
             {
-                work.extend(self.graph.neighbors(node));
+                work.extend(&self.successors[number]);
             }
         }
         found
@@ -208,38 +206,12 @@ fn is_head(block: Block, body: &HashSet<Block>) -> bool {
 
 /// The blocks of each loop with one entry; those of inner loops are in their outer ones, too.
 fn loops(function: Value) -> Vec<HashSet<Block>> {
-    let blocks = function.blocks();
-    let mut graph = DiGraph::<Block, ()>::new();
-    let nodes: HashMap<Block, NodeIndex> = blocks
-        .iter()
-        .map(|block| (*block, graph.add_node(*block)))
-        .collect();
-    let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
-    for block in &blocks {
-        for to in block.successors() {
-            graph.update_edge(nodes[block], nodes[&to], ());
-            predecessors.entry(to).or_default().push(*block);
-        }
-    }
-    let dominators = simple_fast(&graph, nodes[&blocks[0]]);
-    let mut found = Vec::new();
-    for latch in &blocks {
-        for head in latch.successors() {
-            let mut above = dominators.dominators(nodes[latch]).into_iter().flatten();
-            if !above.any(|node| node == nodes[&head]) {
-                continue;
-            }
-            let mut body = HashSet::from([head]);
-            let mut work = vec![*latch];
-            while let Some(block) = work.pop() {
-                if body.insert(block) {
-                    work.extend(predecessors.get(&block).into_iter().flatten());
-                }
-            }
-            found.push(body);
-        }
-    }
-    found
+    let Some(flow) = ControlFlow::of(function) else {
+        return Vec::new();
+    };
+    let ends = flow.back_edges();
+    ends.map(|(latch, head)| flow.loop_of(head, latch))
+        .collect()
 }
 
 /// Whether a value is the same in each round of a loop that has these instructions.
@@ -249,20 +221,22 @@ fn is_fixed(value: Value, inside: &HashSet<Value>) -> bool {
     }
     let computes = matches!(
         value.opcode(),
-        Opcode::LLVMGetElementPtr
-            | Opcode::LLVMAddrSpaceCast
-            | Opcode::LLVMBitCast
-            | Opcode::LLVMPtrToInt
-            | Opcode::LLVMIntToPtr
-            | Opcode::LLVMSExt
-            | Opcode::LLVMZExt
-            | Opcode::LLVMTrunc
-            | Opcode::LLVMAdd
-            | Opcode::LLVMSub
-            | Opcode::LLVMMul
+        Some(
+            Opcode::LLVMGetElementPtr
+                | Opcode::LLVMAddrSpaceCast
+                | Opcode::LLVMBitCast
+                | Opcode::LLVMPtrToInt
+                | Opcode::LLVMIntToPtr
+                | Opcode::LLVMSExt
+                | Opcode::LLVMZExt
+                | Opcode::LLVMTrunc
+                | Opcode::LLVMAdd
+                | Opcode::LLVMSub
+                | Opcode::LLVMMul
+        )
     );
     // What others change as well is read by a volatile or atomic load.
-    let reads = value.opcode() == Opcode::LLVMLoad && !may_look(value);
+    let reads = value.opcode() == Some(Opcode::LLVMLoad) && !may_look(value);
     (computes || reads)
         && value
             .operands()
@@ -279,7 +253,10 @@ fn reaches(look: Value, inside: &HashSet<Value>, exits: &HashSet<Value>) -> bool
             if exits.contains(&user) {
                 return true;
             }
-            if inside.contains(&user) && user.opcode() != Opcode::LLVMStore && seen.insert(user) {
+            if inside.contains(&user)
+                && user.opcode() != Some(Opcode::LLVMStore)
+                && seen.insert(user)
+            {
                 work.push(user);
             }
         }

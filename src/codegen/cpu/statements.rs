@@ -14,8 +14,8 @@ use super::saturation::{integer_conversion, is_identity, without_saturation};
 use super::video::video;
 use super::{atomics, instrument, matrices, shared_barrier, textures};
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
 
@@ -87,7 +87,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         let results = match count {
             0 => Vec::new(),
             1 => vec![call.ty()],
-            _ => call.ty().elements(),
+            _ => call.ty().fields(),
         };
         let mut places = HashMap::new();
         let inputs = constraints
@@ -490,7 +490,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         self.report(pointer, bytes, kind)?;
         for (position, part) in results.into_iter().enumerate() {
             let at = self.further(pointer, position as u64 * u64::from(bits) / 8);
-            let mut value = self.builder.load(self.integer(bits), at, 1);
+            let mut value = self.builder.load_aligned(self.integer(bits), at, 1);
             if ordered {
                 self.order(value, bits);
             }
@@ -527,7 +527,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
                 return Ok(None);
             };
             let at = self.further(pointer, position as u64 * u64::from(bits) / 8);
-            let store = self.builder.store(value, at, 1);
+            let store = self.builder.store_aligned(value, at, 1);
             if atomics::is_ordered(instruction) {
                 self.order(store, bits);
             }

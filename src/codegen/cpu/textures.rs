@@ -7,8 +7,8 @@
 use super::functions::PREFIX;
 use super::statements::{Lowering, parts};
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Builder, Opcode, Value};
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::{Builder, Opcode, Value};
 
 const LAYERED: u32 = 1 << 2;
 const CUBE: u32 = 1 << 3;
@@ -180,7 +180,7 @@ impl Lowering<'_, '_, '_> {
         let stack = self.words_on_stack();
         for (position, value) in words.into_iter().enumerate() {
             let at = self.further(stack, position as u64 * 4);
-            self.builder.store(value, at, 4);
+            self.builder.store_aligned(value, at, 4);
         }
         let mut request = access.request;
         if self.library.reports_accesses() {

@@ -11,7 +11,7 @@
 //! in ascending order of k: a GPU, which does not tell its order, may differ in the last bits.
 
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Linkage, Value};
+use crate::llvm::{Linkage, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::fmt::Write;

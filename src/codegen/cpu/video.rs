@@ -6,8 +6,8 @@
 //! out. Invariant: an opcode is understood whole or not at all.
 
 use super::statements::Lowering;
-use crate::codegen::ir::{IntegerPredicate, Opcode, Value};
 use crate::kernel::ptx::{Instruction, Operand};
+use crate::llvm::{IntegerPredicate, Opcode, Value};
 
 /// What a video instruction computes.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Counts barriers, so that a pass that copies or drops one is caught (a copied barrier hangs).
 
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Block, Value};
+use crate::llvm::{Block, Value};
 use inkwell::module::Module;
 use std::collections::HashSet;
 

@@ -9,14 +9,11 @@ mod offsets;
 
 use super::CodegenError;
 use super::divisors::show_constant_divisors;
-use super::ir::{FUNCTION_ATTRIBUTES, Linkage, Value, hear_errors_only};
 use crate::cli;
+use crate::llvm::{self, FUNCTION_ATTRIBUTES, Linkage, Loops, Value, hear_errors_only};
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
-use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{
-    CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple,
-};
+use inkwell::targets::TargetMachine;
 
 pub(super) use barriers::count_barriers;
 pub(super) use barriers::is_block_barrier;
@@ -48,20 +45,8 @@ pub(super) fn machine_with_feature(
     processor: &str,
     feature: &str,
 ) -> Result<TargetMachine, CodegenError> {
-    Target::initialize_nvptx(&InitializationConfig::default());
-    let triple = TargetTriple::create("nvptx64-nvidia-cuda");
-    let target =
-        Target::from_triple(&triple).map_err(|message| CodegenError::Llvm(message.to_string()))?;
-    target
-        .create_target_machine(
-            &triple,
-            processor,
-            feature,
-            OptimizationLevel::Aggressive,
-            RelocMode::Default,
-            CodeModel::Default,
-        )
-        .ok_or_else(|| CodegenError::Llvm(format!("LLVM has no machine for '{processor}'")))
+    llvm::device_machine(processor, feature, OptimizationLevel::Aggressive)
+        .map_err(CodegenError::Llvm)
 }
 
 /// Runs LLVM's `-O3` for the device on a unit's module or on fused kernels, in place.
@@ -118,12 +103,7 @@ pub(super) fn run_passes(
     machine: &TargetMachine,
 ) -> Result<(), CodegenError> {
     hear_errors_only(module);
-    let options = PassBuilderOptions::create();
-    options.set_loop_slp_vectorization(true);
-    options.set_loop_vectorization(true);
-    options.set_loop_interleaving(true);
-    module
-        .run_passes(passes, machine, options)
+    llvm::run_passes(module, passes, machine, Loops::Vectorised)
         .map_err(|message| CodegenError::Llvm(format!("{passes}: {message}")))
 }
 

@@ -8,7 +8,7 @@
 //! Invariant: an index `zext(e)` is only taken apart into `zext(f) + c` where `e = f + c` in whole numbers: through
 //! sums, shifts and products that are said not to wrap, read without sign.
 
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 
 /// Takes constants out of the indices of a module. Returns of how many.
@@ -16,7 +16,7 @@ pub(super) fn take_constants_out(module: &Module) -> usize {
     let functions = Value::functions(module).into_iter();
     let instructions = functions.flat_map(Value::instructions);
     let addresses: Vec<Value> = instructions
-        .filter(|at| at.opcode() == Opcode::LLVMGetElementPtr)
+        .filter(|at| at.opcode() == Some(Opcode::LLVMGetElementPtr))
         .collect();
     let changed = addresses.into_iter().filter(|at| take_out(module, *at));
     changed.count()
@@ -27,7 +27,7 @@ fn take_out(module: &Module, address: Value) -> bool {
         return false;
     };
     let widened = index.is_instruction()
-        && index.opcode() == Opcode::LLVMZExt
+        && index.opcode() == Some(Opcode::LLVMZExt)
         && index.ty().integer_bits() == 64
         && index.operand(0).ty().integer_bits() <= 32;
     if !widened {
@@ -109,13 +109,13 @@ fn scale_of(value: Value) -> Option<Scale> {
         return None;
     }
     match value.opcode() {
-        Opcode::LLVMOr if value.is_disjoint() => Some(Scale::Sum),
-        Opcode::LLVMAdd if value.has_no_unsigned_wrap() => Some(Scale::Sum),
-        Opcode::LLVMShl if value.has_no_unsigned_wrap() => {
+        Some(Opcode::LLVMOr) if value.is_disjoint() => Some(Scale::Sum),
+        Some(Opcode::LLVMAdd) if value.has_no_unsigned_wrap() => Some(Scale::Sum),
+        Some(Opcode::LLVMShl) if value.has_no_unsigned_wrap() => {
             let bits = value.operand(1).constant_integer()?;
             (bits < 32).then(|| Scale::Factor(1 << bits))
         }
-        Opcode::LLVMMul if value.has_no_unsigned_wrap() => {
+        Some(Opcode::LLVMMul) if value.has_no_unsigned_wrap() => {
             value.operand(1).constant_integer().map(Scale::Factor)
         }
         _ => None,
@@ -140,7 +140,7 @@ fn rest_to(builder: &Builder, value: Value, depth: usize) -> Option<Value> {
     }
     let one = rest_to(builder, value.operand(0), depth - 1);
     match scale {
-        Scale::Factor(_) => one.map(|one| builder.binary(value.opcode(), one, value.operand(1))),
+        Scale::Factor(_) => Some(builder.binary(value.opcode()?, one?, value.operand(1))),
         Scale::Sum => match (one, rest_to(builder, value.operand(1), depth - 1)) {
             (Some(one), Some(other)) => Some(builder.binary(Opcode::LLVMAdd, one, other)),
             (one, other) => one.or(other),
@@ -174,7 +174,7 @@ mod tests {
         module.verify().expect("the result is valid IR");
         let kept = Value::function(&module, "f").map(Value::instructions);
         let kept = kept.into_iter().flatten();
-        let addresses = kept.filter(|at| at.opcode() == Opcode::LLVMGetElementPtr);
+        let addresses = kept.filter(|at| at.opcode() == Some(Opcode::LLVMGetElementPtr));
         assert_eq!(addresses.count(), 1 + changed);
         changed == 1
     }

@@ -1,8 +1,8 @@
 //! The shape of a fused launch whose members lie side by side.
 
 use super::super::fuse::extent;
-use crate::expression::Expression;
 use crate::launch::{Launch, LaunchGraph, NodeKind, ValueId};
+use crate::math::expression::Expression;
 use crate::schedule::{BlockThreads, FusionGroup, Member, ThreadMap};
 
 /// The length of the fused kernel's grid and of its blocks, each where it is one row instead of what

@@ -7,7 +7,7 @@
 //! ptxas sees through, on the CPU device through one with a number that only the runtime knows to be zero
 //! (`arithmetic.ll`).
 
-use super::super::ir::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
+use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(in crate::codegen) fn hide_divisors(module: &Module, function: Value) {
     for division in function.instructions() {
         let divides = matches!(
             division.opcode(),
-            Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem
+            Some(Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem)
         );
         let ty = division.ty();
         if !divides || !ty.is_integer() || !matches!(ty.integer_bits(), 16 | 32 | 64) {
@@ -110,13 +110,13 @@ pub(in crate::codegen) fn is_surely_not_zero(value: Value) -> bool {
         return false;
     }
     match value.opcode() {
-        Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMFreeze => {
+        Some(Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMFreeze) => {
             is_surely_not_zero(value.operand(0))
         }
-        Opcode::LLVMOr => (0..2).any(|side| is_surely_not_zero(value.operand(side))),
-        Opcode::LLVMSelect => (1..3).all(|side| is_surely_not_zero(value.operand(side))),
+        Some(Opcode::LLVMOr) => (0..2).any(|side| is_surely_not_zero(value.operand(side))),
+        Some(Opcode::LLVMSelect) => (1..3).all(|side| is_surely_not_zero(value.operand(side))),
         // Extents of blocks and grids.
-        Opcode::LLVMCall => value.called_name().is_some_and(|name| {
+        Some(Opcode::LLVMCall) => value.called_name().is_some_and(|name| {
             let register = name.strip_prefix("llvm.nvvm.read.ptx.sreg.");
             register.is_some_and(|of| of.starts_with("ntid.") || of.starts_with("nctaid."))
         }),
@@ -162,7 +162,9 @@ mod tests {
     fn count(module: &Module, wanted: Opcode) -> usize {
         let functions = Value::functions(module).into_iter();
         let instructions = functions.flat_map(Value::instructions);
-        instructions.filter(|at| at.opcode() == wanted).count()
+        instructions
+            .filter(|at| at.opcode() == Some(wanted))
+            .count()
     }
 
     #[test]

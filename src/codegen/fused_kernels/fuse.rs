@@ -73,12 +73,12 @@ pub(in crate::codegen) use shared_memory_reuse::WAIT_FOR_COPIES;
 pub(in crate::codegen) use tested_loop::piece_bytes;
 
 use super::super::device;
-use super::super::ir::{
-    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value,
-};
 use super::super::{BatchKernel, BatchedSite, CodegenError, FusedKernel};
 use crate::cli::Optimisation;
 use crate::kernel::KernelModel;
+use crate::llvm::{
+    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value,
+};
 use crate::program::Program;
 use crate::schedule::FusionPlan;
 use built::Built;
@@ -517,7 +517,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 write,
             );
         }
-        let builder = Builder::at_end(self.module, Block::append(function, "entry"));
+        let builder = Builder::at_end(Block::append(function, "entry"));
         if let Some(scope) = &scope {
             scope.cover(function, &function.name(), &builder);
         }
@@ -535,7 +535,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             };
             self.write_phases((function, &builder), bodies, &mut values, &barrier)?;
         }
-        builder.return_void();
+        builder.ret(None);
         Ok(Vec::new())
     }
 

@@ -4,7 +4,7 @@
 //! the pointer leads to shared memory. ptxas then loads a fragment word by word; told the state space, it takes
 //! `ldmatrix`. The instruction does the same either way.
 
-use super::super::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use std::collections::HashSet;
 pub(in crate::codegen) fn name_shared_matrices(module: &Module) {
     for intrinsic in generic_intrinsics(module) {
         for call in intrinsic.users() {
-            let is_call = call.is_instruction() && call.opcode() == Opcode::LLVMCall;
+            let is_call = call.is_instruction() && call.opcode() == Some(Opcode::LLVMCall);
             if is_call && call.called() == intrinsic && is_shared(call.operand(0)) {
                 name_shared(module, call);
             }
@@ -38,10 +38,8 @@ fn is_shared(pointer: Value) -> bool {
         if !seen.insert(at) {
             continue;
         }
-        let opcode = match () {
-            () if at.is_instruction() => at.opcode(),
-            () if at.is_constant_expression() => at.constant_opcode(),
-            () => return false,
+        let Some(opcode) = at.operation() else {
+            return false;
         };
         match opcode {
             Opcode::LLVMAddrSpaceCast => {
@@ -119,7 +117,7 @@ define ptx_kernel void @kernel(ptr %out) {
         let kernel = Value::function(&module, "kernel").expect("the case has it");
         let calls = kernel.instructions().into_iter();
         let names: Vec<String> = calls
-            .filter(|at| at.opcode() == Opcode::LLVMCall)
+            .filter(|at| at.opcode() == Some(Opcode::LLVMCall))
             .filter_map(|call| {
                 call.called_name()?
                     .rsplit_once("wmma.")

@@ -4,8 +4,8 @@
 //! are left to ptxas on GPUs, and on the CPU device to the run, which names them when they are reached.
 
 use super::super::CodegenError;
-use super::super::ir::Value;
 use crate::diagnostics::source_name;
+use crate::llvm::Value;
 use inkwell::module::Module;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Conversions between integers of 128 bits and floats: LLVM has calls of a library for them, of which GPUs have none.
 
 use super::super::CodegenError;
-use super::super::ir::{Builder, Linkage, Opcode, Type, Value};
+use crate::llvm::{Builder, Linkage, Opcode, Type, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 
@@ -63,7 +63,7 @@ pub(in crate::codegen) fn lower_wide_conversions(module: &Module) -> Result<(), 
 fn function_of(module: &Module, instruction: Value) -> Option<&'static str> {
     let is_wide = |ty: Type| ty.is_integer() && ty.integer_bits() == 128;
     let [float, double] = [false, true].map(|double| Type::float(module, double));
-    let opcode = instruction.opcode();
+    let opcode = instruction.opcode()?;
     match opcode {
         Opcode::LLVMUIToFP | Opcode::LLVMSIToFP if is_wide(instruction.operand(0).ty()) => {
             match (opcode == Opcode::LLVMSIToFP, instruction.ty()) {

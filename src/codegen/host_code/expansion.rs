@@ -4,19 +4,17 @@
 //! that it dominates every use.
 
 use super::super::CodegenError;
-use super::super::ir::{Block, Builder, Opcode, Value};
-use inkwell::module::Module;
+use crate::llvm::{Block, Builder, Opcode, Value};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces constants in a function by values; `replacements` are available before `place`, an
 /// instruction of the entry block (see [`entry_place`]).
 pub(in crate::codegen) fn replace_constants(
-    module: &Module,
     function: Value,
     place: Value,
     replacements: HashMap<Value, Value>,
 ) -> Result<(), CodegenError> {
-    let mut expansion = Expansion::new(module, place, replacements);
+    let mut expansion = Expansion::new(place, replacements);
     for instruction in function.instructions() {
         for (index, operand) in instruction.operands().into_iter().enumerate() {
             if operand.is_null() || !operand.is_constant() {
@@ -32,17 +30,15 @@ pub(in crate::codegen) fn replace_constants(
 
 /// Replaces a constant inside the constant expressions that an instruction uses by a value that is
 /// computed in the function's entry block.
-struct Expansion<'a, 'ctx> {
-    module: &'a Module<'ctx>,
+struct Expansion {
     builder: Builder,
     done: HashMap<Value, Value>,
 }
 
-impl<'a, 'ctx> Expansion<'a, 'ctx> {
+impl Expansion {
     /// Starts with the values that stand for given constants; new instructions go before `place`.
-    fn new(module: &'a Module<'ctx>, place: Value, replacements: HashMap<Value, Value>) -> Self {
+    fn new(place: Value, replacements: HashMap<Value, Value>) -> Self {
         Self {
-            module,
             builder: Builder::before(place),
             done: replacements,
         }
@@ -76,9 +72,7 @@ impl<'a, 'ctx> Expansion<'a, 'ctx> {
         if constant.is_aggregate_constant() {
             let mut aggregate = constant.ty().poison();
             for (position, operand) in operands.iter().enumerate() {
-                aggregate = self
-                    .builder
-                    .insert(self.module, aggregate, *operand, position as u32);
+                aggregate = self.builder.insert(aggregate, *operand, position as u32);
             }
             return Ok(aggregate);
         }
@@ -112,7 +106,7 @@ pub(in crate::codegen) fn entry_place(function: Value) -> Option<Value> {
     entry
         .instructions()
         .into_iter()
-        .find(|instruction| instruction.opcode() != Opcode::LLVMAlloca)
+        .find(|instruction| instruction.opcode() != Some(Opcode::LLVMAlloca))
 }
 
 /// Functions and global variables that a function's instructions mention, also inside constant

@@ -7,6 +7,7 @@
 
 use super::super::CodegenError;
 use super::super::host::MemberCall;
+use crate::llvm;
 use crate::program::Program;
 use inkwell::builder::Builder;
 use inkwell::targets::TargetData;
@@ -208,6 +209,7 @@ fn field<'ctx>(
 ) -> Result<PointerValue<'ctx>, CodegenError> {
     let offset = program.context.i64_type().const_int(offset_bytes, false);
     let byte = program.context.i8_type();
-    // SAFETY: the offset lies within the frame, whose size is that of the layout at least.
-    Ok(unsafe { builder.build_gep(byte, frame, &[offset], "field")? })
+    Ok(llvm::element_address(
+        builder, byte, frame, offset, "field",
+    )?)
 }

@@ -6,8 +6,8 @@
 
 use super::super::CodegenError;
 use crate::dependence::{Guard, PointerRange};
-use crate::expression::{Condition, Expression};
 use crate::launch::{LaunchId, Operand, ValueId};
+use crate::math::expression::{Condition, Expression};
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;

@@ -8,8 +8,7 @@
 //! Steps by one stay as they are: a loop's counter does not come to its end in a lifetime of the program, and loops
 //! are optimised for it.
 
-use super::super::ir::Value;
-use inkwell::llvm_sys::LLVMOpcode as Opcode;
+use crate::llvm::{Opcode, Value};
 use inkwell::module::Module;
 
 /// Lets all of a module's sums, differences, products and shifts to the left wrap around.
@@ -19,7 +18,7 @@ pub(in crate::codegen) fn let_overflow_wrap(host: &Module<'_>) {
         for instruction in blocks.flat_map(|block| block.instructions()) {
             let is_arithmetic = matches!(
                 instruction.opcode(),
-                Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl
+                Some(Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl)
             );
             if is_arithmetic && !is_step(instruction) {
                 instruction.drop_promises();
@@ -30,7 +29,10 @@ pub(in crate::codegen) fn let_overflow_wrap(host: &Module<'_>) {
 
 /// Whether one is added or taken away.
 fn is_step(instruction: Value) -> bool {
-    if !matches!(instruction.opcode(), Opcode::LLVMAdd | Opcode::LLVMSub) {
+    if !matches!(
+        instruction.opcode(),
+        Some(Opcode::LLVMAdd | Opcode::LLVMSub)
+    ) {
         return false;
     }
     let amount = instruction.operand(1);

@@ -5,8 +5,9 @@
 
 use super::super::CodegenError;
 use super::super::batches::issue_waiting;
+use crate::llvm;
 use crate::program::Program;
-use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::attributes::AttributeLoc;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
@@ -113,20 +114,8 @@ pub(in crate::codegen) fn by_value_type<'ctx>(
     function: FunctionValue<'ctx>,
     index: usize,
 ) -> Option<BasicTypeEnum<'ctx>> {
-    let kind = Attribute::get_named_enum_kind_id("byval");
-    let location = AttributeLoc::Param(u32::try_from(index).ok()?);
-    let attribute = function
-        .attributes(location)
-        .into_iter()
-        .find(|attribute| attribute.is_type() && attribute.get_enum_kind_id() == kind)?;
-    // SAFETY: the attribute belongs to a function of the module, whose context outlives 'ctx; only
-    // the borrow of the attribute object narrowed the lifetime.
-    let type_ = unsafe {
-        inkwell::types::AnyTypeEnum::new(llvm_sys::core::LLVMGetTypeAttributeValue(
-            attribute.as_mut_ptr(),
-        ))
-    };
-    type_.try_into().ok()
+    let position = llvm::parameter_attributes(u32::try_from(index).ok()?);
+    llvm::type_attribute_of(function, position, "byval")
 }
 
 /// The address of parameter `index` of a launch function as `cudaLaunchKernel` wants it.
@@ -266,8 +255,7 @@ pub(in crate::codegen) fn address_array<'ctx>(
     let array = builder.build_alloca(pointer.array_type(count), "arguments")?;
     for (index, slot) in (0_u64..).zip(slots) {
         let index = context.i64_type().const_int(index, false);
-        // SAFETY: the index is below the array's length.
-        let element = unsafe { builder.build_gep(pointer, array, &[index], "argument")? };
+        let element = llvm::element_address(builder, pointer, array, index, "argument")?;
         builder.build_store(element, *slot)?;
     }
     Ok(array)
@@ -439,8 +427,7 @@ fn build_ask_thread_limit<'ctx>(
         .unwrap_basic()
         .into_int_value();
     let offset = long.const_int(MAXIMUM_THREADS_OFFSET, false);
-    // SAFETY: the offset is below the buffer's length.
-    let place = unsafe { builder.build_gep(long, attributes, &[offset], "limit")? };
+    let place = llvm::element_address(&builder, long, attributes, offset, "limit")?;
     let limit = builder.build_load(int, place, "limit")?.into_int_value();
     let good = builder.build_int_compare(inkwell::IntPredicate::EQ, status, zero, "good")?;
     let limit = builder
@@ -519,8 +506,7 @@ fn build_shared_limit<'ctx>(program: &Program<'ctx>) -> Result<FunctionValue<'ct
         .unwrap_basic()
         .into_int_value();
     let offset = long.const_int(DYNAMIC_SHARED_OFFSET, false);
-    // SAFETY: the offset is below the buffer's length.
-    let place = unsafe { builder.build_gep(int, attributes, &[offset], "bytes")? };
+    let place = llvm::element_address(&builder, int, attributes, offset, "bytes")?;
     let bytes = builder.build_load(int, place, "bytes")?.into_int_value();
     let bytes = builder.build_int_z_extend(bytes, long, "bytes")?;
     let zero = int.const_zero();

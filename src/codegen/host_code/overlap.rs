@@ -9,6 +9,7 @@ use super::super::CodegenError;
 use super::super::host::detached;
 use super::super::launch_call::{Launcher, address_array, declared};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
+use crate::llvm;
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
@@ -216,8 +217,7 @@ pub(in crate::codegen) fn launch_early<'ctx>(
     let whole = builder.build_alloca(long.array_type(CONFIGURATION_WORDS), "configuration")?;
     let put = |memory: PointerValue<'ctx>, offset_bytes: u64, value: BasicValueEnum<'ctx>| {
         let offset = long.const_int(offset_bytes, false);
-        // SAFETY: the offsets are within the structures.
-        let place = unsafe { builder.build_gep(byte, memory, &[offset], "field")? };
+        let place = llvm::element_address(builder, byte, memory, offset, "field")?;
         let store = builder.build_store(place, value)?;
         store
             .set_alignment(4)

@@ -6,11 +6,10 @@
 use super::super::CodegenError;
 use super::super::host::MemberCall;
 use crate::launch::{HostBlockId, LaunchGraph, NodeKind};
+use crate::math::flow::Dominators;
 use crate::schedule::FusionGroup;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::FunctionValue;
-use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{HashMap, HashSet};
 
 /// The blocks of a host function, as edges join them. Groups add instructions only, so that it holds for all of them.
@@ -23,24 +22,19 @@ pub(in crate::codegen) struct HostFlow<'ctx> {
 impl<'ctx> HostFlow<'ctx> {
     pub(in crate::codegen) fn of(function: FunctionValue<'ctx>) -> Self {
         let blocks = function.get_basic_blocks();
-        let numbers: HashMap<_, _> = blocks.iter().copied().zip(0..).collect();
-        let mut graph = DiGraph::<(), ()>::new();
-        blocks.iter().for_each(|_| {
-            graph.add_node(());
-        });
+        let numbers: HashMap<_, usize> = blocks.iter().copied().zip(0..).collect();
+        let mut after = vec![Vec::new(); blocks.len()];
         let mut predecessors: HashMap<_, Vec<_>> = HashMap::new();
         for block in &blocks {
             for next in successors(*block) {
-                let ends = [block, &next].map(|end| NodeIndex::new(numbers[end]));
-                graph.add_edge(ends[0], ends[1], ());
+                after[numbers[block]].push(numbers[&next]);
                 predecessors.entry(next).or_default().push(*block);
             }
         }
-        let dominators = (!blocks.is_empty()).then(|| simple_fast(&graph, NodeIndex::new(0)));
+        let dominators = (!blocks.is_empty()).then(|| Dominators::of(&after, 0));
         let above = |block: &BasicBlock<'ctx>| {
-            let own = NodeIndex::new(numbers[block]);
-            let above = dominators.as_ref()?.immediate_dominator(own)?;
-            Some((*block, blocks[above.index()]))
+            let above = dominators.as_ref()?.immediate(numbers[block])?;
+            Some((*block, blocks[above]))
         };
         Self {
             predecessors,

@@ -4,6 +4,7 @@
 //! sharing never changes what a program does. Whatever tells one site from another therefore has to be
 //! an operand.
 
+use crate::llvm;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::types::AsTypeRef;
 use inkwell::values::{
@@ -60,8 +61,8 @@ impl<'ctx> SharedFunctions<'ctx> {
             return function;
         };
         if let Some(known) = self.known.get(&contents) {
-            // SAFETY: it was made by the caller a moment ago, and nothing refers to it.
-            unsafe { function.delete() };
+            // It was made by the caller a moment ago, and nothing refers to it.
+            llvm::delete_function(function);
             return *known;
         }
         self.known.insert(contents, function);

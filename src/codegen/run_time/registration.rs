@@ -11,6 +11,7 @@ use super::super::launch_call::declared;
 use super::super::parts::KernelImage;
 use super::super::pending::PendingImage;
 use super::super::{BatchKernel, CodegenError, FusedKernel};
+use crate::llvm;
 use crate::program::Program;
 use inkwell::module::Linkage;
 use inkwell::values::{
@@ -40,8 +41,7 @@ pub fn embed_unit_images(
         };
         let real = image_global(program, image);
         dummy.as_pointer_value().replace_all_uses_with(real);
-        // SAFETY: the dummy has no use left.
-        unsafe { dummy.delete() };
+        llvm::delete_global(dummy);
     }
     Ok(())
 }

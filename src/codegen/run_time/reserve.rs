@@ -10,6 +10,7 @@ use super::super::launch_call::{OPERANDS_BEFORE_ARGUMENTS, by_value_type, declar
 use super::super::{CodegenError, FusedKernel};
 use crate::cli::{Build, Device, Toolchain};
 use crate::launch::{ArgumentPiece, BufferId, Launch, LaunchGraph};
+use crate::llvm;
 use crate::program::Program;
 use crate::schedule::FusionPlan;
 use inkwell::IntPredicate;
@@ -214,8 +215,7 @@ impl PassedPointer {
         let offset = context
             .i64_type()
             .const_int(self.offset_bytes.into(), false);
-        // SAFETY: the pointer lies within the argument, by the launch graph's invariant.
-        let place = unsafe { builder.build_gep(context.i8_type(), slot, &[offset], "place")? };
+        let place = llvm::element_address(builder, context.i8_type(), slot, offset, "place")?;
         let pointer = context.ptr_type(inkwell::AddressSpace::default());
         let address = builder.build_load(pointer, place, "address")?;
         // A packed struct may have it anywhere.

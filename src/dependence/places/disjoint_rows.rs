@@ -8,9 +8,9 @@ use super::super::Guard;
 use super::super::instance::{Instance, TargetUse};
 use super::super::mapped::{expand, host_expression};
 use super::super::polynomial::Polynomial;
-use crate::affine::{Affine, Constraint, Variable};
-use crate::expression::Condition;
 use crate::kernel::{Access, KernelModel};
+use crate::math::affine::{Affine, Constraint, Variable};
+use crate::math::expression::Condition;
 
 /// Most conditions that a pair is looked at with.
 const MOST_FACTS: usize = 4;

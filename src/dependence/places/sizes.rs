@@ -8,9 +8,9 @@
 use super::super::Guard;
 use super::super::instance::{Instance, TargetUse};
 use super::super::polynomial::{Atom, Polynomial};
-use crate::affine::{Affine, Variable};
-use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
+use crate::math::affine::{Affine, Variable};
+use crate::math::expression::{Condition, Expression};
 
 /// Sizes of one launch that are taken to be sizes of the other.
 pub(in crate::dependence) struct EqualSizes {

@@ -5,12 +5,12 @@
 //! pointers are known. That is shown by induction over the run: as long as all tables hold what the host has put
 //! there, a kernel writes where its own pointers lead and where those of the tables do, which is to none of them.
 
-use crate::expression::Expression;
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{
     ArgumentPiece, BEHIND_POINTER, BufferId, HostValue, Launch, LaunchGraph, MemoryKind, NodeId,
     NodeKind, Operand, Pointer, Root, StoredPointer, ValueId,
 };
+use crate::math::expression::Expression;
 use crate::program::KernelId;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,9 +6,9 @@
 use super::super::effect::{Effect, ranges_disjoint};
 use super::super::instance::Instance;
 use super::super::overlap::{Overlap, overlap};
-use crate::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Product};
 use crate::launch::{LaunchGraph, NodeId, Operand};
+use crate::math::affine::{Affine, Axis, Constraint, Constraints, Variable};
 use crate::program::KernelId;
 use std::collections::HashMap;
 

@@ -8,9 +8,9 @@
 use super::super::Guard;
 use super::super::instance::host_polynomial;
 use super::super::polynomial::{Monomial, Polynomial};
-use crate::expression::Condition;
-use crate::isl::{System, with_operation_budget};
 use crate::launch::ValueId;
+use crate::math::expression::Condition;
+use crate::math::isl::{System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -149,7 +149,7 @@ impl Names {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expression::Expression;
+    use crate::math::expression::Expression;
 
     fn value(index: usize) -> Expression<ValueId> {
         Expression::Leaf(ValueId(index))

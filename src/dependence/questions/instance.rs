@@ -8,13 +8,13 @@ use super::super::Guard;
 use super::super::contradiction::guards_contradict;
 use super::super::polynomial::{Atom, Polynomial};
 use super::super::relation::Shape;
-use crate::affine::Axis;
-use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, Barrier, KernelModel, KernelSymbol, Target};
 use crate::launch::{
     ArgumentPiece, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, Operand, Pointer, Root,
     ValueId,
 };
+use crate::math::affine::Axis;
+use crate::math::expression::{Condition, Expression};
 use crate::program::KernelId;
 use std::collections::BTreeMap;
 

@@ -16,7 +16,7 @@
 //! these are made of.
 
 use super::super::problem::{Choice, Problem};
-use crate::isl::{self, Conjunction, Found, IslError, Set, System};
+use crate::math::isl::{self, Conjunction, Found, IslError, Set, System};
 use std::cell::{Cell, OnceCell};
 
 /// A problem's conditions as linear constraints.

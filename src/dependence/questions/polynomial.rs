@@ -4,9 +4,9 @@
 //! Invariant: two expressions that have equal polynomials have equal values; the converse does not
 //! hold. Coefficients that leave 64 bits give `None`, never a wrapped number.
 
-use crate::expression::Expression;
 use crate::kernel::KernelSymbol;
 use crate::launch::{NodeId, ValueId};
+use crate::math::expression::Expression;
 use crate::shared::Shared;
 use std::collections::BTreeMap;
 

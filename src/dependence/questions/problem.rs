@@ -10,7 +10,7 @@ use super::super::moving::MovingFactor;
 use super::super::polynomial::{Atom, Monomial, Polynomial};
 use super::super::relation::{Claim, Facts, Shape, Side};
 use super::super::runs::Quotient;
-use crate::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::affine::{Affine, Axis, Constraint, Variable};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 

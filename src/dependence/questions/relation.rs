@@ -16,9 +16,9 @@ use super::super::polynomial::{Atom, Polynomial};
 use super::super::problem::Problem;
 use super::super::union::{LONGEST_RELATION, Union, Unions};
 use super::super::witness::KnownSamples;
-use crate::affine::Axis;
-use crate::isl::{self, Conjunction, IslError, Map, Set};
 use crate::kernel::{Access, KernelModel};
+use crate::math::affine::Axis;
+use crate::math::isl::{self, Conjunction, IslError, Map, Set};
 use std::collections::{BTreeSet, HashMap};
 
 /// Extents of a launch, x, y, z.

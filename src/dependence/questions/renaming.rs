@@ -14,8 +14,8 @@ use super::super::mapped::{CoordinateMap, CoordinateSymbol, MappedScope};
 use super::super::polynomial::{Atom, Polynomial};
 use super::super::relation::Shape;
 use super::super::{Guard, PointerRange};
-use crate::expression::Expression;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, ValueId};
+use crate::math::expression::Expression;
 use crate::shared::Shared;
 use std::collections::HashMap;
 
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_name_that_corresponds_to_none_is_not_taken_over() {
         let holds = |value| {
-            let condition = crate::expression::Condition::LessEqual(
+            let condition = crate::math::expression::Condition::LessEqual(
                 Expression::Leaf(ValueId(value)),
                 Expression::Constant(9),
             );

@@ -5,7 +5,7 @@
 
 use super::super::Scope;
 use super::super::relation::universal_relation;
-use crate::isl::{self, Map};
+use crate::math::isl::{self, Map};
 use std::collections::HashMap;
 use std::rc::Rc;
 

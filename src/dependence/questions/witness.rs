@@ -13,8 +13,8 @@ use super::super::lowered::Lowered;
 use super::super::polynomial::{Atom, Polynomial};
 use super::super::problem::Problem;
 use super::super::relation::{Facts, Shape, Side};
-use crate::affine::Axis;
-use crate::isl::{self, Set};
+use crate::math::affine::Axis;
+use crate::math::isl::{self, Set};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Two threads that touch a common byte.

@@ -12,10 +12,10 @@ use super::super::pair::PairOfTargets;
 use super::super::polynomial::Polynomial;
 use super::super::relation::{Agreement, Shape, Side, Solver};
 use super::super::{Guard, Scope};
-use crate::affine::{Axis, Constraint, Variable};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, KernelModel};
 use crate::launch::{LaunchGraph, NodeId, ValueId};
+use crate::math::affine::{Axis, Constraint, Variable};
+use crate::math::expression::{Condition, Expression};
 use serde::{Deserialize, Serialize};
 
 /// Where the places of two launches meet in an array.

@@ -10,10 +10,10 @@ use super::super::instance::host_symbol;
 use super::super::order::Flow;
 use super::super::relation::Relations;
 use super::super::{CONDITIONAL_NEIGHBOURS, Edge, Guard};
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, KernelModel, KernelSymbol};
 use crate::launch::{HostValue, Launch, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId};
+use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::expression::{Condition, Expression};
 use crate::program::KernelId;
 use std::collections::{BTreeMap, HashMap};
 

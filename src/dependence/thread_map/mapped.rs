@@ -15,10 +15,10 @@ use super::super::polynomial::{Atom, Monomial, Polynomial};
 use super::super::relation::{Agreement, Shape, Side, Solver};
 use super::super::witness::Example;
 use super::super::{Guard, Scope, runs};
-use crate::affine::{Affine, Axis, Variable};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
 use crate::launch::ValueId;
+use crate::math::affine::{Affine, Axis, Variable};
+use crate::math::expression::{Condition, Expression};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

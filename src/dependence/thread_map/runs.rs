@@ -13,9 +13,9 @@ use super::super::pair::PairOfTargets;
 use super::super::polynomial::Polynomial;
 use super::super::problem::{Builder, Choice, written};
 use super::super::relation::Shape;
-use crate::affine::{Affine, Axis, Variable};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, KernelModel};
+use crate::math::affine::{Affine, Axis, Variable};
+use crate::math::expression::{Condition, Expression};
 
 /// `run = floor(number / (factor · value))`, and `begin = run · factor · value`.
 pub(in crate::dependence) struct Quotient {

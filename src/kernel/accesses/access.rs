@@ -9,8 +9,8 @@ use super::super::features::{Rows, Touch};
 use super::super::space::{QuotientDimension, Space, UnknownDimension};
 use super::super::walk::{Choices, Obstacle, Quantity, Reading, Walk, scaled};
 use super::super::{Access, AccessId, AccessKind, KernelSymbol, Loop, Target};
-use crate::affine::{Affine, Constraint, Variable};
-use crate::expression::{Condition, Expression};
+use crate::math::affine::{Affine, Constraint, Variable};
+use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeSet;
 
 /// Collects the accesses of one kernel.

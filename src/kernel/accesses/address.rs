@@ -8,8 +8,8 @@ use super::super::body::{BinaryOperator, Body, Cast, Operation, Type, ValueRef};
 use super::super::induction::Way;
 use super::super::kept_pointers::pointers_kept;
 use super::super::walk::{OVERFLOW, Obstacle, Outcome, Quantity, Reading, Walk, scaled};
-use crate::affine::Affine;
 use crate::launch::BEHIND_POINTER;
+use crate::math::affine::Affine;
 use std::collections::{BTreeSet, HashSet};
 
 /// What a pointer is derived from.

@@ -6,9 +6,9 @@
 //! a run-time value is some unknown then, and the set larger than what is touched.
 
 use super::super::{Access, AccessId, BlockEffect, BlockSymbol, KernelModel, KernelSymbol};
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::Expression;
-use crate::isl::{Set, with_operation_budget};
+use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::expression::Expression;
+use crate::math::isl::{Set, with_operation_budget};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;

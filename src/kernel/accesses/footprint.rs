@@ -5,8 +5,8 @@ use super::super::polynomial::Polynomial;
 use super::super::ranges::{Level, block_index, tight_at};
 use super::super::space::Space;
 use super::super::{Access, AccessKind, BlockEffect, BlockSymbol, Footprint, KernelSymbol, Target};
-use crate::affine::{Affine, Axis};
-use crate::expression::Expression;
+use crate::math::affine::{Affine, Axis};
+use crate::math::expression::Expression;
 use std::collections::BTreeMap;
 
 /// Bounds for every argument and global that is accessed, in order of target.

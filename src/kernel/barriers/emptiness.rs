@@ -4,7 +4,7 @@
 //!
 //! Invariant: a set is only called empty where isl says so, of its text or of the rows of each of its alternatives.
 
-use crate::isl::{Set, System, with_operation_budget};
+use crate::math::isl::{Set, System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::HashMap;
 

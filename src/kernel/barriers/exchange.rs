@@ -16,7 +16,7 @@ use super::super::intervals::{Event, may_share_target};
 use super::super::rehearsal::{Place, never_meet};
 use super::super::uniformity::Uniformity;
 use super::super::{Access, AccessId, AccessKind, KernelModel, Target};
-use crate::affine::{Affine, Axis};
+use crate::math::affine::{Affine, Axis};
 use serde::{Deserialize, Serialize};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -12,8 +12,8 @@ use super::super::polynomial::Polynomial;
 use super::super::ranges::{Context, discharge, previous, upper};
 use super::super::space::Space;
 use super::super::walk::Obligation;
-use crate::affine::{Affine, Constraint, Constraints, Variable};
-use crate::expression::{Condition, Expression};
+use crate::math::affine::{Affine, Constraint, Constraints, Variable};
+use crate::math::expression::{Condition, Expression};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 

@@ -11,8 +11,8 @@ use super::super::domain::{Conditions, Domain, Domains};
 use super::super::ranges::upper;
 use super::super::space::Space;
 use super::super::uniformity::Uniformity;
-use crate::affine::Constraint;
-use crate::expression::{Condition, Expression};
+use crate::math::affine::Constraint;
+use crate::math::expression::{Condition, Expression};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Says of barriers that some threads may not reach in which launches all of them do. `blocks` has the block of each.

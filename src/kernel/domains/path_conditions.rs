@@ -11,7 +11,7 @@ use super::super::cfg::{Flow, Level};
 use super::super::ranges::{lower, may_be_required};
 use super::super::space::Space;
 use super::super::walk::{Choices, Obligation, Obstacle, Quantity, Reading, Walk};
-use crate::affine::{Affine, Constraint, Variable};
+use crate::math::affine::{Affine, Constraint, Variable};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

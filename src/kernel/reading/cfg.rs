@@ -6,9 +6,7 @@
 //! function is a path of levels.
 
 use super::super::body::{BlockRef, Body, Terminator};
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::Reversed;
+use crate::math::flow::{Dominators, FlowGraph, reverse_postorder};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A natural loop.
@@ -38,9 +36,9 @@ pub struct Flow {
     pub innermost: Vec<Option<usize>>,
     /// Some cycle has more than one entry; loops and conditions then mean nothing.
     pub irreducible: bool,
-    dominators: Dominators<NodeIndex>,
-    post_dominators: Dominators<NodeIndex>,
-    exit: NodeIndex,
+    graph: FlowGraph,
+    /// Of the graph with one more vertex, for the end of a thread.
+    post_dominators: Dominators,
 }
 
 /// The acyclic graph of a level.
@@ -59,55 +57,54 @@ impl Flow {
     /// Analyses a body.
     pub fn new(body: &Body) -> Self {
         let count = body.blocks.len();
-        let mut graph = DiGraph::<(), ()>::new();
-        let nodes: Vec<_> = (0..=count).map(|_| graph.add_node(())).collect();
-        let exit = nodes[count];
-        let mut predecessors = vec![Vec::new(); count];
-        let order = reverse_postorder(body, |_| 0);
-        for block in &order {
-            for to in body.block(*block).terminator.successors() {
-                graph.add_edge(nodes[block.0], nodes[to.0], ());
-                predecessors[to.0].push(*block);
-            }
-        }
-        let dominators = simple_fast(&graph, nodes[0]);
+        let successors = (body.blocks.iter()).map(|block| block.terminator.successors());
+        let numbers = successors.map(|after| after.iter().map(|to| to.0).collect());
+        let mut successors: Vec<Vec<usize>> = numbers.collect();
+        let graph = FlowGraph::new(successors.clone());
         // A trap ends the whole grid, so blocks that end in one are no way out for a thread.
-        for block in &order {
-            if matches!(body.block(*block).terminator, Terminator::Return) {
-                graph.add_edge(nodes[block.0], exit, ());
+        for (block, after) in body.blocks.iter().zip(&mut successors) {
+            if matches!(block.terminator, Terminator::Return) {
+                after.push(count);
             }
         }
-        let post_dominators = simple_fast(Reversed(&graph), exit);
+        successors.push(Vec::new());
+        let blocks = |numbers: &[usize]| numbers.iter().copied().map(BlockRef).collect();
         let mut flow = Self {
-            predecessors,
-            order,
+            predecessors: (0..count).map(|n| blocks(graph.predecessors(n))).collect(),
+            order: Vec::new(),
             loops: Vec::new(),
             innermost: vec![None; count],
-            irreducible: false,
-            dominators,
-            post_dominators,
-            exit,
+            irreducible: !graph.is_reducible(),
+            post_dominators: Dominators::backwards(&successors, count),
+            graph,
         };
         flow.find_loops(body);
-        // Loops in one piece: what comes after a loop is visited, and so finished, first.
-        flow.order = reverse_postorder(body, |block| flow.loops_of(block).len());
+        flow.order = blocks(&flow.order_by_loops());
         flow
+    }
+
+    /// Loops in one piece: of the successors of a block the deepest come first, so that what comes after a loop is visited,
+    /// and so finished, first.
+    fn order_by_loops(&self) -> Vec<usize> {
+        let depth = |block: &usize| self.loops_of(BlockRef(*block)).len();
+        let successors = (0..self.innermost.len()).map(|block| {
+            let mut after = self.graph.successors(block).to_vec();
+            after.sort_by_key(|to| std::cmp::Reverse(depth(to)));
+            after
+        });
+        reverse_postorder(&successors.collect::<Vec<_>>())
     }
 
     /// Whether every path to `below` passes `above`.
     pub fn dominates(&self, above: BlockRef, below: BlockRef) -> bool {
-        self.dominators
-            .dominators(NodeIndex::new(below.0))
-            .is_some_and(|mut chain| chain.any(|node| node.index() == above.0))
+        self.graph.dominators().dominates(above.0, below.0)
     }
 
     /// The nearest block that every way out from `block` passes; `None` when that is the end of
     /// the thread, or when there is no way out.
     pub fn immediate_post_dominator(&self, block: BlockRef) -> Option<BlockRef> {
-        let node = self
-            .post_dominators
-            .immediate_dominator(NodeIndex::new(block.0))?;
-        (node != self.exit).then(|| BlockRef(node.index()))
+        let behind = self.post_dominators.immediate(block.0)?;
+        (behind < self.innermost.len()).then_some(BlockRef(behind))
     }
 
     /// Loops around a block, outermost first.
@@ -140,48 +137,45 @@ impl Flow {
     pub fn level(&self, body: &Body, of: Option<usize>) -> Level {
         let contains = |block: BlockRef| of.is_none_or(|l| self.loops[l].blocks.contains(&block));
         let entry = of.map_or(BlockRef(0), |l| self.loops[l].header);
-        let mut graph = DiGraph::<(), ()>::new();
         let mut numbers = BTreeMap::new();
         let mut nodes = Vec::new();
         for block in self.order.iter().filter(|block| contains(**block)) {
             if self.representative(*block, of) == *block {
-                numbers.insert(*block, graph.add_node(()));
+                numbers.insert(*block, nodes.len());
                 nodes.push(*block);
             }
         }
-        let end = graph.add_node(());
+        let end = nodes.len();
+        let mut after = vec![Vec::new(); end + 1];
         let mut incoming: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for block in self.order.iter().filter(|block| contains(**block)) {
             let from = self.representative(*block, of);
             let successors = body.block(*block).terminator.successors();
             if successors.is_empty() {
-                graph.add_edge(numbers[&from], end, ());
+                after[numbers[&from]].push(end);
             }
             for to in successors {
                 if !contains(to) || to == entry {
-                    graph.add_edge(numbers[&from], end, ());
+                    after[numbers[&from]].push(end);
                     continue;
                 }
                 let target = self.representative(to, of);
                 if target != from {
-                    graph.add_edge(numbers[&from], numbers[&target], ());
+                    after[numbers[&from]].push(numbers[&target]);
                     incoming.entry(target).or_default().push((*block, to));
                 }
             }
         }
-        let dominators = simple_fast(&graph, numbers[&entry]);
-        let post_dominators = simple_fast(Reversed(&graph), end);
+        let dominators = Dominators::of(&after, numbers[&entry]);
+        let post_dominators = Dominators::backwards(&after, end);
         let mut immediate_dominator = BTreeMap::new();
         let mut always_reached = BTreeSet::new();
         for node in &nodes {
-            let Some(above) = dominators.immediate_dominator(numbers[node]) else {
+            let Some(above) = dominators.immediate(numbers[node]) else {
                 continue;
             };
-            immediate_dominator.insert(*node, nodes[above.index()]);
-            let reached = post_dominators
-                .dominators(above)
-                .is_some_and(|mut chain| chain.any(|at| at == numbers[node]));
-            if reached {
+            immediate_dominator.insert(*node, nodes[above]);
+            if post_dominators.dominates(numbers[node], above) {
                 always_reached.insert(*node);
             }
         }
@@ -208,37 +202,11 @@ impl Flow {
     }
 
     fn find_loops(&mut self, body: &Body) {
-        let position: BTreeMap<_, _> = self
-            .order
-            .iter()
-            .enumerate()
-            .map(|(i, b)| (*b, i))
-            .collect();
-        let mut by_header: BTreeMap<usize, (BlockRef, Vec<BlockRef>)> = BTreeMap::new();
-        for block in &self.order {
-            for to in body.block(*block).terminator.successors() {
-                if position[&to] <= position[block] {
-                    if self.dominates(to, *block) {
-                        by_header
-                            .entry(position[&to])
-                            .or_insert((to, Vec::new()))
-                            .1
-                            .push(*block);
-                    } else {
-                        self.irreducible = true;
-                    }
-                }
-            }
-        }
-        // Headers in reverse postorder: an outer loop's header comes before its inner ones'.
-        for (header, latches) in by_header.into_values() {
-            let mut blocks = BTreeSet::from([header]);
-            let mut pending = latches.clone();
-            while let Some(block) = pending.pop() {
-                if blocks.insert(block) {
-                    pending.extend(self.predecessors[block.0].iter().copied());
-                }
-            }
+        // An outer loop's header comes before its inner ones'.
+        for found in self.graph.natural_loops() {
+            let header = BlockRef(found.header);
+            let latches = found.latches.into_iter().map(BlockRef).collect();
+            let blocks: BTreeSet<_> = found.blocks.into_iter().map(BlockRef).collect();
             let exits = blocks
                 .iter()
                 .flat_map(|from| {
@@ -261,36 +229,4 @@ impl Flow {
             });
         }
     }
-}
-
-/// Reachable blocks in reverse postorder; of a block's successors the deepest come first.
-fn reverse_postorder(body: &Body, depth: impl Fn(BlockRef) -> usize) -> Vec<BlockRef> {
-    let successors: Vec<_> = body
-        .blocks
-        .iter()
-        .map(|block| {
-            let mut successors = block.terminator.successors();
-            // What is visited last comes first, so equals are turned around to keep their order.
-            successors.reverse();
-            successors.sort_by_key(|block| depth(*block));
-            successors
-        })
-        .collect();
-    let mut seen = vec![false; body.blocks.len()];
-    let mut finished = Vec::new();
-    let mut stack = vec![(BlockRef(0), 0)];
-    seen[0] = true;
-    while let Some((block, next)) = stack.pop() {
-        match successors[block.0].get(next) {
-            Some(to) => {
-                stack.push((block, next + 1));
-                if !std::mem::replace(&mut seen[to.0], true) {
-                    stack.push((*to, 0));
-                }
-            }
-            None => finished.push(block),
-        }
-    }
-    finished.reverse();
-    finished
 }

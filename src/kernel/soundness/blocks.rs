@@ -1,10 +1,10 @@
 //! What a block does is within what its effects say.
 
 use super::{Event, Launch, Point, evaluate, target_matches};
-use crate::affine::Axis;
-use crate::expression::Expression;
-use crate::isl::Set;
 use crate::kernel::{BlockSymbol, KernelModel};
+use crate::math::affine::Axis;
+use crate::math::expression::Expression;
+use crate::math::isl::Set;
 use std::collections::{BTreeMap, HashMap};
 
 /// Bytes that are looked up in sets, for each kernel.

@@ -2,8 +2,8 @@
 
 use super::super::{Access, KernelModel, KernelSymbol};
 use super::{Launch, mask, signed_reading};
-use crate::affine::{Affine, Constraint, Variable};
-use crate::expression::{Condition, Expression};
+use crate::math::affine::{Affine, Constraint, Variable};
+use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeMap;
 
 pub(super) struct Point<'a> {

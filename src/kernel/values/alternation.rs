@@ -7,7 +7,7 @@
 use super::super::bitwise::bitwise;
 use super::super::body::{BinaryOperator, Operation, ValueRef};
 use super::super::walk::{OVERFLOW, Outcome, Quantity, Reading, Walk};
-use crate::affine::{Affine, Variable};
+use crate::math::affine::{Affine, Variable};
 use std::collections::BTreeSet;
 
 /// Longer rotations are given up.

@@ -4,7 +4,7 @@ use super::super::KernelSymbol;
 use super::super::body::BinaryOperator;
 use super::super::polynomial::symbol_range;
 use super::super::walk::{OVERFLOW, Obstacle, Outcome, Quantity};
-use crate::affine::{Affine, Variable};
+use crate::math::affine::{Affine, Variable};
 
 /// More runs of ones in a mask are given up.
 const RUNS: usize = 4;

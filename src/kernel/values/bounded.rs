@@ -11,7 +11,7 @@ use super::super::polynomial::Polynomial;
 use super::super::ranges::lower;
 use super::super::space::Space;
 use super::super::walk::{Choices, Obligation, Quantity, Reading, Walk};
-use crate::affine::Affine;
+use crate::math::affine::Affine;
 use std::collections::BTreeSet;
 
 /// Which numbers may become dimensions of their own.

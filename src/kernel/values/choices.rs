@@ -4,7 +4,7 @@ use super::super::body::{BinaryOperator, BlockRef, Cast, Operation, Predicate, V
 use super::super::path_conditions::{Fact, PathCondition, PathConditions};
 use super::super::space::Space;
 use super::super::walk::{Choices, Quantity, Reading};
-use crate::affine::{Affine, Constraint, Variable};
+use crate::math::affine::{Affine, Constraint, Variable};
 use std::collections::BTreeSet;
 
 impl PathConditions<'_> {

@@ -8,7 +8,7 @@
 use super::super::body::{BlockRef, Operation, Predicate, Terminator};
 use super::super::ranges::may_be_required;
 use super::super::walk::{OVERFLOW, Obligation, Obstacle, Outcome, Quantity, Reading, Walk};
-use crate::affine::{Affine, Variable};
+use crate::math::affine::{Affine, Variable};
 use std::collections::BTreeSet;
 
 const NOT_KNOWN: Obstacle = Obstacle::Unknown("it is the last value of a loop");

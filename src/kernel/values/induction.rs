@@ -2,7 +2,7 @@
 
 use super::super::body::{BinaryOperator, Operation, ValueRef};
 use super::super::walk::{OVERFLOW, Obstacle, Outcome, Quantity, Reading, Walk, scaled};
-use crate::affine::{Affine, Variable};
+use crate::math::affine::{Affine, Variable};
 
 /// What happens to a value on the way from a loop's phi to its next value.
 enum Change {

@@ -5,8 +5,8 @@
 //! division stay whole, as atoms.
 
 use super::super::KernelSymbol;
-use crate::affine::Axis;
-use crate::expression::Expression;
+use crate::math::affine::Axis;
+use crate::math::expression::Expression;
 use std::collections::BTreeMap;
 
 /// Something that the normal form does not look into.
@@ -384,8 +384,8 @@ fn expression_range(expression: &Expression<KernelSymbol>) -> (i128, i128) {
 #[cfg(test)]
 mod tests {
     use super::Polynomial;
-    use crate::affine::Axis;
     use crate::kernel::KernelSymbol;
+    use crate::math::affine::Axis;
 
     #[test]
     fn what_lies_between() {

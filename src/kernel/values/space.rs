@@ -8,7 +8,7 @@ use super::super::body::ValueRef;
 use super::super::polynomial::Polynomial;
 use super::super::ranges::Level;
 use super::super::{KernelSymbol, Product};
-use crate::affine::{Affine, Axis, Variable};
+use crate::math::affine::{Affine, Axis, Variable};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;

@@ -15,7 +15,7 @@ use super::super::bounded::{EFFORT, Openness};
 use super::super::cfg::Flow;
 use super::super::polynomial::Polynomial;
 use super::super::space::Space;
-use crate::affine::{Affine, Axis, Variable};
+use crate::math::affine::{Affine, Axis, Variable};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// `low <= affine <= high` must hold.

@@ -2,13 +2,13 @@
 
 use crate::launch::host_ir::Operation;
 use crate::launch::{FloatComparison, IntegerComparison, ScalarOperation};
-use llvm_sys::LLVMOpcode;
+use crate::llvm::Opcode;
 
 /// What gives the same bits on any machine with IEEE arithmetic, unless its instruction carries a fast-math flag.
 pub fn exact(operation: Operation) -> Option<ScalarOperation> {
-    const INTEGER: u32 = LLVMOpcode::LLVMICmp as u32;
-    const FLOAT: u32 = LLVMOpcode::LLVMFCmp as u32;
-    let plain = |code: LLVMOpcode| code as u32;
+    const INTEGER: u32 = Opcode::LLVMICmp as u32;
+    const FLOAT: u32 = Opcode::LLVMFCmp as u32;
+    let plain = |code: Opcode| code as u32;
     Some(match operation {
         Operation::Add => ScalarOperation::Add,
         Operation::Subtract => ScalarOperation::Subtract,
@@ -42,16 +42,16 @@ pub fn exact(operation: Operation) -> Option<ScalarOperation> {
             })
         }
         Operation::Other(code, 0) => match code {
-            code if code == plain(LLVMOpcode::LLVMXor) => ScalarOperation::Xor,
-            code if code == plain(LLVMOpcode::LLVMFAdd) => ScalarOperation::FloatAdd,
-            code if code == plain(LLVMOpcode::LLVMFSub) => ScalarOperation::FloatSubtract,
-            code if code == plain(LLVMOpcode::LLVMFMul) => ScalarOperation::FloatMultiply,
-            code if code == plain(LLVMOpcode::LLVMFDiv) => ScalarOperation::FloatDivide,
-            code if code == plain(LLVMOpcode::LLVMFNeg) => ScalarOperation::FloatNegate,
-            code if code == plain(LLVMOpcode::LLVMFPExt) => ScalarOperation::FloatExtend,
-            code if code == plain(LLVMOpcode::LLVMFPTrunc) => ScalarOperation::FloatTruncate,
-            code if code == plain(LLVMOpcode::LLVMSIToFP) => ScalarOperation::SignedToFloat,
-            code if code == plain(LLVMOpcode::LLVMUIToFP) => ScalarOperation::UnsignedToFloat,
+            code if code == plain(Opcode::LLVMXor) => ScalarOperation::Xor,
+            code if code == plain(Opcode::LLVMFAdd) => ScalarOperation::FloatAdd,
+            code if code == plain(Opcode::LLVMFSub) => ScalarOperation::FloatSubtract,
+            code if code == plain(Opcode::LLVMFMul) => ScalarOperation::FloatMultiply,
+            code if code == plain(Opcode::LLVMFDiv) => ScalarOperation::FloatDivide,
+            code if code == plain(Opcode::LLVMFNeg) => ScalarOperation::FloatNegate,
+            code if code == plain(Opcode::LLVMFPExt) => ScalarOperation::FloatExtend,
+            code if code == plain(Opcode::LLVMFPTrunc) => ScalarOperation::FloatTruncate,
+            code if code == plain(Opcode::LLVMSIToFP) => ScalarOperation::SignedToFloat,
+            code if code == plain(Opcode::LLVMUIToFP) => ScalarOperation::UnsignedToFloat,
             _ => return None,
         },
         _ => return None,

@@ -2,7 +2,7 @@
 
 use crate::cache::{Entry, put, tools_as_text};
 use crate::cli::Build;
-use crate::isl;
+use crate::math::isl;
 use std::path::Path;
 
 /// Where the answers of a build are kept, and what was there.

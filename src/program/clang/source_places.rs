@@ -4,7 +4,7 @@
 //!
 //! Invariant: afterwards the module is the same whether headers were precompiled or read.
 
-use super::super::ir::{self, Value};
+use crate::llvm::Value;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::path::Path;
@@ -30,21 +30,21 @@ pub(in crate::program) fn leave_out(path: &Path) -> std::io::Result<()> {
 /// Returns whether there was anything to do.
 fn settle(module: &Module<'_>) -> bool {
     let mut changed = false;
-    for function in ir::functions(module) {
+    for function in Value::functions(module) {
         for call in function.instructions() {
-            if call.is_call() && call.has_metadata(module, "srcloc") {
-                call.remove_metadata(module, "srcloc");
+            if call.is_call() && call.has_metadata("srcloc") {
+                call.remove_metadata("srcloc");
                 changed = true;
             }
         }
     }
-    let mut globals = ir::globals(module).into_iter();
+    let mut globals = Value::globals(module).into_iter();
     if let Some(list) = globals.find(|global| global.name() == "llvm.compiler.used") {
         let elements = list.initializer().map(Value::operands).unwrap_or_default();
         let mut sorted = elements.clone();
         sorted.sort_by_cached_key(|element| variable_of(*element).name());
         if sorted != elements {
-            list.set_initializer(Value::constant_array(&sorted));
+            list.set_initializer(Some(Value::constant_array(&sorted)));
             changed = true;
         }
     }

@@ -4,13 +4,10 @@
 //!
 //! They are found in the code that clang made, where a location is all that is left of the source.
 
-use super::super::ir::{self, Value};
 use crate::cli::ToolError;
+use crate::llvm::{Opcode, TypeKind, Value};
 use inkwell::context::Context;
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use std::path::Path;
 
 /// What clang says where it sees an operand that has to be a number and is none, which [`super::super::source_repairs`] mends.
@@ -37,7 +34,7 @@ pub(in crate::program) fn are_as_nvcc_takes_them<'a>(
         let Ok(module) = Module::parse_bitcode_from_path(path, &context) else {
             continue;
         };
-        for function in ir::functions(&module) {
+        for function in Value::functions(&module) {
             for call in function.instructions() {
                 let Some(message) = refusal(&module, call) else {
                     continue;
@@ -65,7 +62,7 @@ fn refusal(module: &Module<'_>, call: Value) -> Option<String> {
         return None;
     }
     let operands = call.operands();
-    let (_, constraints) = call.inline_assembly()?;
+    let (_, constraints) = call.called_assembly()?;
     let constraints: Vec<&str> = constraints
         .split(',')
         .filter(|constraint| !constraint.starts_with(['~', '!']))
@@ -81,9 +78,7 @@ fn refusal(module: &Module<'_>, call: Value) -> Option<String> {
         .filter(|constraint| !constraint.starts_with('=') || constraint.contains('*'));
     inputs.zip(operands).find_map(|(constraint, operand)| {
         if constraint == "n" {
-            // SAFETY: an operand of a live call.
-            let is_number = unsafe { !LLVMIsAConstantInt(operand.0).is_null() };
-            return (!is_number).then(|| NO_NUMBER.to_owned());
+            return (!operand.is_integer_constant()).then(|| NO_NUMBER.to_owned());
         }
         let is_object = constraint.starts_with('*') || is_object(module, call, operand);
         is_object.then(|| NO_SCALAR.to_owned())
@@ -110,49 +105,29 @@ fn not_in_ptx(constraint: &str) -> Option<String> {
 /// Whether an operand is the bytes of an object. clang loads them as a number where the statement stands, and tells nothing of their type; it tells
 /// the type of each load that the source asks for, and where in the source that is.
 fn is_object(module: &Module<'_>, call: Value, operand: Value) -> bool {
-    if operand.opcode() != Some(LLVMOpcode::LLVMLoad)
-        || operand.type_of().kind() != llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
-        || operand.has_metadata(module, "tbaa")
+    if operand.opcode() != Some(Opcode::LLVMLoad)
+        || operand.ty().kind() != TypeKind::LLVMIntegerTypeKind
+        || operand.has_metadata("tbaa")
     {
         return false;
     }
-    // SAFETY: live instructions.
-    let [statement, load] =
-        unsafe { [call, operand].map(|value| LLVMInstructionGetDebugLoc(value.0)) };
-    statement == load && tells_types(module)
+    call.has_place_of(operand) && tells_types(module)
 }
 
 /// Whether clang tells the types of loads in a module: not where it was told that they say nothing (`-fno-strict-aliasing`).
 fn tells_types(module: &Module<'_>) -> bool {
-    let functions = ir::functions(module);
+    let functions = Value::functions(module);
     let mut instructions = functions
         .iter()
         .flat_map(|function| function.instructions());
-    instructions.any(|instruction| instruction.has_metadata(module, "tbaa"))
+    instructions.any(|instruction| instruction.has_metadata("tbaa"))
 }
 
 /// Where a call is written, as clang says it.
 fn place(call: Value) -> String {
-    let text = |begin: *const std::ffi::c_char, length: u32| {
-        if begin.is_null() {
-            return String::new();
-        }
-        // SAFETY: LLVM gives a text of this length that lives as long as the module.
-        let bytes = unsafe { std::slice::from_raw_parts(begin.cast::<u8>(), length as usize) };
-        String::from_utf8_lossy(bytes).into_owned()
-    };
-    // SAFETY: a live call.
-    let (folder, file, line, column) = unsafe {
-        let mut lengths = (0, 0);
-        let folder = LLVMGetDebugLocDirectory(call.0, &raw mut lengths.0);
-        let file = LLVMGetDebugLocFilename(call.0, &raw mut lengths.1);
-        (
-            text(folder, lengths.0),
-            text(file, lengths.1),
-            LLVMGetDebugLocLine(call.0),
-            LLVMGetDebugLocColumn(call.0),
-        )
-    };
+    let [folder, file] = call.source_file();
+    let innermost = call.source_places().next().unwrap_or_default();
+    let (line, column) = (innermost.line, innermost.column);
     let path = Path::new(&folder).join(file);
     format!("{}:{line}:{column}", path.display())
 }

@@ -4,10 +4,8 @@
 //! the same operands, move it or drop it. That is wrong for reads of surfaces, which clang's header writes so although
 //! the thread may write in between, and for sums whose carry goes from one `asm` to the next, which no operand shows.
 
-use super::super::ir::{self, Value};
+use crate::llvm::{FUNCTION_ATTRIBUTES, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMInlineAsmDialect;
-use llvm_sys::core::*;
 
 /// Keeps reads of surfaces, and what hands on a carry where some `asm` takes one from another, in order with the rest
 /// of a device module's accesses, in place.
@@ -15,9 +13,9 @@ use llvm_sys::core::*;
 /// A carry that stays within its `asm` needs no order, so that a module of such alone is left as it is.
 pub(in crate::program) fn order_assembly(device: &Module<'_>) {
     let mut calls = Vec::new();
-    for function in ir::functions(device) {
+    for function in Value::functions(device) {
         for call in function.instructions() {
-            if let Some((template, _)) = call.is_call().then(|| call.inline_assembly()).flatten() {
+            if let Some((template, _)) = call.called_assembly() {
                 calls.push((call, Flag::of(&template), is_surface_read(&template)));
             }
         }
@@ -62,32 +60,12 @@ fn is_surface_read(template: &str) -> bool {
 
 /// Makes the assembly that a call executes `volatile`.
 fn order(call: Value) {
-    let Some(callee) = call.operands().last().copied() else {
-        return;
-    };
-    // SAFETY: a live call and the assembly that it executes; both texts live as long as the assembly, LLVM
-    // copies them, and the new assembly has the type, the constraints and the properties of the old one.
-    unsafe {
-        if LLVMGetInlineAsmHasSideEffects(callee.0) != 0 {
-            return;
-        }
-        let (mut template_length, mut constraint_length) = (0, 0);
-        let template = LLVMGetInlineAsmAsmString(callee.0, &raw mut template_length);
-        let constraints = LLVMGetInlineAsmConstraintString(callee.0, &raw mut constraint_length);
-        let ordered = LLVMGetInlineAsm(
-            LLVMGetCalledFunctionType(call.0),
-            template,
-            template_length,
-            constraints,
-            constraint_length,
-            1,
-            0,
-            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-            0,
-        );
-        call.set_called(Value(ordered));
-        const NAME: &str = "memory";
-        let kind = LLVMGetEnumAttributeKindForName(NAME.as_ptr().cast(), NAME.len());
-        LLVMRemoveCallSiteEnumAttribute(call.0, llvm_sys::LLVMAttributeFunctionIndex, kind);
+    let assembly = call.called();
+    if let Some((template, constraints)) = assembly.inline_assembly()
+        && !assembly.is_volatile_assembly()
+    {
+        let ordered = Value::assembly(call.called_type(), &template, &constraints, true);
+        call.set_called(ordered);
+        call.remove_call_attribute(FUNCTION_ATTRIBUTES, "memory");
     }
 }

@@ -11,7 +11,6 @@
 use super::super::assembly_order::order_assembly;
 use super::super::grid_stride;
 use super::super::inlining::inlined_functions;
-use super::super::ir::{self, AttributePosition, Value};
 use super::super::names;
 use super::super::numerics;
 use super::super::own_copies::take_over_changed_structs;
@@ -21,8 +20,8 @@ use super::super::shared_tables::settle_shared_tables;
 use super::super::truth_values::settle_truth_values;
 use super::super::{DeviceVariable, Kernel, ProgramError, Unit, passes, single_iterations};
 use crate::cli::Numerics;
+use crate::llvm::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
 use std::collections::BTreeMap;
 
 /// What runs on each unit's device module before numerics are decided.
@@ -62,9 +61,9 @@ pub(in crate::program) fn decide_numerics(
     settle_truth_values(device);
     settle_shared_tables(device);
     mark_inlined(device, |function| {
-        function.calling_convention() != PTX_KERNEL
-            && !function.has_attribute("noinline")
-            && !function.has_attribute("optnone")
+        function.call_convention() != PTX_KERNEL
+            && !function.has_attribute(FUNCTION_ATTRIBUTES, "noinline")
+            && !function.has_attribute(FUNCTION_ATTRIBUTES, "optnone")
     });
     passes::run(
         device,
@@ -85,10 +84,12 @@ pub(in crate::program) fn inline_linked(
     device: &Module<'_>,
     architecture: u32,
 ) -> Result<(), ProgramError> {
-    mark_inlined(device, |function| function.has_attribute("alwaysinline"));
-    for function in ir::functions(device) {
-        if !function.is_declaration() && function.calling_convention() != PTX_KERNEL {
-            function.make_internal();
+    mark_inlined(device, |function| {
+        function.has_attribute(FUNCTION_ATTRIBUTES, "alwaysinline")
+    });
+    for function in Value::functions(device) {
+        if !function.is_declaration() && function.call_convention() != PTX_KERNEL {
+            function.set_linkage(Linkage::LLVMInternalLinkage);
         }
     }
     let pipeline = format!("{DEVICE_INLINING},globaldce");
@@ -145,7 +146,7 @@ pub(in crate::program) fn analysis_module<'ctx>(
     analysis.set_name("analysis");
     // A helper that is called as a whole in the original (`__noinline__`) is looked into here.
     mark_inlined(&analysis, |function| {
-        function.calling_convention() != PTX_KERNEL
+        function.call_convention() != PTX_KERNEL
     });
     if !units.is_empty() {
         let machine = passes::device_machine(architecture)?;
@@ -153,7 +154,7 @@ pub(in crate::program) fn analysis_module<'ctx>(
         if take_over_changed_structs(&analysis) {
             passes::run(&analysis, OWN_COPIES, &machine)?;
         }
-        for function in ir::functions(&analysis) {
+        for function in Value::functions(&analysis) {
             keep_stores(&analysis, function);
         }
         single_iterations::take_apart(&analysis, &machine)?;
@@ -167,12 +168,12 @@ pub(in crate::program) fn analysis_module<'ctx>(
 /// others.
 fn mark_inlined(module: &Module<'_>, may_be: impl Fn(Value) -> bool) {
     let inlined = inlined_functions(module, may_be);
-    for function in ir::functions(module) {
+    for function in Value::functions(module) {
         if inlined.contains(&function) {
-            function.remove_attribute("noinline");
-            function.add_attribute(AttributePosition::Function, "alwaysinline", 0);
+            function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+            function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
         } else {
-            function.remove_attribute("alwaysinline");
+            function.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
         }
     }
 }
@@ -180,7 +181,7 @@ fn mark_inlined(module: &Module<'_>, may_be: impl Fn(Value) -> bool) {
 /// Keeps passes from removing stores, other than those to the thread's own variables.
 fn keep_stores(module: &Module<'_>, function: Value) {
     for instruction in function.instructions() {
-        if instruction.opcode() == Some(LLVMOpcode::LLVMStore)
+        if instruction.opcode() == Some(Opcode::LLVMStore)
             && !instruction.is_volatile()
             && !is_local(instruction.operands()[1])
         {
@@ -193,8 +194,8 @@ fn keep_stores(module: &Module<'_>, function: Value) {
 /// Whether a pointer points into a variable of the thread, for certain.
 fn is_local(pointer: Value) -> bool {
     match pointer.opcode() {
-        Some(LLVMOpcode::LLVMAlloca) => true,
-        Some(LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast) => pointer
+        Some(Opcode::LLVMAlloca) => true,
+        Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast) => pointer
             .operands()
             .first()
             .is_some_and(|base| is_local(*base)),

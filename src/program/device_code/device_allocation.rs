@@ -2,7 +2,7 @@
 //! its header `<new>` defines for devices.
 
 use super::super::ProgramError;
-use super::super::ir;
+use crate::llvm::{self, Value};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::path::Path;
@@ -19,10 +19,10 @@ pub(in crate::program) fn define(
     device: &Module<'_>,
     source_file: &Path,
 ) -> Result<(), ProgramError> {
-    let declared: Vec<String> = ir::functions(device)
+    let declared: Vec<String> = Value::functions(device)
         .into_iter()
         .filter(|function| function.is_declaration())
-        .map(ir::Value::name)
+        .map(llvm::Value::name)
         .collect();
     let is_declared = |name: &&&str| declared.iter().any(|declared| declared == **name);
     // Nothing is as long as one byte: what two calls give is disjoint.

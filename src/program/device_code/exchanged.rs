@@ -3,10 +3,8 @@
 //! What code takes for granted there is that of `volatile` accesses: each is done where it stands, and the lanes of a
 //! warp go in lockstep. So they are made such, in all copies of the kernel.
 
-use super::super::ir::{self, Value};
+use crate::llvm::{Opcode, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::{LLVMGetConstOpcode, LLVMGetPointerAddressSpace, LLVMTypeOf};
 use std::collections::{BTreeSet, HashSet};
 
 /// Metadata of accesses that are `volatile` only because lanes exchange values by them.
@@ -22,7 +20,7 @@ pub(in crate::program) fn make_volatile(
     kernel: &str,
     variables: &BTreeSet<String>,
 ) {
-    let Some(kernel) = ir::function(device, kernel) else {
+    let Some(kernel) = Value::function(device, kernel) else {
         return;
     };
     let mut seen = HashSet::from([kernel]);
@@ -35,8 +33,8 @@ pub(in crate::program) fn make_volatile(
                 continue;
             }
             let pointer = match instruction.opcode() {
-                Some(LLVMOpcode::LLVMLoad) => instruction.operands()[0],
-                Some(LLVMOpcode::LLVMStore) => instruction.operands()[1],
+                Some(Opcode::LLVMLoad) => instruction.operands()[0],
+                Some(Opcode::LLVMStore) => instruction.operands()[1],
                 _ => continue,
             };
             if leads_to(pointer, Some(variables), function != kernel) {
@@ -52,9 +50,9 @@ pub(in crate::program) fn make_volatile(
 
 /// Whether a function, which calls nothing of the program's, may store to shared memory.
 pub(in crate::program) fn stores_to_shared(analysis: &Module<'_>, kernel: &str) -> bool {
-    let instructions = ir::function(analysis, kernel).map_or(Vec::new(), Value::instructions);
+    let instructions = Value::function(analysis, kernel).map_or(Vec::new(), Value::instructions);
     instructions.into_iter().any(|instruction| {
-        instruction.opcode() == Some(LLVMOpcode::LLVMStore)
+        instruction.opcode() == Some(Opcode::LLVMStore)
             && leads_to(instruction.operands()[1], None, false)
     })
 }
@@ -73,8 +71,7 @@ fn leads_to(pointer: Value, variables: Option<&BTreeSet<String>>, parameters: bo
         if !seen.insert(at) {
             continue;
         }
-        // SAFETY: a live pointer.
-        let is_shared = unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(at.0)) } == SHARED;
+        let is_shared = at.ty().address_space() == SHARED;
         if at.is_global_variable() {
             let meant = |names: &BTreeSet<String>| names.contains(plain_name(&at.name()));
             if is_shared && variables.is_none_or(meant) {
@@ -82,20 +79,13 @@ fn leads_to(pointer: Value, variables: Option<&BTreeSet<String>>, parameters: bo
             }
             continue;
         }
-        let opcode = match at.is_constant_expression() {
-            // SAFETY: a live constant expression.
-            true => Some(unsafe { LLVMGetConstOpcode(at.0) }),
-            false => at.opcode(),
-        };
         let operands = at.operands();
-        match opcode {
-            Some(
-                LLVMOpcode::LLVMGetElementPtr
-                | LLVMOpcode::LLVMAddrSpaceCast
-                | LLVMOpcode::LLVMBitCast,
-            ) => pending.push(operands[0]),
-            Some(LLVMOpcode::LLVMSelect) => pending.extend(&operands[1..]),
-            Some(LLVMOpcode::LLVMPHI) => pending.extend(operands),
+        match at.operation() {
+            Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => {
+                pending.push(operands[0])
+            }
+            Some(Opcode::LLVMSelect) => pending.extend(&operands[1..]),
+            Some(Opcode::LLVMPHI) => pending.extend(operands),
             _ if at.is_parameter() && parameters || is_shared => return true,
             _ => {}
         }

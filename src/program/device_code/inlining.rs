@@ -7,7 +7,7 @@
 //! Invariant: what is inlined calls itself in no way, and no function grows beyond
 //! [`LARGEST_FUNCTION`] instructions by it. The rest stays a call, which analysis does not look behind.
 
-use super::super::ir::{self, Value};
+use crate::llvm::Value;
 use inkwell::module::Module;
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -78,7 +78,7 @@ pub(in crate::program) fn recursive_functions(module: &Module<'_>) -> BTreeSet<V
 /// How often each function calls which other one, directly, and those that can call themselves.
 fn call_graph(module: &Module<'_>) -> (DiGraph<Value, usize>, BTreeSet<Value>) {
     let mut graph = DiGraph::<Value, usize>::new();
-    let functions = ir::functions(module);
+    let functions = Value::functions(module);
     let nodes: HashMap<Value, _> = functions
         .iter()
         .map(|function| (*function, graph.add_node(*function)))

@@ -3,7 +3,6 @@
 pub(super) mod canonicalise_device;
 pub(super) mod by_architecture;
 pub(super) mod numerics;
-pub(super) mod remake;
 pub(super) mod inlining;
 pub(super) mod unmasked;
 pub(super) mod exchanged;

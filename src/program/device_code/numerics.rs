@@ -15,15 +15,13 @@
 //! what an addition costs). When both operands of the sum are products, the one with fewer uses is
 //! taken, the left one if they are equal. Negations of the product count as the product.
 
-use super::super::builder::Builder;
-use super::super::ir::{self, Type, Value};
 use crate::cli::Numerics;
+use crate::llvm::{self, Builder, FUNCTION_ATTRIBUTES, Opcode, Type, TypeKind, Value};
 use inkwell::module::Module;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 /// Decides everything in a device module whose kernels have their callees inlined.
 pub(in crate::program) fn decide(module: &Module<'_>, numerics: Numerics) {
-    for function in ir::functions(module) {
+    for function in Value::functions(module) {
         if function.is_declaration() {
             declare_device_library(function);
             continue;
@@ -32,7 +30,7 @@ pub(in crate::program) fn decide(module: &Module<'_>, numerics: Numerics) {
             for instruction in block.instructions() {
                 if matches!(
                     instruction.opcode(),
-                    Some(LLVMOpcode::LLVMFAdd | LLVMOpcode::LLVMFSub)
+                    Some(Opcode::LLVMFAdd | Opcode::LLVMFSub)
                 ) {
                     contract(module, instruction);
                 }
@@ -55,19 +53,19 @@ fn declare_device_library(function: Value) {
         return;
     }
     let takes_pointer = function
-        .signature()
-        .1
-        .iter()
-        .any(|parameter| parameter.kind() == LLVMTypeKind::LLVMPointerTypeKind);
+        .value_type()
+        .parameters()
+        .into_iter()
+        .any(Type::is_pointer);
     for name in ["nounwind", "willreturn", "nosync", "nofree", "nocallback"] {
-        function.add_attribute(ir::AttributePosition::Function, name, 0);
+        function.add_attribute(FUNCTION_ATTRIBUTES, name, 0);
     }
     let effects = if takes_pointer {
         ARGUMENTS_READ_WRITE
     } else {
         0
     };
-    function.add_attribute(ir::AttributePosition::Function, "memory", effects);
+    function.add_attribute(FUNCTION_ATTRIBUTES, "memory", effects);
 }
 
 /// `memory(argmem: readwrite)` in LLVM's encoding.
@@ -79,7 +77,7 @@ fn contract(module: &Module<'_>, sum: Value) {
     }
     let operands = sum.operands();
     let (left, right) = (operands[0], operands[1]);
-    let subtraction = sum.opcode() == Some(LLVMOpcode::LLVMFSub);
+    let subtraction = sum.opcode() == Some(Opcode::LLVMFSub);
     let candidates = (Product::of(left, sum), Product::of(right, sum));
     let (product, is_left) = match candidates {
         (Some(left), Some(right)) if right.uses < left.uses => (right, false),
@@ -101,9 +99,9 @@ fn contract(module: &Module<'_>, sum: Value) {
     };
     let multiplicand = negate_if(negate_product, product.factors.0);
     let addend = negate_if(negate_addend, addend);
-    let fused = fused_multiply_add(module, sum.type_of());
-    let result = builder.call(fused, &[multiplicand, product.factors.1, addend]);
-    sum.replace_all_uses(result);
+    let fused = fused_multiply_add(module, sum.ty());
+    let result = builder.call_function(fused, &[multiplicand, product.factors.1, addend]);
+    sum.replace_uses_with(result);
     sum.erase();
 }
 
@@ -116,16 +114,16 @@ struct Product {
 
 impl Product {
     fn of(value: Value, sum: Value) -> Option<Self> {
-        if value.block().is_none() || value.block() != sum.block() {
+        if value.parent_block().is_none() || value.parent_block() != sum.parent_block() {
             return None;
         }
         match value.opcode()? {
-            LLVMOpcode::LLVMFMul if value.may_contract() => Some(Self {
+            Opcode::LLVMFMul if value.may_contract() => Some(Self {
                 factors: (value.operands()[0], value.operands()[1]),
                 negated: false,
                 uses: value.users().len(),
             }),
-            LLVMOpcode::LLVMFNeg => {
+            Opcode::LLVMFNeg => {
                 let inner = Self::of(value.operands()[0], sum)?;
                 Some(Self {
                     negated: !inner.negated,
@@ -147,10 +145,7 @@ fn remove_dead_products(function: Value) {
 }
 
 fn is_product(value: Value) -> bool {
-    matches!(
-        value.opcode(),
-        Some(LLVMOpcode::LLVMFMul | LLVMOpcode::LLVMFNeg)
-    )
+    matches!(value.opcode(), Some(Opcode::LLVMFMul | Opcode::LLVMFNeg))
 }
 
 /// Divisions and square roots as what they are going to be.
@@ -158,20 +153,21 @@ fn make_explicit(module: &Module<'_>, instruction: Value, numerics: Numerics) {
     let flush = numerics.fast_math || numerics.flush_to_zero;
     let approximate_division = numerics.fast_math || !numerics.precise_division;
     let approximate_root = numerics.fast_math || !numerics.precise_square_root;
-    let is_float = |value: Value| value.type_of().kind() == LLVMTypeKind::LLVMFloatTypeKind;
+    let is_float = |value: Value| value.ty().kind() == TypeKind::LLVMFloatTypeKind;
     match instruction.opcode() {
-        Some(LLVMOpcode::LLVMFDiv) if approximate_division && is_float(instruction) => {
+        Some(Opcode::LLVMFDiv) if approximate_division && is_float(instruction) => {
             let name = if flush {
                 "llvm.nvvm.div.full.ftz"
             } else {
                 "llvm.nvvm.div.full"
             };
-            let divide = intrinsic(module, name, instruction.type_of(), 2);
-            let result = Builder::before(instruction).call(divide, &instruction.operands());
-            instruction.replace_all_uses(result);
+            let divide = intrinsic(module, name, instruction.ty(), 2);
+            let result =
+                Builder::before(instruction).call_function(divide, &instruction.operands());
+            instruction.replace_uses_with(result);
             instruction.erase();
         }
-        Some(LLVMOpcode::LLVMCall) => {
+        Some(Opcode::LLVMCall) => {
             let called = instruction.called_name();
             let fused;
             let name = match called.as_deref() {
@@ -190,26 +186,26 @@ fn make_explicit(module: &Module<'_>, instruction: Value, numerics: Numerics) {
                 }
                 _ => {
                     // What the accuracy allowed is decided above; nobody decides again.
-                    instruction.remove_metadata(module, "fpmath");
+                    instruction.remove_metadata("fpmath");
                     return;
                 }
             };
-            let arguments = instruction.arguments();
-            let replacement = intrinsic(module, name, instruction.type_of(), arguments.len());
-            let result = Builder::before(instruction).call(replacement, &arguments);
-            instruction.replace_all_uses(result);
+            let arguments = instruction.call_arguments();
+            let replacement = intrinsic(module, name, instruction.ty(), arguments.len());
+            let result = Builder::before(instruction).call_function(replacement, &arguments);
+            instruction.replace_uses_with(result);
             instruction.erase();
         }
-        Some(_) => instruction.remove_metadata(module, "fpmath"),
+        Some(_) => instruction.remove_metadata("fpmath"),
         None => {}
     }
 }
 
 fn fused_multiply_add(module: &Module<'_>, operand: Type) -> Value {
     let scalar = match operand.scalar().kind() {
-        LLVMTypeKind::LLVMHalfTypeKind => "f16",
-        LLVMTypeKind::LLVMBFloatTypeKind => "bf16",
-        LLVMTypeKind::LLVMFloatTypeKind => "f32",
+        TypeKind::LLVMHalfTypeKind => "f16",
+        TypeKind::LLVMBFloatTypeKind => "bf16",
+        TypeKind::LLVMFloatTypeKind => "f32",
         _ => "f64",
     };
     let name = match operand.vector_length() {
@@ -221,5 +217,5 @@ fn fused_multiply_add(module: &Module<'_>, operand: Type) -> Value {
 
 /// Declares an intrinsic of `count` operands and a result of one type.
 fn intrinsic(module: &Module<'_>, name: &str, operand: Type, count: usize) -> Value {
-    ir::declare(module, name, Type::function(operand, &vec![operand; count]))
+    llvm::declare(module, name, Type::function(operand, &vec![operand; count]))
 }

@@ -5,11 +5,8 @@
 //! a large number. Programs rely on it. Here addresses have 64 bits, and so do those that analyses use: the
 //! subscript is made the signed number that leads to the same place.
 
-use super::super::builder::Builder;
-use super::super::ir::{self, Value};
+use crate::llvm::{Builder, Opcode, Value};
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMGEPFlagInBounds, LLVMOpcode};
 use std::collections::HashSet;
 
 /// Address space of shared memory.
@@ -18,17 +15,17 @@ const SHARED: u32 = 3;
 /// Makes unsigned subscripts of 32 bits of shared variables signed, in place. An access to more than 2³¹ bytes of
 /// shared memory cannot be, so that nothing else changes.
 pub(in crate::program) fn settle_shared_offsets(device: &Module<'_>) {
-    for address in ir::functions(device)
+    for address in Value::functions(device)
         .into_iter()
         .flat_map(Value::instructions)
     {
-        if address.opcode() != Some(LLVMOpcode::LLVMGetElementPtr) || !is_shared(address) {
+        if address.opcode() != Some(Opcode::LLVMGetElementPtr) || !is_shared(address) {
             continue;
         }
         for (position, subscript) in address.operands().into_iter().enumerate().skip(1) {
             if let Some(signed) = made_signed(subscript, address, DEEPEST_SUBSCRIPT) {
                 address.set_operand(position as u32, signed);
-                keep_in_bounds_only(address);
+                address.promise_in_bounds_only();
             }
         }
     }
@@ -42,14 +39,10 @@ const DEEPEST_SUBSCRIPT: u32 = 4;
 fn made_signed(subscript: Value, address: Value, depth: u32) -> Option<Value> {
     let builder = Builder::before(address);
     if let Some(narrow) = unsigned_of_32_bits(subscript) {
-        // SAFETY: the subscript is wider than the number that it is made of.
-        return Some(Value(unsafe {
-            LLVMBuildSExt(builder.raw(), narrow.0, subscript.type_of().0, c"".as_ptr())
-        }));
+        return Some(builder.cast(Opcode::LLVMSExt, narrow, subscript.ty()));
     }
-    let sum = match subscript.opcode() {
-        Some(LLVMOpcode::LLVMAdd) => LLVMBuildAdd,
-        Some(LLVMOpcode::LLVMSub) => LLVMBuildSub,
+    let sum = match subscript.opcode()? {
+        sum @ (Opcode::LLVMAdd | Opcode::LLVMSub) => sum,
         _ => return None,
     };
     let operands = subscript.operands();
@@ -61,38 +54,18 @@ fn made_signed(subscript: Value, address: Value, depth: u32) -> Option<Value> {
         return None;
     }
     let [left, right] = [0, 1].map(|side| signed[side].unwrap_or(operands[side]));
-    // SAFETY: operands of the sum that is there, or of their types; it promises nothing about overflow.
-    Some(Value(unsafe {
-        sum(builder.raw(), left.0, right.0, c"".as_ptr())
-    }))
+    // As instructions of their own they promise nothing about overflow.
+    Some(builder.binary(sum, left, right))
 }
 
 /// The number that a subscript is made of when it may be beyond what 31 bits hold.
 fn unsigned_of_32_bits(subscript: Value) -> Option<Value> {
-    if subscript.opcode() != Some(LLVMOpcode::LLVMZExt) {
+    if subscript.opcode() != Some(Opcode::LLVMZExt) {
         return None;
     }
     let narrow = subscript.operands()[0];
-    // SAFETY: a live zero extension of an integer or vector of them.
-    let (kind, is_small) = unsafe {
-        let kind = LLVMTypeOf(narrow.0);
-        (kind, LLVMGetNNeg(subscript.0) != 0)
-    };
-    // SAFETY: a live type.
-    let is_word = unsafe {
-        LLVMGetTypeKind(kind) == llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind
-            && LLVMGetIntTypeWidth(kind) == 32
-    };
-    (is_word && !is_small).then_some(narrow)
-}
-
-/// Takes back the promise that a subscript is not negative.
-fn keep_in_bounds_only(address: Value) {
-    // SAFETY: a live `getelementptr`; fewer promises are always true.
-    unsafe {
-        let flags = LLVMGEPGetNoWrapFlags(address.0);
-        LLVMGEPSetNoWrapFlags(address.0, flags & LLVMGEPFlagInBounds);
-    }
+    let is_word = narrow.ty().is_integer() && narrow.ty().integer_bits() == 32;
+    (is_word && !subscript.is_of_no_negative()).then_some(narrow)
 }
 
 /// Whether a pointer leads into shared memory whichever way it was computed.
@@ -104,25 +77,17 @@ fn is_shared(pointer: Value) -> bool {
         if !seen.insert(at) {
             continue;
         }
-        // SAFETY: a live pointer.
-        if unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(at.0)) } == SHARED {
+        if at.ty().address_space() == SHARED {
             found = true;
             continue;
         }
-        let opcode = match at.is_constant_expression() {
-            // SAFETY: a live constant expression.
-            true => Some(unsafe { LLVMGetConstOpcode(at.0) }),
-            false => at.opcode(),
-        };
         let operands = at.operands();
-        match opcode {
-            Some(
-                LLVMOpcode::LLVMGetElementPtr
-                | LLVMOpcode::LLVMAddrSpaceCast
-                | LLVMOpcode::LLVMBitCast,
-            ) => pending.push(operands[0]),
-            Some(LLVMOpcode::LLVMSelect) => pending.extend(&operands[1..]),
-            Some(LLVMOpcode::LLVMPHI) => pending.extend(operands),
+        match at.operation() {
+            Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => {
+                pending.push(operands[0])
+            }
+            Some(Opcode::LLVMSelect) => pending.extend(&operands[1..]),
+            Some(Opcode::LLVMPHI) => pending.extend(operands),
             _ => return false,
         }
     }

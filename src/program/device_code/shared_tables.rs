@@ -4,27 +4,22 @@
 //! a CPU each block has its variables elsewhere. Invariant: behind this step each function that read such a constant
 //! reads a variable of the thread's own, in which it has stored the same.
 
-use super::super::builder::Builder;
-use super::super::ir::{self, Value};
+use crate::llvm::{Builder, Type, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMTypeKind;
-use llvm_sys::core::*;
 
 /// Address space of shared memory.
 const SHARED: u32 = 3;
 
 /// Makes such constants of a device module variables of the threads, in place.
 pub(in crate::program) fn settle_shared_tables(device: &Module<'_>) {
-    for table in ir::globals(device) {
+    for table in Value::globals(device) {
         let Some(initializer) = table.initializer() else {
             continue;
         };
-        // SAFETY: a live variable.
-        let is_constant = unsafe { LLVMIsGlobalConstant(table.0) != 0 };
-        if !is_constant || !table.is_local() || !mentions_shared(initializer) {
+        if !table.is_constant_global() || !table.is_local() || !mentions_shared(initializer) {
             continue;
         }
-        for function in ir::functions(device) {
+        for function in Value::functions(device) {
             if !function.is_declaration() {
                 replace_in(function, table, initializer);
             }
@@ -37,8 +32,7 @@ pub(in crate::program) fn settle_shared_tables(device: &Module<'_>) {
 
 fn mentions_shared(constant: Value) -> bool {
     if constant.is_global_variable() {
-        // SAFETY: a live variable, whose value is a pointer.
-        return unsafe { LLVMGetPointerAddressSpace(LLVMTypeOf(constant.0)) == SHARED };
+        return constant.ty().address_space() == SHARED;
     }
     constant.is_constant() && constant.operands().into_iter().any(mentions_shared)
 }
@@ -75,7 +69,7 @@ fn mentions(constant: Value, table: Value) -> bool {
     let made_of = || constant.operands().into_iter();
     constant == table
         || constant.is_constant()
-            && !constant.is_global_value()
+            && !constant.is_global()
             && made_of().any(|part| mentions(part, table))
 }
 
@@ -100,57 +94,28 @@ fn address_in(builder: &Builder, constant: Value, table: Value, variable: Value)
 /// A variable of the thread that holds what the table does, made before the function's first instruction.
 fn filled(first: Value, table: Value, initializer: Value) -> Value {
     let builder = Builder::before(first);
-    let shape = table.global_value_type();
-    // SAFETY: a sized type, as the table has an initialiser.
-    let variable = unsafe {
-        let variable = LLVMBuildAlloca(builder.raw(), shape.0, c"".as_ptr());
-        LLVMSetAlignment(variable, table.alignment().max(1));
-        Value(variable)
-    };
+    let shape = table.value_type();
+    let variable = builder.alloca(shape);
+    variable.set_alignment(table.alignment().max(1));
     fill(&builder, variable, initializer);
-    // SAFETY: the table's own address may be in another space than the thread's memory.
-    Value(unsafe {
-        match LLVMTypeOf(table.0) == LLVMTypeOf(variable.0) {
-            true => variable.0,
-            false => {
-                LLVMBuildAddrSpaceCast(builder.raw(), variable.0, LLVMTypeOf(table.0), c"".as_ptr())
-            }
-        }
-    })
+    // The table's own address may be in another space than the thread's memory.
+    builder.to_pointer_type(variable, table.ty())
 }
 
 /// Stores a constant, an aggregate element by element.
 fn fill(builder: &Builder, place: Value, constant: Value) {
-    let shape = constant.type_of();
-    // SAFETY: a live type; an aggregate has as many elements as it says.
-    let elements = unsafe {
-        match shape.kind() {
-            LLVMTypeKind::LLVMStructTypeKind => LLVMCountStructElementTypes(shape.0),
-            LLVMTypeKind::LLVMArrayTypeKind => LLVMGetArrayLength2(shape.0) as u32,
-            _ => {
-                builder.store(constant, place);
-                return;
-            }
-        }
-    };
+    let shape = constant.ty();
+    let elements: u64 = shape.elements().iter().map(|(_, times)| times).sum();
+    if !shape.is_aggregate() {
+        builder.store(constant, place);
+        return;
+    }
+    let index_type = Type::integer_like(constant, 32);
     for index in 0..elements {
-        // SAFETY: as above; the address is that of an element of a value of this type.
-        let (element, at) = unsafe {
-            let context = LLVMGetTypeContext(shape.0);
-            let number = |number| LLVMConstInt(LLVMInt32TypeInContext(context), number, 0);
-            let mut indices = [number(0), number(index.into())];
-            (
-                Value(LLVMGetAggregateElement(constant.0, index)),
-                Value(LLVMBuildGEP2(
-                    builder.raw(),
-                    shape.0,
-                    place.0,
-                    indices.as_mut_ptr(),
-                    2,
-                    c"".as_ptr(),
-                )),
-            )
-        };
-        fill(builder, at, element);
+        let indices = [0, index].map(|index| index_type.constant(index));
+        if let Some(element) = constant.constant_element(index as u32) {
+            let at = builder.element_pointer(shape, place, &indices);
+            fill(builder, at, element);
+        }
     }
 }

@@ -5,8 +5,8 @@
 
 use super::super::ProgramError;
 use super::super::canonicalise_device::PTX_KERNEL;
-use super::super::ir::{self, Value};
-use crate::diagnostics::{Location, source_path};
+use crate::diagnostics::Location;
+use crate::llvm::Value;
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 
@@ -23,8 +23,8 @@ pub(in crate::program) fn refuse_unmasked(
     if architecture < FIRST_WITHOUT || !has_unmasked(device) {
         return Ok(());
     }
-    let functions = ir::functions(device).into_iter();
-    let entered = |function: &Value| is_relocatable || function.calling_convention() == PTX_KERNEL;
+    let functions = Value::functions(device).into_iter();
+    let entered = |function: &Value| is_relocatable || function.call_convention() == PTX_KERNEL;
     for function in reached(functions.filter(entered).collect()) {
         for instruction in function.instructions() {
             let called = instruction.called_name();
@@ -32,7 +32,7 @@ pub(in crate::program) fn refuse_unmasked(
                 continue;
             };
             return Err(ProgramError::Unmasked {
-                location: instruction.location_in_own_file(),
+                location: location_in_own_file(instruction),
                 operation: operation.to_owned(),
                 architecture,
             });
@@ -43,7 +43,7 @@ pub(in crate::program) fn refuse_unmasked(
 
 /// Whether a device module names an operation without a mask at all.
 pub(in crate::program) fn has_unmasked(device: &Module<'_>) -> bool {
-    let mut functions = ir::functions(device).into_iter();
+    let mut functions = Value::functions(device).into_iter();
     functions.any(|function| unmasked(&function.name()).is_some())
 }
 
@@ -53,7 +53,7 @@ fn reached(functions: Vec<Value>) -> Vec<Value> {
     let mut found = Vec::new();
     let mut pending = functions;
     while let Some(value) = pending.pop() {
-        let named: Vec<Value> = if value.as_function().is_some() {
+        let named: Vec<Value> = if value.is_function() {
             found.push(value);
             let instructions = value.instructions().into_iter();
             instructions.flat_map(Value::operands).collect()
@@ -93,50 +93,14 @@ fn unmasked(intrinsic: &str) -> Option<&'static str> {
     }
 }
 
-impl Value {
-    /// The innermost place of an instruction that lies in the file of the function that it stands in: of code that
-    /// was inlined from a header, where that was called.
-    fn location_in_own_file(self) -> Location {
-        use llvm_sys::debuginfo::{
-            LLVMDIFileGetDirectory, LLVMDIFileGetFilename, LLVMDILocationGetColumn,
-            LLVMDILocationGetInlinedAt, LLVMDILocationGetLine, LLVMDILocationGetScope,
-            LLVMDIScopeGetFile, LLVMInstructionGetDebugLoc,
-        };
-        let mut places: Vec<Location> = Vec::new();
-        // SAFETY: the value is an instruction of a live module; its debug information is walked as LLVM's
-        // verifier has checked it, and texts are read with the length that LLVM gives.
-        unsafe {
-            let mut place = LLVMInstructionGetDebugLoc(self.0);
-            while !place.is_null() {
-                let file = LLVMDIScopeGetFile(LLVMDILocationGetScope(place));
-                if file.is_null() {
-                    break;
-                }
-                let text = |characters: *const std::ffi::c_char, length: u32| {
-                    // LLVM has no address for an empty text.
-                    if characters.is_null() {
-                        return String::new();
-                    }
-                    let bytes = std::slice::from_raw_parts(characters.cast(), length as usize);
-                    String::from_utf8_lossy(bytes).into_owned()
-                };
-                let mut length = 0;
-                let name = LLVMDIFileGetFilename(file, &mut length);
-                let name = text(name, length);
-                let directory = LLVMDIFileGetDirectory(file, &mut length);
-                let directory = text(directory, length);
-                places.push(Location {
-                    file: source_path(&directory, &name),
-                    line: LLVMDILocationGetLine(place),
-                    column: LLVMDILocationGetColumn(place),
-                });
-                place = LLVMDILocationGetInlinedAt(place);
-            }
-        }
-        let own_file = places.last().map(|place| place.file.clone());
-        let mut inside = places.into_iter();
-        inside
-            .find(|place| Some(&place.file) == own_file.as_ref())
-            .unwrap_or_default()
-    }
+/// The innermost place of an instruction that lies in the file of the function that it stands in: of code that
+/// was inlined from a header, where that was called.
+fn location_in_own_file(instruction: Value) -> Location {
+    let places = instruction.source_places();
+    let places: Vec<_> = places.take_while(|place| !place.file.is_empty()).collect();
+    let own_file = places.last().map(|place| place.file.clone());
+    let mut inside = places.into_iter();
+    inside
+        .find(|place| Some(&place.file) == own_file.as_ref())
+        .unwrap_or_default()
 }

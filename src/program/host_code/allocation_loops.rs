@@ -7,13 +7,11 @@
 //! Invariant: no loop with a launch is written out, and all others keep what the user says of them. Whether a loop
 //! runs as often as it seems to here is for LLVM to prove.
 
-use super::super::ir::{Block, Value};
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{Loop, loops};
 use super::super::{ProgramError, passes};
+use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
 
 /// LLVM's own form of loops, and the writing out of those that are marked.
 const WRITE_OUT: &str = "loop-simplify,lcssa,loop(loop-unroll-full)";
@@ -53,11 +51,10 @@ pub(in crate::program) fn write_out(
     function: Value,
     machine: &TargetMachine,
 ) -> Result<bool, ProgramError> {
-    let Some(defined) = function.as_function() else {
+    let Some(flow) = ControlFlow::of(function) else {
         return Ok(false);
     };
-    let flow = Flow::of(function);
-    let chosen: Vec<Loop> = flow.loops().into_iter().filter(Loop::is_chosen).collect();
+    let chosen: Vec<Loop> = loops(&flow).into_iter().filter(Loop::is_chosen).collect();
     if chosen.is_empty() {
         return Ok(false);
     }
@@ -66,11 +63,11 @@ pub(in crate::program) fn write_out(
             continue;
         };
         let wanted = chosen.iter().any(|of| of.header == header);
-        end.mark_loop(host, wanted);
+        end.hold_unrolling(host, wanted);
     }
-    let written = passes::run_on_function(defined, WRITE_OUT, machine);
+    let written = passes::run_on_function(function, WRITE_OUT, machine);
     for end in function.blocks().into_iter().filter_map(Block::terminator) {
-        end.unmark_loop(host);
+        end.release_unrolling(host);
     }
     written.map(|()| true)
 }
@@ -115,7 +112,7 @@ impl Loop {
 
     /// How often it runs where this comparison ends it.
     fn counted(&self, test: Value) -> Option<u64> {
-        (test.opcode() == Some(LLVMOpcode::LLVMICmp)).then_some(())?;
+        (test.opcode() == Some(Opcode::LLVMICmp)).then_some(())?;
         let [left, right] = test.operands().try_into().ok()?;
         [(left, right), (right, left)]
             .into_iter()
@@ -151,7 +148,7 @@ struct Displacement {
 
 impl Displacement {
     fn of(value: Value) -> Self {
-        if let Some(number) = value.integer() {
+        if let Some(number) = value.signed_integer() {
             return Self {
                 base: None,
                 distance: number,
@@ -162,8 +159,8 @@ impl Displacement {
             distance: 0,
         };
         let added = match value.opcode() {
-            Some(LLVMOpcode::LLVMAdd) => value.operands().get(1).and_then(|by| by.integer()),
-            Some(LLVMOpcode::LLVMGetElementPtr) => bytes_added(value),
+            Some(Opcode::LLVMAdd) => value.operands().get(1).and_then(|by| by.signed_integer()),
+            Some(Opcode::LLVMGetElementPtr) => bytes_added(value),
             _ => None,
         };
         match (added, value.operands().first()) {
@@ -187,17 +184,6 @@ impl Displacement {
 /// The bytes that an address in canonical form, one constant index over bytes, adds.
 fn bytes_added(address: Value) -> Option<i64> {
     let [_, index] = address.operands().try_into().ok()?;
-    // SAFETY: a live instruction or constant that computes an address.
-    let element = unsafe { LLVMGetGEPSourceElementType(address.0) };
-    // SAFETY: a live type; only that of an integer is asked for its width.
-    let bytes = unsafe {
-        match LLVMGetTypeKind(element) {
-            llvm_sys::LLVMTypeKind::LLVMIntegerTypeKind => {
-                i64::from(LLVMGetIntTypeWidth(element)) / 8
-            }
-            llvm_sys::LLVMTypeKind::LLVMPointerTypeKind => 8,
-            _ => return None,
-        }
-    };
-    index.integer()?.checked_mul(bytes)
+    let bytes = address.element_pointer_source_type().word_bytes()?;
+    index.signed_integer()?.checked_mul(bytes)
 }

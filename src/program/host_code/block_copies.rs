@@ -3,12 +3,8 @@
 //! Invariant: before blocks are copied, every value that leaves its block goes through memory ([`VALUES_TO_MEMORY`]), so that a
 //! copy is right wherever control comes to it. Computations alone are copied in any form.
 
-use super::super::builder::Builder;
-use super::super::ir::{Block, Value};
-use super::super::loops::Flow;
-use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
+use super::super::loops::{innermost, reaches_without};
+use crate::llvm::{Block, Builder, ControlFlow, FUNCTION_ATTRIBUTES, Opcode, TypeKind, Value};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Every value that leaves its block goes through memory, so that blocks can be copied as they are.
@@ -25,26 +21,26 @@ pub(in crate::program) fn is_copyable(function: Value) -> bool {
         let is_strange = matches!(
             opcode,
             Some(
-                LLVMOpcode::LLVMIndirectBr
-                    | LLVMOpcode::LLVMCallBr
-                    | LLVMOpcode::LLVMCatchSwitch
-                    | LLVMOpcode::LLVMCatchPad
-                    | LLVMOpcode::LLVMCleanupPad
+                Opcode::LLVMIndirectBr
+                    | Opcode::LLVMCallBr
+                    | Opcode::LLVMCatchSwitch
+                    | Opcode::LLVMCatchPad
+                    | Opcode::LLVMCleanupPad
             )
         );
         let returns_twice = each
             .called_function()
-            .is_some_and(|called| called.has_attribute("returns_twice"));
-        !is_strange && !returns_twice && each.type_of().kind() != LLVMTypeKind::LLVMTokenTypeKind
+            .is_some_and(|called| called.has_attribute(FUNCTION_ATTRIBUTES, "returns_twice"));
+        !is_strange && !returns_twice && each.ty().kind() != TypeKind::LLVMTokenTypeKind
     })
 }
 
 /// Takes back what inlining said of pointers that lead apart: it holds within one copy of the code, and the copies of two
 /// iterations stand side by side afterwards.
-pub(in crate::program) fn forget_scopes(host: &Module<'_>, function: Value) {
+pub(in crate::program) fn forget_scopes(function: Value) {
     for each in function.instructions() {
-        each.remove_metadata(host, "noalias");
-        each.remove_metadata(host, "alias.scope");
+        each.remove_metadata("noalias");
+        each.remove_metadata("alias.scope");
         let declares = each
             .called_name()
             .is_some_and(|name| name == "llvm.experimental.noalias.scope.decl");
@@ -68,12 +64,11 @@ pub(in crate::program) struct Place {
 impl Place {
     /// The place behind an instruction of a loop, or right in front of it.
     pub(in crate::program) fn new(function: Value, at: Value, behind: bool) -> Option<Self> {
-        let block = at.block()?;
-        let flow = Flow::of(function);
-        let around = flow.innermost(block)?;
+        let block = at.parent_block()?;
+        let around = innermost(&ControlFlow::of(function)?, block)?;
         // Whatever else is in the loop comes behind the place.
         let mut before = around.blocks;
-        before.retain(|each| flow.reaches_without(around.header, *each, block));
+        before.retain(|each| reaches_without(around.header, *each, block));
         let mut here = block.instructions();
         let place = here.iter().position(|each| *each == at)?;
         let from = place + usize::from(behind);
@@ -109,7 +104,7 @@ impl Place {
             Some(from) => is_behind(from),
             None => {
                 self.behind.contains(user)
-                    || (user.block()).is_some_and(|of| of != self.block && is_behind(of))
+                    || (user.parent_block()).is_some_and(|of| of != self.block && is_behind(of))
             }
         });
         uses.collect()
@@ -146,14 +141,14 @@ impl Place {
 /// from one iteration to the next then, and that pointers are equal which are computed alike can be seen.
 pub(in crate::program) fn compute_again_behind(function: Value, site: Value) {
     let behind = match site.invoke_destinations() {
-        None => site.block().and_then(|block| {
+        None => site.parent_block().and_then(|block| {
             let mut instructions = block.instructions().into_iter();
             instructions.by_ref().find(|each| *each == site);
             instructions.next()
         }),
         Some((next, _)) if next.predecessors().len() == 1 => {
             let mut instructions = next.instructions().into_iter();
-            instructions.find(|each| each.opcode() != Some(LLVMOpcode::LLVMPHI))
+            instructions.find(|each| each.opcode() != Some(Opcode::LLVMPHI))
         }
         Some(_) => None,
     };
@@ -164,7 +159,7 @@ pub(in crate::program) fn compute_again_behind(function: Value, site: Value) {
 
 /// Instructions that compute a value of their operands and nothing else.
 pub(in crate::program) fn is_arithmetic(instruction: Value) -> bool {
-    use LLVMOpcode::*;
+    use Opcode::*;
     matches!(
         instruction.opcode(),
         Some(
@@ -203,8 +198,8 @@ pub(in crate::program) fn copy_with_operands(
             is_computed.then(|| copy_with_operands(operand, computed, builder, copies))
         })
         .collect();
-    let copy = value.clone_instruction();
-    builder.insert(copy);
+    let copy = value.copy_instruction();
+    builder.put(copy);
     for (index, operand) in (0..).zip(operands) {
         if let Some(operand) = operand {
             copy.set_operand(index, operand);
@@ -219,35 +214,31 @@ pub(in crate::program) fn split_behind(function: Value, site: Value) -> Option<B
     if let Some((next, _)) = site.invoke_destinations() {
         return (next.predecessors().len() == 1).then_some(next);
     }
-    let block = site.block()?;
+    let block = site.parent_block()?;
     let behind: Vec<Value> = block
         .instructions()
         .into_iter()
         .skip_while(|each| *each != site)
         .skip(1)
         .collect();
-    let next = Block::append(function);
+    let next = Block::append(function, "");
     next.move_behind(block);
-    let builder = Builder::at_end(function, next);
+    let builder = Builder::at_end(next);
     for each in behind {
         each.take_out();
-        builder.insert(each);
+        builder.put(each);
     }
-    Builder::at_end(function, block).branch(next);
+    Builder::at_end(block).branch(next);
     Some(next)
 }
 
 /// Copies the instructions of a block, whose values do not leave it. Returns which copy is of which.
-pub(in crate::program) fn copy_instructions(
-    function: Value,
-    from: Block,
-    to: Block,
-) -> HashMap<Value, Value> {
-    let builder = Builder::at_end(function, to);
+pub(in crate::program) fn copy_instructions(from: Block, to: Block) -> HashMap<Value, Value> {
+    let builder = Builder::at_end(to);
     let mut copies: HashMap<Value, Value> = HashMap::new();
     for each in from.instructions() {
-        let copy = each.clone_instruction();
-        builder.insert(copy);
+        let copy = each.copy_instruction();
+        builder.put(copy);
         for (operand, value) in (0..).zip(each.operands()) {
             if let Some(value) = copies.get(&value) {
                 copy.set_operand(operand, *value);
@@ -265,56 +256,16 @@ pub(in crate::program) fn redirect(block: Block, to: &HashMap<Block, Block>) {
     };
     for (index, successor) in (0..).zip(end.successors()) {
         if let Some(other) = to.get(&successor) {
-            end.set_successor(index, *other);
+            block.set_successor(index, *other);
         }
     }
 }
 
 /// Assembly may hold a label, and some functions may be called at one place only.
 pub(in crate::program) fn may_stand_twice(instruction: Value) -> bool {
-    let is_unique = instruction.inline_assembly().is_some()
+    let is_unique = instruction.called_assembly().is_some()
         || instruction
             .called_function()
-            .is_some_and(|called| called.has_attribute("noduplicate"));
+            .is_some_and(|called| called.has_attribute(FUNCTION_ATTRIBUTES, "noduplicate"));
     !is_unique
-}
-
-impl Value {
-    /// Takes an instruction out of its block; it is in none then.
-    pub(in crate::program) fn take_out(self) {
-        // SAFETY: callers pass instructions in blocks.
-        unsafe { LLVMInstructionRemoveFromParent(self.0) }
-    }
-
-    /// Replaces a destination of a terminator.
-    pub(in crate::program) fn set_successor(self, index: u32, block: Block) {
-        // SAFETY: callers pass terminators and an index in range; the block is one of the same function.
-        unsafe { LLVMSetSuccessor(self.0, index, block.0) }
-    }
-
-    /// Whether an addition carries the `nsw` flag.
-    pub(in crate::program) fn never_wraps_signed(self) -> bool {
-        // SAFETY: callers pass additions.
-        unsafe { LLVMGetNSW(self.0) != 0 }
-    }
-
-    /// Gives an addition the `nuw` flag.
-    pub(in crate::program) fn never_wraps(self) {
-        // SAFETY: callers pass additions.
-        unsafe { LLVMSetNUW(self.0, 1) }
-    }
-}
-
-impl Block {
-    /// Puts it before another block of its function.
-    pub(in crate::program) fn move_before(self, other: Self) {
-        // SAFETY: both are live blocks of one function.
-        unsafe { LLVMMoveBasicBlockBefore(self.0, other.0) }
-    }
-
-    /// Puts it behind another block of its function.
-    pub(in crate::program) fn move_behind(self, other: Self) {
-        // SAFETY: both are live blocks of one function.
-        unsafe { LLVMMoveBasicBlockAfter(self.0, other.0) }
-    }
 }

@@ -10,15 +10,14 @@
 //! Functions that neither launch nor call the runtime stay as clang made them.
 
 use super::super::inlining::recursive_functions;
-use super::super::ir::{self, AttributePosition, Value};
 use super::super::launches;
 use super::super::runtime_effects;
 use super::super::streams::{gives_stream_memory, is_stream_output};
 use super::super::{
     HostVisibleMemory, ProgramError, allocation_loops, contexts, passes, promotion,
 };
+use crate::llvm::{self, FUNCTION_ATTRIBUTES, Linkage, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMLinkage;
 use std::collections::{BTreeSet, HashMap};
 
 /// What brings stubs and arguments of launches together, before the second round of folding.
@@ -64,7 +63,7 @@ pub(in crate::program) fn canonicalise(
         passes::run(host, HOST_COROUTINES, &machine)?;
     }
     // clang makes complete-object destructors aliases of base-object ones.
-    ir::call_through_aliases(host);
+    llvm::call_through_aliases(host);
     if outside.code {
         keep_launching_instances(host, stubs);
     }
@@ -88,7 +87,7 @@ pub(in crate::program) fn canonicalise(
     let is_visible = || visible_memory(host, outside) != HostVisibleMemory::Nothing;
     devirtualise(host, stubs, &wrappers, &is_visible, &machine)?;
     launches::remove_wrappers(host);
-    let has_main = ir::function(host, "main").is_some_and(|main| !main.is_declaration());
+    let has_main = Value::function(host, "main").is_some_and(|main| !main.is_declaration());
     let is_whole = has_main && !outside.code && !outside.lookups;
     if is_whole {
         remove_inlined(host, stubs);
@@ -175,18 +174,18 @@ fn make_drivers_canonical(
 /// inlines nothing of that size that nobody has declared `inline`; LLVM would inline its one call and
 /// drop it.
 fn keep_launching_instances(host: &Module<'_>, stubs: &BTreeSet<String>) {
-    for function in ir::functions(host) {
+    for function in Value::functions(host) {
         let is_instance = !function.is_declaration()
-            && function.linkage() == LLVMLinkage::LLVMLinkOnceODRLinkage
+            && function.linkage() == Linkage::LLVMLinkOnceODRLinkage
             && !stubs.contains(&function.name())
-            && !function.has_attribute("inlinehint")
-            && !function.has_attribute("alwaysinline");
+            && !function.has_attribute(FUNCTION_ATTRIBUTES, "inlinehint")
+            && !function.has_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
         let launches = |call: Value| {
             let called = call.called_name();
             called.is_some_and(|called| stubs.contains(&called))
         };
         if is_instance && function.instructions().into_iter().any(launches) {
-            function.set_linkage(LLVMLinkage::LLVMWeakODRLinkage);
+            function.set_linkage(Linkage::LLVMWeakODRLinkage);
         }
     }
 }
@@ -270,10 +269,7 @@ fn run(
     pipeline: &str,
     machine: &inkwell::targets::TargetMachine,
 ) -> Result<(), ProgramError> {
-    match function.as_function() {
-        Some(function) => passes::run_on_function(function, pipeline, machine),
-        None => Ok(()),
-    }
+    passes::run_on_function(function, pipeline, machine)
 }
 
 /// What of the program is not in the host module.
@@ -318,9 +314,9 @@ fn large_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
     drivers.retain(|function| {
         !recursive.contains(function)
             && !function.is_interposable()
-            && !function.has_attribute("returns_twice")
+            && !function.has_attribute(FUNCTION_ATTRIBUTES, "returns_twice")
             // LLVM inlines it wherever it can, and calls go with that.
-            && !function.has_attribute("alwaysinline")
+            && !function.has_attribute(FUNCTION_ATTRIBUTES, "alwaysinline")
             && function.name() != "main"
     });
     contexts::callers_first(&drivers, &calls)
@@ -328,7 +324,7 @@ fn large_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
 
 /// What each defined function calls directly.
 fn calls(host: &Module<'_>, stubs: &BTreeSet<String>) -> HashMap<Value, Vec<Value>> {
-    let functions = ir::functions(host).into_iter();
+    let functions = Value::functions(host).into_iter();
     let functions = functions
         .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs));
     let called = |function: Value| {
@@ -369,7 +365,7 @@ fn is_scaffolding(function: Value, stubs: &BTreeSet<String>) -> bool {
 
 /// The functions that call the device interface themselves.
 fn direct_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
-    ir::functions(host)
+    Value::functions(host)
         .into_iter()
         .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs))
         .filter(|function| {
@@ -409,9 +405,9 @@ fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
     let mut called = 0;
     for function in near {
         if sizes.inlined(function) {
-            function.remove_attribute("noinline");
-            function.remove_attribute("optnone");
-            function.add_attribute(AttributePosition::Function, "alwaysinline", 0);
+            function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+            function.remove_attribute(FUNCTION_ATTRIBUTES, "optnone");
+            function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
             let users = function.users().into_iter();
             called += users
                 .filter(|user| user.called_function() == Some(function))
@@ -474,12 +470,12 @@ impl Sizes<'_> {
             || function.name() == "main"
             || is_stream_output(&function.name())
             || gives_stream_memory(&function.name())
-            || function.has_attribute("returns_twice")
+            || function.has_attribute(FUNCTION_ATTRIBUTES, "returns_twice")
         {
             return false;
         }
         let driver = self.drivers.contains(&function);
-        if !driver && function.has_attribute("noinline") {
+        if !driver && function.has_attribute(FUNCTION_ATTRIBUTES, "noinline") {
             return false;
         }
         let limit = if driver {

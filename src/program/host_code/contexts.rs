@@ -8,11 +8,9 @@
 //! Invariant: a clone has the function's instructions and is called in place of it with the same
 //! arguments; it shares its static variables. Functions that cannot be copied are left alone.
 
-use super::super::builder::Builder;
-use super::super::ir::{Block, Value};
-use super::super::{ProgramError, ir, passes};
+use super::super::{ProgramError, passes};
+use crate::llvm::{self, Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use inkwell::module::Module;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeSet, HashMap};
 
 /// Clones of one function.
@@ -51,7 +49,7 @@ pub(in crate::program) fn clone_by_context(
                 others = true;
                 continue;
             }
-            let passed: Vec<Passed> = user.arguments().into_iter().map(passed).collect();
+            let passed: Vec<Passed> = user.call_arguments().into_iter().map(passed).collect();
             match contexts.iter_mut().find(|(known, _)| *known == passed) {
                 Some((_, calls)) => calls.push(user),
                 None => contexts.push((passed, vec![user])),
@@ -128,7 +126,7 @@ pub(in crate::program) fn callers_first(
 
 fn passed(argument: Value) -> Passed {
     match argument.opcode() {
-        Some(LLVMOpcode::LLVMLoad) => Passed::LoadedFrom(argument.operands()[0]),
+        Some(Opcode::LLVMLoad) => Passed::LoadedFrom(argument.operands()[0]),
         _ => Passed::Value(argument),
     }
 }
@@ -136,17 +134,17 @@ fn passed(argument: Value) -> Passed {
 /// A new function that calls `function` with its own arguments, the call to be inlined.
 fn caller_of(host: &Module<'_>, function: Value, number: usize) -> Value {
     let name = format!("{}.context.{number}", function.name());
-    let clone = ir::declare(host, &name, function.global_value_type());
-    clone.make_internal();
+    let clone = llvm::declare(host, &name, function.value_type());
+    clone.set_linkage(Linkage::LLVMInternalLinkage);
     clone.copy_attributes_of(function);
     for inlining in ["alwaysinline", "noinline", "optnone", "inlinehint"] {
-        clone.remove_attribute(inlining);
+        clone.remove_attribute(FUNCTION_ATTRIBUTES, inlining);
     }
-    let builder = Builder::at_end(clone, Block::append(clone));
-    let call = builder.call(function, &clone.parameters());
+    let builder = Builder::at_end(Block::append(clone, ""));
+    let call = builder.call_function(function, &clone.parameters());
     call.call_as(function);
-    call.inline_call();
-    let result = function.signature().0;
-    builder.ret((result.kind() != LLVMTypeKind::LLVMVoidTypeKind).then_some(call));
+    call.add_call_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
+    let result = function.value_type().result();
+    builder.ret((!result.is_void()).then_some(call));
     clone
 }

@@ -10,16 +10,13 @@
 //! the handles of a chain's nodes but as what another node comes behind. So nobody sees which nodes there
 //! are. All code is in the module. A chain's earlier nodes are added each time before its last one is.
 
-use super::super::builder::Builder;
-use super::super::ir::{self, AttributePosition, Block, Type, Value};
 use super::super::{
     HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, runtime_effects,
 };
+use crate::llvm::{self, Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The function that adds a kernel's node: place of the handle, graph, nodes that it comes behind, how many, parameters.
@@ -144,7 +141,7 @@ impl Program<'_> {
 
 /// Whether the program uses graphs for nothing but to launch them.
 fn only_makes_and_launches(host: &Module<'_>) -> bool {
-    ir::functions(host).into_iter().all(|function| {
+    Value::functions(host).into_iter().all(|function| {
         let name = function.name();
         let is_harmless = || {
             let of_runtime = name.strip_prefix("cuda");
@@ -167,7 +164,7 @@ fn only_makes_and_launches(host: &Module<'_>) -> bool {
 /// The calls that add kernels' nodes, each with its function.
 fn added(host: &Module<'_>) -> Vec<(Value, Value)> {
     let mut found = Vec::new();
-    for function in ir::functions(host) {
+    for function in Value::functions(host) {
         for call in function.instructions() {
             if call.called_name().as_deref() == Some(ADD) {
                 found.push((function, call));
@@ -180,45 +177,45 @@ fn added(host: &Module<'_>) -> Vec<(Value, Value)> {
 /// Loads the parameters of a node before it is added.
 fn show_parameters(host: &Module<'_>, call: Value) {
     let (byte, int) = (Type::integer(host, 8), Type::integer(host, 32));
-    let pointer = Type::pointer(host);
+    let pointer = Type::pointer(host, 0);
     let builder = Builder::before(call);
-    let structure = call.arguments()[4];
+    let structure = call.call_arguments()[4];
     let field = |type_: Type, offset: u64| {
-        builder.load_unaligned(type_, builder.element(host, byte, structure, offset))
+        builder.load_aligned(type_, builder.element(byte, structure, offset), 1)
     };
     let mut shown = vec![field(pointer, FUNCTION_BYTES)];
     shown.extend((0..6).map(|axis| field(int, EXTENTS_BYTES + 4 * axis)));
     shown.push(field(int, SHARED_BYTES));
     shown.push(field(pointer, ARGUMENTS_BYTES));
     shown.push(field(pointer, EXTRA_BYTES));
-    let types: Vec<Type> = shown.iter().map(|value| value.type_of()).collect();
-    let keeper = ir::declare(host, PARAMETERS, Type::function(Type::void(host), &types));
+    let types: Vec<Type> = shown.iter().map(|value| value.ty()).collect();
+    let keeper = llvm::declare(host, PARAMETERS, Type::function(Type::void(host), &types));
     for attribute in ["nounwind", "willreturn"] {
-        keeper.add_attribute(AttributePosition::Function, attribute, 0);
+        keeper.add_attribute(FUNCTION_ATTRIBUTES, attribute, 0);
     }
     keeper.add_attribute(
-        AttributePosition::Function,
+        FUNCTION_ATTRIBUTES,
         "memory",
         runtime_effects::INACCESSIBLE_READ_WRITE,
     );
-    builder.call(keeper, &shown);
+    builder.call_function(keeper, &shown);
 }
 
 /// The nodes whose kernels are known after simplification.
 fn shown_nodes(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Node> {
     let mut nodes = Vec::new();
     for (function, call) in added(host) {
-        let Some(block) = call.block() else {
+        let Some(block) = call.parent_block() else {
             continue;
         };
         let before = block.instructions().into_iter();
         let before = before.take_while(|instruction| *instruction != call);
         let shown = before.filter(|each| each.called_name().as_deref() == Some(PARAMETERS));
-        let Some(shown) = shown.last().map(Value::arguments) else {
+        let Some(shown) = shown.last().map(Value::call_arguments) else {
             continue;
         };
-        let no_extra = shown[9] == Type::pointer(host).zero();
-        if no_extra && stubs.contains(&shown[0].name()) && shown[0].as_function().is_some() {
+        let no_extra = shown[9] == Type::pointer(host, 0).zero();
+        if no_extra && stubs.contains(&shown[0].name()) && shown[0].is_function() {
             nodes.push(Node {
                 function,
                 call,
@@ -233,7 +230,7 @@ fn shown_nodes(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Node> {
 }
 
 fn remove_shown(host: &Module<'_>) {
-    let Some(keeper) = ir::function(host, PARAMETERS) else {
+    let Some(keeper) = Value::function(host, PARAMETERS) else {
         return;
     };
     keeper.users().into_iter().for_each(Value::erase);
@@ -255,7 +252,7 @@ fn chains(nodes: &[Node]) -> Vec<Vec<Node>> {
     let mut seen = BTreeSet::new();
     let mut unclear = BTreeSet::new();
     for node in nodes {
-        if let Some((slot, _)) = place(node.call.arguments()[0])
+        if let Some((slot, _)) = place(node.call.call_arguments()[0])
             && seen.insert(slot)
             && handles_in(slot, &mut handles).is_none()
         {
@@ -268,15 +265,15 @@ fn chains(nodes: &[Node]) -> Vec<Vec<Node>> {
     };
     // The handle of a node, where only its call writes it.
     let own = |node: &Node| {
-        handle(node.call.arguments()[0]).filter(|handle| handle.written_by == [node.call])
+        handle(node.call.call_arguments()[0]).filter(|handle| handle.written_by == [node.call])
     };
     let next = |node: &Node| -> Option<&Node> {
         let &[behind] = own(node)?.before.as_slice() else {
             return None;
         };
         let next = nodes.iter().find(|next| next.call == behind)?;
-        let (one, other) = (node.call.arguments(), next.call.arguments());
-        let is_alone = other[3].integer() == Some(1) && place(other[2]) == place(one[0]);
+        let (one, other) = (node.call.call_arguments(), next.call.call_arguments());
+        let is_alone = other[3].signed_integer() == Some(1) && place(other[2]) == place(one[0]);
         let is_fit = own(next).is_some() && one[1] == other[1] && node.function == next.function;
         (is_alone && is_fit && comes_right_before(node.call, next.call)).then_some(next)
     };
@@ -295,7 +292,7 @@ fn chains(nodes: &[Node]) -> Vec<Vec<Node>> {
             chain.push(node.clone());
             last = node;
         }
-        let behind = first.call.arguments()[3].integer();
+        let behind = first.call.call_arguments()[3].signed_integer();
         let is_counted = behind.is_some_and(|count| (0..=MOST_NODES as i64).contains(&count));
         if chain.len() > 1 && is_counted {
             chains.push(chain);
@@ -306,7 +303,7 @@ fn chains(nodes: &[Node]) -> Vec<Vec<Node>> {
 
 /// Whether one call is made each time before the other is, with neither in between.
 fn comes_right_before(one: Value, other: Value) -> bool {
-    let (Some(from), Some(mut block)) = (one.block(), other.block()) else {
+    let (Some(from), Some(mut block)) = (one.parent_block(), other.parent_block()) else {
         return false;
     };
     if from == block {
@@ -329,23 +326,14 @@ fn comes_right_before(one: Value, other: Value) -> bool {
 /// A slot on the stack that a pointer leads into, and how far.
 fn place(pointer: Value) -> Option<Place> {
     match pointer.opcode()? {
-        LLVMOpcode::LLVMAlloca => Some((pointer, 0)),
-        LLVMOpcode::LLVMGetElementPtr => {
+        Opcode::LLVMAlloca => Some((pointer, 0)),
+        Opcode::LLVMGetElementPtr => {
             let &[base, index] = pointer.operands().as_slice() else {
                 return None;
             };
-            // SAFETY: an address computation has the type of its elements.
-            let element = Type(unsafe { LLVMGetGEPSourceElementType(pointer.0) });
-            let element_bytes = match element.kind() {
-                LLVMTypeKind::LLVMPointerTypeKind => 8,
-                // SAFETY: an integer type.
-                LLVMTypeKind::LLVMIntegerTypeKind => {
-                    i64::from(unsafe { LLVMGetIntTypeWidth(element.0) } / 8)
-                }
-                _ => return None,
-            };
+            let element_bytes = pointer.element_pointer_source_type().word_bytes()?;
             let (slot, offset_bytes) = place(base)?;
-            let distance = index.integer()?.checked_mul(element_bytes)?;
+            let distance = index.signed_integer()?.checked_mul(element_bytes)?;
             Some((slot, offset_bytes.checked_add(distance)?))
         }
         _ => None,
@@ -359,7 +347,7 @@ fn handles_in(slot: Value, handles: &mut BTreeMap<Place, Handle>) -> Option<()> 
     while let Some(pointer) = open.pop() {
         let place = place(pointer)?;
         for user in pointer.users() {
-            if user.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
+            if user.opcode() == Some(Opcode::LLVMGetElementPtr) {
                 open.push(user);
                 continue;
             }
@@ -370,13 +358,13 @@ fn handles_in(slot: Value, handles: &mut BTreeMap<Place, Handle>) -> Option<()> 
             if !(name.starts_with("cudaGraphAdd") && MAKES.contains(&&name[4..])) {
                 return None;
             }
-            let arguments = user.arguments();
+            let arguments = user.call_arguments();
             let positions = (0..arguments.len()).filter(|at| arguments[*at] == pointer);
             for position in positions {
                 match position {
                     0 => handles.entry(place).or_default().written_by.push(user),
                     2 => {
-                        let count = arguments[3].integer().filter(|count| *count <= 64)?;
+                        let count = arguments[3].signed_integer().filter(|count| *count <= 64)?;
                         for index in 0..count {
                             let at = (place.0, place.1 + HANDLE_BYTES * index);
                             handles.entry(at).or_default().before.push(user);
@@ -402,21 +390,21 @@ fn replace(host: &Module<'_>, chain: &[Node], number: usize) -> bool {
     let Some(kernels) = kernels else {
         return false;
     };
-    let pointer = Type::pointer(host);
+    let pointer = Type::pointer(host, 0);
     // All that the function is given: as the call, the nodes that the first one comes behind, the nodes of the chain, what
     // adding them said, and the launches' values.
-    let mut given = last.call.arguments();
+    let mut given = last.call.call_arguments();
     let builder = Builder::before(first.call);
-    let behind = first.call.arguments();
-    let count = behind[3].integer().unwrap_or(0) as u64;
+    let behind = first.call.call_arguments();
+    let count = behind[3].signed_integer().unwrap_or(0) as u64;
     for index in 0..count {
-        given.push(builder.load(pointer, builder.element(host, pointer, behind[2], index)));
+        given.push(builder.load(pointer, builder.element(pointer, behind[2], index)));
     }
     drop(builder);
     let builder = Builder::before(last.call);
     let earlier = &chain[..chain.len() - 1];
     for node in earlier {
-        given.push(builder.load(pointer, node.call.arguments()[0]));
+        given.push(builder.load(pointer, node.call.call_arguments()[0]));
     }
     drop(builder);
     given.extend(earlier.iter().map(|node| node.call));
@@ -425,28 +413,28 @@ fn replace(host: &Module<'_>, chain: &[Node], number: usize) -> bool {
         let builder = Builder::before(node.call);
         let mut own = configuration(host, &builder, node);
         for (index, (contents, _)) in types.iter().enumerate() {
-            let entry = builder.element(host, pointer, node.arguments, index as u64);
+            let entry = builder.element(pointer, node.arguments, index as u64);
             let address = builder.load(pointer, entry);
-            own.push(builder.load_unaligned(*contents, address));
+            own.push(builder.load_aligned(*contents, address, 1));
         }
         values.push(own);
     }
     given.extend(values.iter().flatten());
-    let types: Vec<Type> = given.iter().map(|value| value.type_of()).collect();
+    let types: Vec<Type> = given.iter().map(|value| value.ty()).collect();
     let int = Type::integer(host, 32);
     let name = format!("sirius.graph.chain.{number}");
-    let adder = ir::declare(host, &name, Type::function(int, &types));
-    adder.make_internal();
-    adder.add_attribute(AttributePosition::Function, "alwaysinline", 0);
+    let adder = llvm::declare(host, &name, Type::function(int, &types));
+    adder.set_linkage(Linkage::LLVMInternalLinkage);
+    adder.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
     let sizes: Vec<usize> = values.iter().map(Vec::len).collect();
     fill(host, adder, chain, (count as usize, &sizes));
     let builder = Builder::before(last.call);
     let added = match last.call.invoke_destinations() {
         Some(destinations) => builder.invoke(adder, &given, destinations),
-        None => builder.call(adder, &given),
+        None => builder.call_function(adder, &given),
     };
     drop(builder);
-    last.call.replace_all_uses(added);
+    last.call.replace_uses_with(added);
     last.call.erase();
     true
 }
@@ -455,8 +443,16 @@ fn replace(host: &Module<'_>, chain: &[Node], number: usize) -> bool {
 fn configuration(host: &Module<'_>, builder: &Builder, node: &Node) -> Vec<Value> {
     let long = Type::integer(host, 64);
     let packed = |low: Value, high: Value| {
-        let high = builder.shift_left(builder.zero_extend(high, long), long.constant(32));
-        builder.or(high, builder.zero_extend(low, long))
+        let high = builder.binary(
+            Opcode::LLVMShl,
+            builder.cast(Opcode::LLVMZExt, high, long),
+            long.constant(32),
+        );
+        builder.binary(
+            Opcode::LLVMOr,
+            high,
+            builder.cast(Opcode::LLVMZExt, low, long),
+        )
     };
     let extents = &node.extents;
     vec![
@@ -464,18 +460,18 @@ fn configuration(host: &Module<'_>, builder: &Builder, node: &Node) -> Vec<Value
         extents[2],
         packed(extents[3], extents[4]),
         extents[5],
-        builder.zero_extend(node.shared_bytes, long),
+        builder.cast(Opcode::LLVMZExt, node.shared_bytes, long),
     ]
 }
 
 /// The body of the function that stands for a chain, whose first node comes behind `count` others.
 fn fill(host: &Module<'_>, adder: Value, chain: &[Node], (count, sizes): (usize, &[usize])) {
     let (int, long) = (Type::integer(host, 32), Type::integer(host, 64));
-    let pointer = Type::pointer(host);
+    let pointer = Type::pointer(host, 0);
     let (Some(add), Some(open), Some(close)) = (
-        ir::function(host, ADD),
-        ir::function(host, OPEN),
-        ir::function(host, CLOSE),
+        Value::function(host, ADD),
+        Value::function(host, OPEN),
+        Value::function(host, CLOSE),
     ) else {
         return;
     };
@@ -486,32 +482,32 @@ fn fill(host: &Module<'_>, adder: Value, chain: &[Node], (count, sizes): (usize,
     let earlier = take(chain.len() - 1);
     let said = take(chain.len() - 1);
     let values: Vec<Vec<Value>> = sizes.iter().map(|size| take(*size)).collect();
-    let blocks: [Block; 4] = std::array::from_fn(|_| Block::append(adder));
+    let blocks: [Block; 4] = std::array::from_fn(|_| Block::append(adder, ""));
     let [entry, captured, done, plain] = blocks;
 
-    let builder = Builder::at_end(adder, entry);
+    let builder = Builder::at_end(entry);
     let list = |of: &[Value]| {
-        let array = builder.array(pointer, of.len().max(1) as u64);
+        let array = builder.alloca(pointer.array(of.len().max(1) as u64));
         for (index, value) in of.iter().enumerate() {
-            builder.store(*value, builder.element(host, pointer, array, index as u64));
+            builder.store(*value, builder.element(pointer, array, index as u64));
         }
         array
     };
     let (behind_list, earlier_list) = (list(&behind), list(&earlier));
-    let failed = said
-        .iter()
-        .fold(int.zero(), |all, one| builder.or(all, *one));
-    let stream = builder.call(open, &[failed]);
-    builder.branch_if_equal(stream, pointer.zero(), (plain, captured));
+    let failed = said.iter().fold(int.zero(), |all, one| {
+        builder.binary(Opcode::LLVMOr, all, *one)
+    });
+    let stream = builder.call_function(open, &[failed]);
+    builder.branch_if_equal(stream, pointer.zero(), plain, captured);
     drop(builder);
 
-    let builder = Builder::at_end(adder, captured);
+    let builder = Builder::at_end(captured);
     for (node, own) in chain.iter().zip(&values) {
         let configuration = [own[0], own[1], own[2], own[3], own[4], stream];
         launches::build(host, &builder, node.stub, (configuration, &own[5..]));
     }
     let lengths = [behind.len(), earlier.len()].map(|length| long.constant(length as u64));
-    let result = builder.call(
+    let result = builder.call_function(
         close,
         &[
             stream,
@@ -523,12 +519,12 @@ fn fill(host: &Module<'_>, adder: Value, chain: &[Node], (count, sizes): (usize,
             lengths[1],
         ],
     );
-    builder.branch_if_equal(result, int.zero(), (done, plain));
+    builder.branch_if_equal(result, int.zero(), done, plain);
     drop(builder);
 
-    Builder::at_end(adder, done).ret(Some(int.zero()));
-    let builder = Builder::at_end(adder, plain);
-    let result = builder.call(add, &call);
+    Builder::at_end(done).ret(Some(int.zero()));
+    let builder = Builder::at_end(plain);
+    let result = builder.call_function(add, &call);
     builder.ret(Some(result));
 }
 
@@ -551,35 +547,9 @@ fn define_helpers<'ctx>(context: &'ctx Context, host: &Module<'ctx>) -> Result<(
     host.link_in_module(module)
         .map_err(|error| failed(error.to_string()))?;
     for name in GRAPH_NODES {
-        if let Some(helper) = ir::function(host, name) {
-            helper.make_internal();
+        if let Some(helper) = Value::function(host, name) {
+            helper.set_linkage(Linkage::LLVMInternalLinkage);
         }
     }
     Ok(())
-}
-
-impl Builder {
-    /// Ends a block: on to one of two, by whether two values are equal.
-    pub(in crate::program) fn branch_if_equal(
-        &self,
-        one: Value,
-        other: Value,
-        (equal, different): (Block, Block),
-    ) {
-        // SAFETY: callers pass pointers or integers of one type, and blocks of the builder's function.
-        unsafe {
-            let predicate = LLVMIntPredicate::LLVMIntEQ;
-            let is_equal = LLVMBuildICmp(self.raw(), predicate, one.0, other.0, c"".as_ptr());
-            LLVMBuildCondBr(self.raw(), is_equal, equal.0, different.0);
-        }
-    }
-
-    /// Room for an array on the stack.
-    fn array(&self, element: Type, length: u64) -> Value {
-        // SAFETY: callers pass a sized type.
-        unsafe {
-            let array = LLVMArrayType2(element.0, length);
-            Value(LLVMBuildAlloca(self.raw(), array, c"".as_ptr()))
-        }
-    }
 }

@@ -7,10 +7,9 @@
 //! Invariant: a call is folded only when its kernel's arguments are all understood, and a parameter
 //! buffer only when it holds them all.
 
-use super::super::builder::Builder;
-use super::super::ir::{self, Type, Value};
 use super::super::launches::{self, KnownLaunch};
 use super::super::{HostVisibleMemory, Program, ProgramError, canonicalise_host, runtime_effects};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 
 /// Functions that launch a kernel that a value names, without what headers add to their names, and
@@ -112,7 +111,7 @@ impl Program<'_> {
     pub fn fold_handles(&self, found: &[FoundLaunch]) -> Result<usize, ProgramError> {
         let host = &self.host;
         let mut calls = Vec::new();
-        for function in ir::functions(host) {
+        for function in Value::functions(host) {
             for call in function.instructions() {
                 let launch = call.called_name().and_then(|name| handle_launch(&name));
                 if let Some(launch) = launch {
@@ -144,15 +143,15 @@ impl Program<'_> {
 
 /// Folds one call; false when its kernel's arguments are not understood.
 fn fold(module: &Module<'_>, call: Value, launch: &HandleLaunch, found: &FoundLaunch) -> bool {
-    let Some(stub) = ir::function(module, &found.stub) else {
+    let Some(stub) = Value::function(module, &found.stub) else {
         return false;
     };
     let Some(types) = launches::argument_types(stub) else {
         return false;
     };
-    let operands = call.arguments();
+    let operands = call.call_arguments();
     let builder = Builder::before(call);
-    let pointer = Type::pointer(module);
+    let pointer = Type::pointer(module, 0);
     let mut arguments = Vec::new();
     match found.passing {
         Passing::Nothing if types.is_empty() => {}
@@ -160,9 +159,9 @@ fn fold(module: &Module<'_>, call: Value, launch: &HandleLaunch, found: &FoundLa
         Passing::Addresses => {
             for (index, (contents, _)) in types.iter().enumerate() {
                 let array = operands[launch.arguments];
-                let entry = builder.element(module, pointer, array, index as u64);
+                let entry = builder.element(pointer, array, index as u64);
                 let address = builder.load(pointer, entry);
-                arguments.push(builder.load_unaligned(*contents, address));
+                arguments.push(builder.load_aligned(*contents, address, 1));
             }
         }
         Passing::Buffer { element, bytes } => {
@@ -171,18 +170,18 @@ fn fold(module: &Module<'_>, call: Value, launch: &HandleLaunch, found: &FoundLa
             for (contents, alignment) in &types {
                 let start = end.next_multiple_of((*alignment).max(1));
                 offsets.push(start);
-                end = start + contents.store_bytes(module);
+                end = start + contents.access_bytes(module);
             }
             // A longer buffer is refused by the driver, which the launch has to find out.
             let Some(list) = launch.extra.filter(|_| end == bytes) else {
                 return false;
             };
-            let entry = builder.element(module, pointer, operands[list], element);
+            let entry = builder.element(pointer, operands[list], element);
             let buffer = builder.load(pointer, entry);
             let byte = Type::integer(module, 8);
             for ((contents, _), offset) in types.iter().zip(offsets) {
-                let address = builder.element(module, byte, buffer, offset);
-                arguments.push(builder.load_unaligned(*contents, address));
+                let address = builder.element(byte, buffer, offset);
+                arguments.push(builder.load_aligned(*contents, address, 1));
             }
         }
     }
@@ -218,7 +217,7 @@ fn separate(module: &Module<'_>, builder: &Builder, operands: &[Value]) -> [Valu
         operands[3],
         packed(module, builder, operands[4], operands[5]),
         operands[6],
-        builder.zero_extend(operands[7], long),
+        builder.cast(Opcode::LLVMZExt, operands[7], long),
         operands[8],
     ]
 }
@@ -234,14 +233,14 @@ fn structured(
     const SHARED_BYTES_OFFSET: u64 = 24;
     const STREAM_OFFSET: u64 = 32;
     let (byte, int) = (Type::integer(module, 8), Type::integer(module, 32));
-    let (long, pointer) = (Type::integer(module, 64), Type::pointer(module));
+    let (long, pointer) = (Type::integer(module, 64), Type::pointer(module, 0));
     let field = |kind: Type, offset: u64| {
-        let place = builder.element(module, byte, structure, offset);
-        builder.load_unaligned(kind, place)
+        let place = builder.element(byte, structure, offset);
+        builder.load_aligned(kind, place, 1)
     };
     let extents: Vec<Value> = (0..6).map(|axis| field(int, 4 * axis)).collect();
     let shared_bytes = if by_driver {
-        builder.zero_extend(field(int, SHARED_BYTES_OFFSET), long)
+        builder.cast(Opcode::LLVMZExt, field(int, SHARED_BYTES_OFFSET), long)
     } else {
         field(long, SHARED_BYTES_OFFSET)
     };
@@ -258,6 +257,14 @@ fn structured(
 /// Two 32-bit values as one of 64 bits, the first in the low half.
 fn packed(module: &Module<'_>, builder: &Builder, low: Value, high: Value) -> Value {
     let long = Type::integer(module, 64);
-    let high = builder.shift_left(builder.zero_extend(high, long), long.constant(32));
-    builder.or(high, builder.zero_extend(low, long))
+    let high = builder.binary(
+        Opcode::LLVMShl,
+        builder.cast(Opcode::LLVMZExt, high, long),
+        long.constant(32),
+    );
+    builder.binary(
+        Opcode::LLVMOr,
+        high,
+        builder.cast(Opcode::LLVMZExt, low, long),
+    )
 }

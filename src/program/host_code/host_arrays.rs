@@ -8,15 +8,14 @@
 //! Invariant: what the host registers stays, as does whatever is declared `__constant__` or `__device__`
 //! without `const`, used or not: a program may ask the runtime for it by name.
 
-use super::super::globals::shorten_list;
-use super::super::ir::{self, Value};
 use super::super::names;
+use crate::llvm::{Value, shorten_list};
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 
 /// Deletes a device module's constants that only the host refers to; `host` is the same unit's.
 pub(in crate::program) fn leave_out(device: &Module<'_>, host: &Module<'_>) {
-    let mut unused: BTreeSet<Value> = ir::globals(device)
+    let mut unused: BTreeSet<Value> = Value::globals(device)
         .into_iter()
         .filter(|global| global.is_constant_memory() && !global.is_declaration())
         .collect();
@@ -52,14 +51,14 @@ pub(in crate::program) fn leave_out(device: &Module<'_>, host: &Module<'_>) {
     }
     for global in unused {
         // Constant expressions that nothing uses may hang on it.
-        global.replace_all_uses(global.type_of().zero());
+        global.replace_uses_with(global.ty().zero());
         global.delete_global();
     }
 }
 
 /// clang's list of what the host side of the unit refers to, which holds these variables as well.
 fn used_by_host(device: &Module<'_>) -> Option<Value> {
-    let mut globals = ir::globals(device).into_iter();
+    let mut globals = Value::globals(device).into_iter();
     globals.find(|global| global.name() == "llvm.compiler.used")
 }
 
@@ -70,6 +69,6 @@ fn is_used(constant: Value, nothing: (&BTreeSet<Value>, Option<Value>)) -> bool 
         if user.is_global_variable() {
             return !unused.contains(&user) && Some(user) != list;
         }
-        user.is_instruction() || user.is_global_value() || is_used(user, nothing)
+        user.is_instruction() || user.is_global() || is_used(user, nothing)
     })
 }

@@ -8,10 +8,9 @@
 //!
 //! Invariant: afterwards no name in the module has clang's mark.
 
-use super::super::ir;
 use crate::cli::KernelSymbols;
+use crate::llvm::{Linkage, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMLinkage;
 
 /// Names the stubs of a host module. `relocatable`: its device code is linked with that of others; `toolkit`: the
 /// version of CUDA.
@@ -24,7 +23,7 @@ pub(in crate::program) fn settle_names(
     const HIDES: (u32, u32) = (13, 0);
     let hidden = symbols.hidden.unwrap_or(toolkit >= HIDES);
     let local_templates = symbols.local_templates.unwrap_or(toolkit >= HIDES) && !relocatable;
-    for stub in ir::functions(host) {
+    for stub in Value::functions(host) {
         let Some(name) = without_mark(&stub.name()) else {
             continue;
         };
@@ -34,12 +33,12 @@ pub(in crate::program) fn settle_names(
         }
         let is_template = matches!(
             stub.linkage(),
-            LLVMLinkage::LLVMLinkOnceODRLinkage | LLVMLinkage::LLVMWeakODRLinkage
+            Linkage::LLVMLinkOnceODRLinkage | Linkage::LLVMWeakODRLinkage
         );
         if is_template && local_templates {
-            stub.make_internal();
+            stub.set_linkage(Linkage::LLVMInternalLinkage);
         } else if hidden {
-            stub.hide();
+            stub.set_hidden();
         }
     }
 }

@@ -11,10 +11,11 @@
 //! or stub call can come between; every `sirius.launch.N` has [`UNNUMBERED`] as site until
 //! [`number_sites`] has run.
 
-use super::super::builder::Builder;
-use super::super::ir::{self, AttributePosition, Block, Type, Value};
+use crate::llvm::{
+    self, Block, Builder, FUNCTION_ATTRIBUTES, IntegerPredicate, Linkage, Opcode, Type, TypeKind,
+    Value,
+};
 use inkwell::module::Module;
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Prefix of the functions that stand for launches.
@@ -57,7 +58,7 @@ pub(in crate::program) fn make_wrappers(module: &Module<'_>, stubs: &BTreeSet<St
     let mut signatures = BTreeMap::new();
     let mut by_stub = HashMap::new();
     for name in stubs {
-        let Some(stub) = ir::function(module, name) else {
+        let Some(stub) = Value::function(module, name) else {
             continue;
         };
         if let Some(body) = StubBody::read(stub) {
@@ -70,7 +71,7 @@ pub(in crate::program) fn make_wrappers(module: &Module<'_>, stubs: &BTreeSet<St
 /// Folds every launch that is understood; returns how many.
 pub(in crate::program) fn fold(module: &Module<'_>, wrappers: &Wrappers) -> usize {
     let mut folded = 0;
-    for function in ir::functions(module) {
+    for function in Value::functions(module) {
         if function.is_declaration() || wrappers.by_stub.contains_key(&function) {
             continue;
         }
@@ -92,14 +93,14 @@ pub(in crate::program) fn fold(module: &Module<'_>, wrappers: &Wrappers) -> usiz
 /// before it instead.
 pub(in crate::program) fn fold_direct(module: &Module<'_>, wrappers: &Wrappers) -> usize {
     let mut folded = 0;
-    for function in ir::functions(module) {
+    for function in Value::functions(module) {
         if function.is_declaration() || wrappers.by_stub.contains_key(&function) {
             continue;
         }
         let mut calls = function.instructions();
         calls.retain(|call| is_runtime_launch(*call));
         for call in calls {
-            let operands = call.arguments();
+            let operands = call.call_arguments();
             let Some(wrapper) = wrappers.by_stub.get(&operands[0]) else {
                 continue;
             };
@@ -112,17 +113,17 @@ pub(in crate::program) fn fold_direct(module: &Module<'_>, wrappers: &Wrappers) 
             values.extend(&operands[..5]);
             values.extend([shared_bytes, stream]);
             for (index, contents) in types.iter().enumerate() {
-                let pointer = Type::pointer(module);
-                let entry = builder.element(module, pointer, array, index as u64);
+                let pointer = Type::pointer(module, 0);
+                let entry = builder.element(pointer, array, index as u64);
                 let address = builder.load(pointer, entry);
-                values.push(builder.load_unaligned(*contents, address));
+                values.push(builder.load_aligned(*contents, address, 1));
             }
             let new = match call.invoke_destinations() {
                 Some(destinations) => builder.invoke(wrapper.launch, &values, destinations),
-                None => builder.call(wrapper.launch, &values),
+                None => builder.call_function(wrapper.launch, &values),
             };
             new.copy_place(call);
-            call.replace_all_uses(new);
+            call.replace_uses_with(new);
             call.erase();
             folded += 1;
         }
@@ -132,7 +133,7 @@ pub(in crate::program) fn fold_direct(module: &Module<'_>, wrappers: &Wrappers) 
 
 /// Deletes the wrappers, once they are inlined everywhere.
 pub(in crate::program) fn remove_wrappers(module: &Module<'_>) {
-    for function in ir::functions(module) {
+    for function in Value::functions(module) {
         let name = function.name();
         if (name.starts_with(WRAPPER_PREFIX) || name == PUSHED) && function.users().is_empty() {
             function.delete_function();
@@ -145,7 +146,7 @@ pub(in crate::program) fn remove_wrappers(module: &Module<'_>) {
 pub(in crate::program) fn number_sites(module: &Module<'_>) {
     let integer = Type::integer(module, 32);
     let mut site = 0;
-    for function in ir::functions(module) {
+    for function in Value::functions(module) {
         for instruction in function.instructions() {
             if is_launch(instruction) {
                 instruction.set_operand(0, integer.constant(site));
@@ -163,7 +164,7 @@ pub(in crate::program) fn mark(module: &Module<'_>, launch: Value, mark: u32) {
 
 /// Whether a launch has such a mark.
 pub(in crate::program) fn has_mark(launch: Value, mark: u32) -> bool {
-    let site = launch.operands()[0].integer();
+    let site = launch.operands()[0].signed_integer();
     // The constant is read with its sign.
     site.is_some_and(|site| site as u32 == mark)
 }
@@ -177,7 +178,7 @@ pub(in crate::program) fn is_launch(instruction: Value) -> bool {
 
 /// The launch functions of a module.
 pub(in crate::program) fn launch_functions(module: &Module<'_>) -> Vec<Value> {
-    ir::functions(module)
+    Value::functions(module)
         .into_iter()
         .filter(|function| function.name().starts_with(LAUNCH_PREFIX))
         .collect()
@@ -205,7 +206,7 @@ pub(in crate::program) fn build(
     (configuration, arguments): ([Value; 6], &[Value]),
 ) -> Value {
     let (launch, values) = launch_of(module, stub, (configuration, arguments), false);
-    builder.call(launch, &values)
+    builder.call_function(launch, &values)
 }
 
 /// The launch function for these values, and all that it is given.
@@ -219,7 +220,7 @@ fn launch_of(
     let mut values = vec![site, stub];
     values.extend(configuration);
     values.extend(arguments);
-    let parameters: Vec<_> = values.iter().map(|value| value.type_of()).collect();
+    let parameters: Vec<_> = values.iter().map(|value| value.ty()).collect();
     (late_launch_function(module, &parameters, by_driver), values)
 }
 
@@ -230,10 +231,10 @@ pub(in crate::program) fn replace(module: &Module<'_>, known: &KnownLaunch<'_>) 
     let builder = Builder::before(known.call);
     let new = match known.call.invoke_destinations() {
         Some(destinations) => builder.invoke(launch, &values, destinations),
-        None => builder.call(launch, &values),
+        None => builder.call_function(launch, &values),
     };
     new.copy_place(known.call);
-    known.call.replace_all_uses(new);
+    known.call.replace_uses_with(new);
     known.call.erase();
 }
 
@@ -259,13 +260,13 @@ fn late_launch_function(module: &Module<'_>, parameters: &[Type], by_driver: boo
     let mut number = 0;
     loop {
         let name = format!("{prefix}{number}");
-        match ir::function(module, &name) {
-            Some(found) if found.global_value_type() == type_ && !has_by_value(found) => {
+        match Value::function(module, &name) {
+            Some(found) if found.value_type() == type_ && !has_by_value(found) => {
                 return found;
             }
             Some(_) => number += 1,
             None => {
-                let launch = ir::declare(module, &name, type_);
+                let launch = llvm::declare(module, &name, type_);
                 promise(launch);
                 return launch;
             }
@@ -312,7 +313,7 @@ impl StubBody {
         if !plain || launches.next().is_some() {
             return None;
         }
-        let arguments = launch.arguments();
+        let arguments = launch.call_arguments();
         if arguments.first() != Some(&stub) {
             return None;
         }
@@ -322,7 +323,7 @@ impl StubBody {
             (slot.is_parameter() && by_value_of(stub, *slot).is_some())
                 || slot
                     .allocated()
-                    .is_some_and(|(_, count)| count.integer() == Some(1))
+                    .is_some_and(|(_, count)| count.signed_integer() == Some(1))
         });
         understood.then_some(Self { stub, fill, slots })
     }
@@ -330,19 +331,19 @@ impl StubBody {
     /// The wrapper: `void (i64 grid_xy, i32 grid_z, i64 block_xy, i32 block_z, i64 shared_bytes,
     /// ptr stream, …the stub's parameters)`.
     fn wrapper(&self, module: &Module<'_>, signatures: &mut BTreeMap<String, Value>) -> Wrapper {
-        let (_, stub_parameters) = self.stub.signature();
+        let stub_parameters = self.stub.value_type().parameters();
         let configuration = configuration_types(module);
         let mut parameters = configuration.to_vec();
         parameters.extend(&stub_parameters);
-        let wrapper = ir::declare(
+        let wrapper = llvm::declare(
             module,
             &format!("{WRAPPER_PREFIX}{}", self.stub.name()),
             Type::function(Type::void(module), &parameters),
         );
         // It stays external until it is removed: the inliner deletes internal functions that it has
         // inlined everywhere, and there is a second round of folding.
-        wrapper.add_attribute(AttributePosition::Function, "alwaysinline", 0);
-        wrapper.add_attribute(AttributePosition::Function, "nounwind", 0);
+        wrapper.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+        wrapper.add_attribute(FUNCTION_ATTRIBUTES, "nounwind", 0);
         for index in 0..stub_parameters.len() as u32 {
             if let Some((pointee, align_bytes)) = self.stub.by_value(index) {
                 wrapper.add_by_value(index + configuration.len() as u32, pointee, align_bytes);
@@ -355,11 +356,11 @@ impl StubBody {
             .into_iter()
             .zip(formals[configuration.len()..].iter().copied())
             .collect();
-        let builder = Builder::at_end(wrapper, Block::append(wrapper));
+        let builder = Builder::at_end(Block::append(wrapper, ""));
         for instruction in &self.fill {
-            let copy = instruction.clone_instruction();
+            let copy = instruction.copy_instruction();
             copy.clear_place();
-            builder.insert(copy);
+            builder.put(copy);
             for (index, operand) in copy.operands().into_iter().enumerate() {
                 if let Some(image) = images.get(&operand) {
                     copy.set_operand(index as u32, *image);
@@ -389,11 +390,11 @@ impl StubBody {
             values.push(image);
         }
         let launch = launch_function(module, signatures, &values, &in_memory);
-        let call = builder.call(launch, &values);
+        let call = builder.call_function(launch, &values);
         let arguments = in_memory.is_empty().then(|| {
             values[CONFIGURATION_PARAMETERS as usize..]
                 .iter()
-                .map(|value| value.type_of())
+                .map(|value| value.ty())
                 .collect()
         });
         for (parameter, pointee, align_bytes) in in_memory {
@@ -411,13 +412,13 @@ impl StubBody {
 fn is_runtime_launch(instruction: Value) -> bool {
     instruction.called_name().is_some_and(|name| {
         (name == "cudaLaunchKernel" || name == "cudaLaunchKernel_ptsz")
-            && instruction.arguments().len() == 8
+            && instruction.call_arguments().len() == 8
     })
 }
 
 fn configuration_types(module: &Module<'_>) -> [Type; 6] {
     let (long, int) = (Type::integer(module, 64), Type::integer(module, 32));
-    [long, int, long, int, long, Type::pointer(module)]
+    [long, int, long, int, long, Type::pointer(module, 0)]
 }
 
 /// The `sirius.launch.N` for these operands: one function a signature.
@@ -427,14 +428,14 @@ fn launch_function(
     values: &[Value],
     in_memory: &[(u32, Type, u64)],
 ) -> Value {
-    let parameters: Vec<_> = values.iter().map(|value| value.type_of()).collect();
+    let parameters: Vec<_> = values.iter().map(|value| value.ty()).collect();
     let mut key: String = parameters.iter().map(|part| part.text() + ",").collect();
     for (parameter, pointee, align_bytes) in in_memory {
         key += &format!("{parameter}:{}:{align_bytes},", pointee.text());
     }
     let number = signatures.len();
     *signatures.entry(key).or_insert_with(|| {
-        let launch = ir::declare(
+        let launch = llvm::declare(
             module,
             &format!("{LAUNCH_PREFIX}{number}"),
             Type::function(Type::integer(module, 32), &parameters),
@@ -448,10 +449,10 @@ fn launch_function(
 }
 
 fn promise(launch: Value) {
-    launch.add_attribute(AttributePosition::Function, "nounwind", 0);
-    launch.add_attribute(AttributePosition::Function, "willreturn", 0);
+    launch.add_attribute(FUNCTION_ATTRIBUTES, "nounwind", 0);
+    launch.add_attribute(FUNCTION_ATTRIBUTES, "willreturn", 0);
     // No pass may copy a launch into several places or make it depend on more control flow.
-    launch.add_attribute(AttributePosition::Function, "convergent", 0);
+    launch.add_attribute(FUNCTION_ATTRIBUTES, "convergent", 0);
 }
 
 fn by_value_of(function: Value, parameter: Value) -> Option<(Type, u64)> {
@@ -467,14 +468,14 @@ fn slots_of(array: Value, fill: &[Value]) -> Option<Vec<Value>> {
     array.allocated()?;
     let mut slots = BTreeMap::new();
     for store in fill {
-        if store.opcode() != Some(LLVMOpcode::LLVMStore) {
+        if store.opcode() != Some(Opcode::LLVMStore) {
             continue;
         }
         let operands = store.operands();
         let (stored, pointer) = (operands[0], operands[1]);
         let element = if pointer == array {
             Some(0)
-        } else if pointer.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
+        } else if pointer.opcode() == Some(Opcode::LLVMGetElementPtr) {
             let parts = pointer.operands();
             if parts[0] != array {
                 continue;
@@ -482,7 +483,7 @@ fn slots_of(array: Value, fill: &[Value]) -> Option<Vec<Value>> {
             if parts.len() != 2 {
                 return None;
             }
-            Some(parts[1].integer()?)
+            Some(parts[1].signed_integer()?)
         } else {
             None
         };
@@ -501,7 +502,7 @@ fn slots_of(array: Value, fill: &[Value]) -> Option<Vec<Value>> {
 fn passes_by_value(contents: Type) -> bool {
     fn scalars(part: Type) -> Option<u64> {
         match part.kind() {
-            LLVMTypeKind::LLVMStructTypeKind | LLVMTypeKind::LLVMArrayTypeKind => {
+            TypeKind::LLVMStructTypeKind | TypeKind::LLVMArrayTypeKind => {
                 if part
                     .struct_name()
                     .is_some_and(|name| name.starts_with("union."))
@@ -542,11 +543,11 @@ pub(in crate::program) fn push_before(function: Value, call: Value) -> Option<Va
 
 /// Takes away a push whose configuration nobody takes any more.
 pub(in crate::program) fn remove_push(module: &Module<'_>, push: Value) {
-    if push.opcode() == Some(LLVMOpcode::LLVMInvoke) {
+    if push.opcode() == Some(Opcode::LLVMInvoke) {
         let called = push.operands().len() as u32 - 1;
         push.set_operand(called, pushed(module));
     } else {
-        push.replace_all_uses(push.type_of().zero());
+        push.replace_uses_with(push.ty().zero());
         push.erase();
     }
 }
@@ -557,26 +558,26 @@ fn matching_call(push: Value, is_stubs: &dyn Fn(Value) -> bool) -> Option<Value>
         return None;
     };
     let predicate = compare.integer_predicate()?;
-    if compare.operands().get(1)?.integer() != Some(0) {
+    if compare.operands().get(1)?.signed_integer() != Some(0) {
         return None;
     }
     let [branch] = compare.users()[..] else {
         return None;
     };
-    if branch.opcode()? != LLVMOpcode::LLVMBr {
+    if branch.opcode()? != Opcode::LLVMBr {
         return None;
     }
     let [when_true, when_false] = branch.successors()[..] else {
         return None;
     };
     let (start, end) = match predicate {
-        LLVMIntPredicate::LLVMIntNE => (when_false, when_true),
-        LLVMIntPredicate::LLVMIntEQ => (when_true, when_false),
+        IntegerPredicate::LLVMIntNE => (when_false, when_true),
+        IntegerPredicate::LLVMIntEQ => (when_true, when_false),
         _ => return None,
     };
     // The branch follows the push at once.
-    let deciding = branch.block()?;
-    let push_block = push.block()?;
+    let deciding = branch.parent_block()?;
+    let push_block = push.parent_block()?;
     let direct = deciding == push_block
         || push.invoke_destinations().is_some_and(|(normal, _)| {
             normal == deciding && deciding.predecessors() == [push_block]
@@ -649,13 +650,13 @@ fn fold_one(module: &Module<'_>, push: Value, call: Value, wrappers: &Wrappers) 
     else {
         return;
     };
-    let mut arguments = push.arguments();
+    let mut arguments = push.call_arguments();
     let shift = arguments.len() as u32;
-    arguments.extend(call.arguments());
+    arguments.extend(call.call_arguments());
     let builder = Builder::before(call);
     let new = match call.invoke_destinations() {
         Some(destinations) => builder.invoke(wrapper, &arguments, destinations),
-        None => builder.call(wrapper, &arguments),
+        None => builder.call_function(wrapper, &arguments),
     };
     new.copy_place(call);
     new.copy_parameter_attributes(call, shift);
@@ -665,18 +666,18 @@ fn fold_one(module: &Module<'_>, push: Value, call: Value, wrappers: &Wrappers) 
 
 /// A function with the push's signature that returns success.
 fn pushed(module: &Module<'_>) -> Value {
-    if let Some(found) = ir::function(module, PUSHED) {
+    if let Some(found) = Value::function(module, PUSHED) {
         return found;
     }
     let result = Type::integer(module, 32);
-    let function = ir::declare(
+    let function = llvm::declare(
         module,
         PUSHED,
         Type::function(result, &configuration_types(module)),
     );
-    function.set_linkage(llvm_sys::LLVMLinkage::LLVMInternalLinkage);
-    function.add_attribute(AttributePosition::Function, "alwaysinline", 0);
-    function.add_attribute(AttributePosition::Function, "nounwind", 0);
-    Builder::at_end(function, Block::append(function)).ret(Some(result.zero()));
+    function.set_linkage(Linkage::LLVMInternalLinkage);
+    function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+    function.add_attribute(FUNCTION_ATTRIBUTES, "nounwind", 0);
+    Builder::at_end(Block::append(function, "")).ret(Some(result.zero()));
     function
 }

@@ -12,14 +12,11 @@ use super::super::block_copies::{
     MOST_INSTRUCTIONS, Place, copy_instructions, is_arithmetic, may_stand_twice, redirect,
     split_behind,
 };
-use super::super::builder::Builder;
-use super::super::ir::{Block, Value};
 use super::super::launches::{self, is_launch};
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{self, Loop};
 use super::super::rotation::up_to;
+use crate::llvm::{Block, Builder, ControlFlow, IntegerPredicate, Opcode, Value};
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use std::collections::{HashMap, HashSet};
 
 /// What stands for the numbers of launches until sites are numbered.
@@ -65,22 +62,22 @@ impl LoopEnd {
         function: Value,
         (site, through): (Value, Option<Value>),
     ) -> Option<Self> {
-        let flow = Flow::of(function);
-        let around = flow.innermost(site.block()?)?;
-        let behind = through.map(|through| through.block());
+        let flow = ControlFlow::of(function)?;
+        let around = loops::innermost(&flow, site.parent_block()?)?;
+        let behind = through.map(|through| through.parent_block());
         let behind = match behind {
             Some(None) => return None,
             behind => behind.flatten(),
         };
         let place = Place::new(function, site, false)?;
-        let tests = exit_tests(&flow, &around, (site, behind));
+        let tests = exit_tests(&around, (site, behind));
         let found = tests.into_iter().find_map(|(test, exit, is_next)| {
             let condition = *test.operands().first()?;
             let mut early = Early {
                 around: &around,
                 flow: &flow,
                 place: &place,
-                site: site.block()?,
+                site: site.parent_block()?,
                 builder: Builder::before(site),
                 counter: is_next
                     .then(|| Counter::of(&around, (test, exit)))
@@ -109,8 +106,8 @@ impl LoopEnd {
             let phi = counter.phi;
             let builder = Builder::after(decision);
             // What takes the one may take the other from its place on.
-            let at_last = builder.add(counter.bound, counter.distance);
-            let as_it_is = builder.add(phi, 0);
+            let at_last = builder.add_number(counter.bound, counter.distance);
+            let as_it_is = builder.add_number(phi, 0);
             let mut uses: Vec<(Value, u32)> = place.uses(phi).into_iter().collect();
             for copy in copies {
                 let operands = (0..).zip(copy.operands());
@@ -150,21 +147,23 @@ impl LoopEnd {
         cut: &Cut,
         marks: Marks,
     ) -> Option<LastIteration> {
-        let flow = Flow::of(function);
-        let around = flow.innermost(cut.end)?;
-        let deciding = self.decision.block()?;
-        let testing = self.test.block()?;
+        let flow = ControlFlow::of(function)?;
+        let around = loops::innermost(&flow, cut.end)?;
+        let deciding = self.decision.parent_block()?;
+        let testing = self.test.parent_block()?;
         let outside = *self.test.successors().get(self.exit)?;
         let region = end_of_iteration(function, &around, (cut.end, self.test))?;
         let behind = match cut.next {
-            Some((through, next)) => behind(function, &flow, (outside, through.block()?, next))?,
+            Some((through, next)) => {
+                behind(function, &flow, (outside, through.parent_block()?, next))?
+            }
             None => Vec::new(),
         };
         // The header tests in front of the first iteration as well.
         let is_header = testing == around.header;
         let decides = match is_header {
-            true => flow.comes_through(around.latch, deciding),
-            false => flow.comes_through(testing, deciding),
+            true => flow.dominates(deciding, around.latch),
+            false => flow.dominates(deciding, testing),
         };
         let all = region.iter().chain(&behind);
         let instructions: Vec<Value> = all.flat_map(|block| block.instructions()).collect();
@@ -193,13 +192,13 @@ impl LoopEnd {
             .get(&outside)
             .copied()
             .unwrap_or(outside);
-        let leaving = test.block()?;
+        let leaving = test.parent_block()?;
         test.erase();
-        Builder::at_end(function, leaving).branch(to);
+        Builder::at_end(leaving).branch(to);
         if let Some((as_it_is, at_last)) = self.counter {
             // A bound that is a constant has no copy.
             let of = |value: Value| copies.values.get(&value).copied().unwrap_or(value);
-            of(as_it_is).replace_all_uses(of(at_last));
+            of(as_it_is).replace_uses_with(of(at_last));
         }
         let last: Vec<Block> = region.iter().map(|block| copies.blocks[block]).collect();
         mark_launches(host, &last, marks.last);
@@ -216,15 +215,15 @@ impl LoopEnd {
             }
             let stays = *self.test.successors().get(1 - self.exit)?;
             self.test.erase();
-            Builder::at_end(function, testing).branch(stays);
+            Builder::at_end(testing).branch(stays);
         }
         deciding.terminator()?.erase();
-        let builder = Builder::at_end(function, deciding);
+        let builder = Builder::at_end(deciding);
         let ways = match self.exit {
             0 => (end, cut.end),
             _ => (cut.end, end),
         };
-        builder.branch_if(self.decision, ways);
+        builder.branch_if(self.decision, ways.0, ways.1);
         Some(LastIteration {
             decision: self.decision,
             goes_on: cut.end,
@@ -251,7 +250,7 @@ impl LastIteration {
         (host, function): (&Module<'_>, Value),
         mark: u32,
     ) -> Option<()> {
-        let around = Flow::of(function).innermost(self.goes_on)?;
+        let around = loops::innermost(&ControlFlow::of(function)?, self.goes_on)?;
         let before = up_to(function, &around, (self.decision, self.goes_on))?;
         let entries: Vec<Block> = (around.header.predecessors().into_iter())
             .filter(|block| !around.blocks.contains(block))
@@ -287,13 +286,9 @@ pub(in crate::program) struct Cut {
 
 /// The branches by which a loop may be left behind a launch for a place behind it, in the order in which the loop comes to
 /// them; each with the successor that is outside, and whether the next iteration has begun by then.
-fn exit_tests(
-    flow: &Flow,
-    around: &Loop,
-    (site, behind): (Value, Option<Block>),
-) -> Vec<(Value, usize, bool)> {
+fn exit_tests(around: &Loop, (site, behind): (Value, Option<Block>)) -> Vec<(Value, usize, bool)> {
     let mut found = Vec::new();
-    let Some(mut block) = site.block() else {
+    let Some(mut block) = site.parent_block() else {
         return found;
     };
     let mut is_next = false;
@@ -304,16 +299,16 @@ fn exit_tests(
         let successors = end.successors();
         let is_inside = |block: &&Block| around.blocks.contains(*block);
         let inside: Vec<Block> = successors.iter().filter(is_inside).copied().collect();
-        let is_branch = end.opcode() == Some(LLVMOpcode::LLVMBr) && successors.len() == 2;
+        let is_branch = end.opcode() == Some(Opcode::LLVMBr) && successors.len() == 2;
         if is_branch && inside.len() == 1 {
             let exit = usize::from(successors[0] == inside[0]);
             // Errors are told where nothing comes back from.
             let outside = successors[exit];
             let leads_on = match behind {
-                Some(behind) => flow.reaches_without(outside, behind, around.header),
+                Some(behind) => loops::reaches_without(outside, behind, around.header),
                 None => outside
                     .terminator()
-                    .is_some_and(|end| end.opcode() != Some(LLVMOpcode::LLVMUnreachable)),
+                    .is_some_and(|end| end.opcode() != Some(Opcode::LLVMUnreachable)),
             };
             if leads_on {
                 found.push((end, exit, is_next));
@@ -329,7 +324,7 @@ fn exit_tests(
             _ => break,
         };
         if next == around.header {
-            if Some(next) == site.block() {
+            if Some(next) == site.parent_block() {
                 break;
             }
             is_next = true;
@@ -342,7 +337,7 @@ fn exit_tests(
 /// What is computed before its time.
 struct Early<'a> {
     around: &'a Loop,
-    flow: &'a Flow,
+    flow: &'a ControlFlow,
     place: &'a Place,
     /// The block of the launch in front of which it is computed.
     site: Block,
@@ -366,7 +361,7 @@ impl Early<'_> {
         match self.carried(value, is_next) {
             Some(value) => self.can_be(value, false, depth + 1),
             None => {
-                let is_in_its_time = !is_next || value.block() == Some(self.around.header);
+                let is_in_its_time = !is_next || value.parent_block() == Some(self.around.header);
                 let mut operands = value.operands().into_iter();
                 is_in_its_time
                     && is_computation(value)
@@ -378,7 +373,7 @@ impl Early<'_> {
     /// The value, computed in front of the launch.
     fn value(&mut self, value: Value, is_next: bool) -> Option<Value> {
         if self.is_there(value, is_next) {
-            if value.block().is_some() || value.is_parameter() {
+            if value.parent_block().is_some() || value.is_parameter() {
                 self.leaves.insert(value);
             }
             return Some(value);
@@ -392,13 +387,13 @@ impl Early<'_> {
                 let operands = value.operands().into_iter();
                 let operands = operands.map(|operand| self.value(operand, is_next));
                 let operands: Vec<Value> = operands.collect::<Option<_>>()?;
-                let copy = value.clone_instruction();
-                self.builder.insert(copy);
+                let copy = value.copy_instruction();
+                self.builder.put(copy);
                 for (index, operand) in (0..).zip(operands) {
                     copy.set_operand(index, operand);
                 }
                 // What holds where the loop tests need not hold here.
-                copy.forget_flags();
+                copy.drop_promises();
                 if let Some(counter) = self.counter.as_ref().filter(|of| of.next == value) {
                     counter.rises(copy);
                 }
@@ -411,12 +406,12 @@ impl Early<'_> {
 
     /// Whether a value is there in front of the launch.
     fn is_there(&self, value: Value, is_next: bool) -> bool {
-        match value.block() {
+        match value.parent_block() {
             None => true,
             Some(block) if !self.around.blocks.contains(&block) => true,
             Some(_) if is_next => false,
             Some(block) if block == self.site => self.place.is_before(value),
-            Some(block) => self.flow.comes_through(self.site, block),
+            Some(block) => self.flow.dominates(block, self.site),
         }
     }
 
@@ -433,7 +428,7 @@ const DEEPEST: usize = 16;
 
 /// Instructions that compute a number of numbers, whenever they do, and nothing else.
 fn is_computation(value: Value) -> bool {
-    use LLVMOpcode::*;
+    use Opcode::*;
     is_arithmetic(value)
         || matches!(
             value.opcode(),
@@ -459,12 +454,12 @@ fn is_computation(value: Value) -> bool {
 
 /// A division that cannot fail.
 fn divides_by_number(value: Value) -> bool {
-    use LLVMOpcode::*;
+    use Opcode::*;
     let divides = matches!(
         value.opcode(),
         Some(LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem)
     );
-    let divisor = value.operands().get(1).and_then(|by| by.integer());
+    let divisor = value.operands().get(1).and_then(|by| by.signed_integer());
     divides && divisor.is_some_and(|by| by != 0 && by != -1)
 }
 
@@ -482,7 +477,7 @@ fn rounds(value: Value) -> bool {
         "llvm.minnum.",
     ];
     let called = value.called_name();
-    value.opcode() == Some(LLVMOpcode::LLVMCall)
+    value.opcode() == Some(Opcode::LLVMCall)
         && called.is_some_and(|called| NAMES.iter().any(|name| called.starts_with(name)))
 }
 
@@ -491,11 +486,11 @@ fn leaves_of(condition: Value, around: &Loop) -> HashSet<Value> {
     let mut found = HashSet::new();
     let mut open = vec![condition];
     while let Some(value) = open.pop() {
-        let is_inside = (value.block()).is_some_and(|block| around.blocks.contains(&block));
+        let is_inside = (value.parent_block()).is_some_and(|block| around.blocks.contains(&block));
         // Only where an operand is poison, the whole is.
         let passes_on = matches!(
             value.opcode(),
-            Some(LLVMOpcode::LLVMICmp | LLVMOpcode::LLVMAdd | LLVMOpcode::LLVMSub)
+            Some(Opcode::LLVMICmp | Opcode::LLVMAdd | Opcode::LLVMSub)
         );
         match is_inside && passes_on {
             true => open.extend(value.operands()),
@@ -515,7 +510,7 @@ pub(in crate::program) struct Counter {
     step: i64,
     first: Value,
     /// The test by which the loop goes on, of the counter and its bound.
-    goes_on: LLVMIntPredicate,
+    goes_on: IntegerPredicate,
     bound: Value,
     /// In the last iteration the counter is the bound and this.
     distance: i64,
@@ -524,7 +519,7 @@ pub(in crate::program) struct Counter {
 impl Counter {
     /// The counter of a test of the header with the successor that is outside.
     pub(in crate::program) fn of(around: &Loop, (test, exit): (Value, usize)) -> Option<Self> {
-        use LLVMIntPredicate::*;
+        use IntegerPredicate::*;
         let condition = *test.operands().first()?;
         let predicate = condition.integer_predicate()?;
         let [one, two] = condition.operands()[..] else {
@@ -534,14 +529,14 @@ impl Counter {
             true => (one, two, predicate),
             false => (two, one, turned(predicate)),
         };
-        let is_inside = (bound.block()).is_some_and(|block| around.blocks.contains(&block));
+        let is_inside = (bound.parent_block()).is_some_and(|block| around.blocks.contains(&block));
         if is_inside || !around.is_own_phi(phi) {
             return None;
         }
         let (first, next) = around.incoming(phi)?;
         let step = match next.operands()[..] {
-            [from, step] if next.opcode() == Some(LLVMOpcode::LLVMAdd) && from == phi => {
-                step.integer()?
+            [from, step] if next.opcode() == Some(Opcode::LLVMAdd) && from == phi => {
+                step.signed_integer()?
             }
             _ => return None,
         };
@@ -568,13 +563,13 @@ impl Counter {
 
     /// Says of a step, made behind the test, that it does not wrap: it leads to the bound at most.
     pub(in crate::program) fn rises(&self, step: Value) {
-        let is_natural = self.first.integer().is_some_and(|first| first >= 0);
+        let is_natural = self.first.signed_integer().is_some_and(|first| first >= 0);
         match self.goes_on {
-            LLVMIntPredicate::LLVMIntULT if self.step == 1 => step.never_wraps(),
-            LLVMIntPredicate::LLVMIntSLT if self.step == 1 => {
-                step.never_wraps_with_sign();
+            IntegerPredicate::LLVMIntULT if self.step == 1 => step.promise_no_unsigned_wrap(),
+            IntegerPredicate::LLVMIntSLT if self.step == 1 => {
+                step.promise_no_signed_wrap();
                 if is_natural {
-                    step.never_wraps();
+                    step.promise_no_unsigned_wrap();
                 }
             }
             _ => {}
@@ -582,8 +577,8 @@ impl Counter {
     }
 }
 
-fn turned(predicate: LLVMIntPredicate) -> LLVMIntPredicate {
-    use LLVMIntPredicate::*;
+fn turned(predicate: IntegerPredicate) -> IntegerPredicate {
+    use IntegerPredicate::*;
     match predicate {
         LLVMIntSLT => LLVMIntSGT,
         LLVMIntSGT => LLVMIntSLT,
@@ -597,8 +592,8 @@ fn turned(predicate: LLVMIntPredicate) -> LLVMIntPredicate {
     }
 }
 
-fn negated(predicate: LLVMIntPredicate) -> LLVMIntPredicate {
-    use LLVMIntPredicate::*;
+fn negated(predicate: IntegerPredicate) -> IntegerPredicate {
+    use IntegerPredicate::*;
     match predicate {
         LLVMIntEQ => LLVMIntNE,
         LLVMIntNE => LLVMIntEQ,
@@ -620,7 +615,7 @@ fn end_of_iteration(
     around: &Loop,
     (from, test): (Block, Value),
 ) -> Option<Vec<Block>> {
-    let testing = test.block()?;
+    let testing = test.parent_block()?;
     let mut found = HashSet::from([from]);
     let mut open = vec![from];
     while let Some(block) = open.pop() {
@@ -647,7 +642,7 @@ fn end_of_iteration(
 /// The blocks behind a loop through a launch, in the order of the function.
 fn behind(
     function: Value,
-    flow: &Flow,
+    flow: &ControlFlow,
     (outside, through, next): (Block, Block, Block),
 ) -> Option<Vec<Block>> {
     let mut found = HashSet::from([outside]);
@@ -655,7 +650,7 @@ fn behind(
     while let Some(block) = open.pop() {
         for after in block.terminator()?.successors() {
             // An outer loop's next iteration is none of them.
-            let is_behind = after != next && !flow.comes_through(outside, after);
+            let is_behind = after != next && !flow.dominates(after, outside);
             if is_behind && found.insert(after) {
                 open.push(after);
             }
@@ -685,13 +680,13 @@ struct Copies {
 fn copy(function: Value, blocks: &[Block], before: Block) -> Copies {
     let copies: HashMap<Block, Block> = blocks
         .iter()
-        .map(|block| (*block, Block::append(function)))
+        .map(|block| (*block, Block::append(function, "")))
         .collect();
     let mut values = HashMap::new();
     for block in blocks {
         let copy = copies[block];
         copy.move_before(before);
-        values.extend(copy_instructions(function, *block, copy));
+        values.extend(copy_instructions(*block, copy));
         redirect(copy, &copies);
     }
     Copies {
@@ -704,62 +699,5 @@ fn mark_launches(host: &Module<'_>, blocks: &[Block], mark: u32) {
     let instructions = blocks.iter().flat_map(|block| block.instructions());
     for launch in instructions.filter(|each| is_launch(*each)) {
         launches::mark(host, launch, mark);
-    }
-}
-
-impl Builder {
-    /// A value of one bit, as an instruction of its own.
-    fn and_true(&self, value: Value) -> Value {
-        // SAFETY: callers pass a value of one bit; the constant has its type.
-        Value(unsafe {
-            let all = LLVMConstAllOnes(LLVMTypeOf(value.0));
-            LLVMBuildAnd(self.raw(), value.0, all, c"".as_ptr())
-        })
-    }
-
-    /// A value that is some number in any case.
-    fn freeze(&self, value: Value) -> Value {
-        // SAFETY: a live value.
-        Value(unsafe { LLVMBuildFreeze(self.raw(), value.0, c"".as_ptr()) })
-    }
-
-    /// An integer and a number.
-    fn add(&self, value: Value, number: i64) -> Value {
-        // SAFETY: callers pass an integer; the constant has its type.
-        Value(unsafe {
-            let number = LLVMConstInt(LLVMTypeOf(value.0), number as u64, 1);
-            LLVMBuildAdd(self.raw(), value.0, number, c"".as_ptr())
-        })
-    }
-
-    /// A branch to one block or another of the same function.
-    fn branch_if(&self, condition: Value, (one, other): (Block, Block)) {
-        // SAFETY: callers pass a value of one bit, and live blocks.
-        unsafe { LLVMBuildCondBr(self.raw(), condition.0, one.0, other.0) };
-    }
-}
-
-impl Value {
-    /// Gives an addition the `nsw` flag.
-    fn never_wraps_with_sign(self) {
-        // SAFETY: callers pass additions.
-        unsafe { LLVMSetNSW(self.0, 1) }
-    }
-
-    /// Takes back what a computation says of its operands.
-    fn forget_flags(self) {
-        use LLVMOpcode::*;
-        // SAFETY: each is asked of the instructions that have it.
-        unsafe {
-            match self.opcode() {
-                Some(LLVMAdd | LLVMSub | LLVMMul | LLVMShl) => {
-                    LLVMSetNSW(self.0, 0);
-                    LLVMSetNUW(self.0, 0);
-                }
-                Some(LLVMLShr | LLVMAShr | LLVMUDiv | LLVMSDiv) => LLVMSetExact(self.0, 0),
-                Some(LLVMGetElementPtr) => LLVMSetIsInBounds(self.0, 0),
-                _ => {}
-            }
-        }
     }
 }

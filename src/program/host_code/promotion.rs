@@ -8,12 +8,11 @@
 //! pointer stays for all other values, unless the calling function itself chose among known functions or the
 //! analysis of the whole program's pointers knows that there are no others.
 
-use super::super::builder::Builder;
-use super::super::ir::{self, Block, Type, Value};
 use super::super::{HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, names};
+use crate::llvm::{
+    self, Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, TypeKind, Value,
+};
 use inkwell::module::Module;
-use llvm_sys::core::*;
-use llvm_sys::{LLVMOpcode, LLVMTailCallKind, LLVMTypeKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Most functions that one call is tested for: what a few classes or a flag can make it.
@@ -96,7 +95,7 @@ impl Program<'_> {
             };
             let targets = choice.targets.iter();
             let mut targets: Vec<Value> = targets
-                .filter_map(|name| ir::function(host, name))
+                .filter_map(|name| Value::function(host, name))
                 .collect();
             let push = launches::push_before(function, call);
             // A function that calls itself is inlined nowhere. Kernels are what configurations are pushed for.
@@ -147,25 +146,21 @@ impl Program<'_> {
 /// apart by them.
 fn remove(host: &Module<'_>, names: &BTreeSet<String>) {
     let kept = functions_of_the_linker(host);
-    for function in names.iter().filter_map(|name| ir::function(host, name)) {
+    for function in names.iter().filter_map(|name| Value::function(host, name)) {
         let mut users = function.users().into_iter();
         let is_called = users.any(|user| user.called_function() == Some(function));
         if is_called || kept.contains(&function) || function.is_declaration() {
             continue;
         }
         let name = function.name();
-        let ending = ir::declare(
-            host,
-            &format!("{name}.removed"),
-            function.global_value_type(),
-        );
-        ending.make_internal();
-        let builder = Builder::at_end(ending, Block::append(ending));
-        let trap = ir::declare(host, "llvm.trap", Type::function(Type::void(host), &[]));
-        builder.call(trap, &[]);
+        let ending = llvm::declare(host, &format!("{name}.removed"), function.value_type());
+        ending.set_linkage(Linkage::LLVMInternalLinkage);
+        let builder = Builder::at_end(Block::append(ending, ""));
+        let trap = llvm::declare(host, "llvm.trap", Type::function(Type::void(host), &[]));
+        builder.call_function(trap, &[]);
         builder.unreachable();
         drop(builder);
-        function.replace_all_uses(ending);
+        function.replace_uses_with(ending);
         function.delete_function();
         ending.set_name(&name);
     }
@@ -173,12 +168,12 @@ fn remove(host: &Module<'_>, names: &BTreeSet<String>) {
 
 /// What stands in tables that the linker and the loader know.
 fn functions_of_the_linker(host: &Module<'_>) -> BTreeSet<Value> {
-    let globals = ir::globals(host).into_iter();
+    let globals = Value::globals(host).into_iter();
     let tables = globals.filter(|global| global.name().starts_with("llvm."));
     let mut open: Vec<Value> = tables.filter_map(Value::initializer).collect();
     let mut seen = BTreeSet::new();
     while let Some(value) = open.pop() {
-        if seen.insert(value) && value.as_function().is_none() && !value.is_global_variable() {
+        if seen.insert(value) && !value.is_function() && !value.is_global_variable() {
             open.extend(value.operands());
         }
     }
@@ -211,7 +206,7 @@ impl Candidates {
         };
         let mut methods = BTreeMap::<i64, Vec<Value>>::new();
         let mut tables = BTreeSet::new();
-        for table in ir::globals(host) {
+        for table in Value::globals(host) {
             let (true, Some(contents)) = (is_virtual_table(&table.name()), table.initializer())
             else {
                 continue;
@@ -234,10 +229,11 @@ impl Candidates {
             let users = function.users().into_iter();
             let mut users = users.filter(|user| !tables.contains(user));
             users.any(|user| {
-                user.called_function() != Some(*function) || user.arguments().contains(function)
+                user.called_function() != Some(*function)
+                    || user.call_arguments().contains(function)
             })
         };
-        let others = ir::functions(host).into_iter();
+        let others = Value::functions(host).into_iter();
         let others = others
             .filter(|function| functions.launching.contains(function) && is_candidate(function))
             .filter(stands_elsewhere);
@@ -248,7 +244,7 @@ impl Candidates {
             .flatten()
             .any(|called| called.name() == launches::PUSH);
         let kernels = stubs.iter().filter(|_| is_pushed);
-        let kernels = kernels.filter_map(|stub| ir::function(host, stub));
+        let kernels = kernels.filter_map(|stub| Value::function(host, stub));
         Self {
             methods,
             others: others.collect(),
@@ -300,7 +296,7 @@ impl Candidates {
         (!targets.is_empty()).then_some(Choice {
             targets,
             is_complete: false,
-            is_guess: is_kernels || !is_method && call.arguments().len() < 2,
+            is_guess: is_kernels || !is_method && call.call_arguments().len() < 2,
         })
     }
 }
@@ -308,9 +304,9 @@ impl Candidates {
 /// All calls and invokes that name no function, with the functions that they are in.
 fn unnamed_calls(host: &Module<'_>) -> Vec<(Value, Value)> {
     let mut found = Vec::new();
-    for function in ir::functions(host) {
+    for function in Value::functions(host) {
         for call in function.instructions() {
-            let is_call = call.is_call() && call.opcode() != Some(LLVMOpcode::LLVMCallBr);
+            let is_call = call.is_call() && call.opcode() != Some(Opcode::LLVMCallBr);
             if is_call && call.called_function().is_none() {
                 found.push((function, call));
             }
@@ -353,7 +349,7 @@ fn virtual_functions(part: Value) -> Vec<(i64, Value)> {
     let describes_type = |entry: &Value| entry.name().starts_with("_ZTI");
     let begin = entries.iter().position(describes_type).unwrap_or(1) as i64 + 1;
     let entries = entries.into_iter().zip(0..);
-    let functions = entries.filter(|(entry, _)| entry.as_function().is_some());
+    let functions = entries.filter(|(entry, _)| entry.is_function());
     functions
         .map(|(entry, index)| (POINTER_BYTES * (index - begin), entry))
         .collect()
@@ -362,29 +358,24 @@ fn virtual_functions(part: Value) -> Vec<(i64, Value)> {
 /// Of a call of a virtual method: how far behind the begin of its object's table the method stands, in bytes.
 fn table_entry(call: Value, through: Value) -> Option<i64> {
     let loaded_from =
-        |value: Value| (value.opcode() == Some(LLVMOpcode::LLVMLoad)).then(|| value.operands()[0]);
+        |value: Value| (value.opcode() == Some(Opcode::LLVMLoad)).then(|| value.operands()[0]);
     let mut entry = loaded_from(through)?;
     let mut offset_bytes = 0;
-    if entry.opcode() == Some(LLVMOpcode::LLVMGetElementPtr) {
+    if entry.opcode() == Some(Opcode::LLVMGetElementPtr) {
         let &[table, index] = entry.operands().as_slice() else {
             return None;
         };
-        // SAFETY: an address computation has the type of its elements.
-        let element = Type(unsafe { LLVMGetGEPSourceElementType(entry.0) });
-        let element_bytes = match element.kind() {
-            LLVMTypeKind::LLVMPointerTypeKind => 8,
-            // SAFETY: an integer type.
-            LLVMTypeKind::LLVMIntegerTypeKind => {
-                i64::from(unsafe { LLVMGetIntTypeWidth(element.0) } / 8)
-            }
-            _ => return None,
-        };
-        offset_bytes = index.integer()?.checked_mul(element_bytes)?;
+        let element_bytes = entry.element_pointer_source_type().word_bytes()?;
+        offset_bytes = index.signed_integer()?.checked_mul(element_bytes)?;
         entry = table;
     }
     let object = loaded_from(entry)?;
     // The result's place may stand in front of the object.
-    let is_receiver = call.arguments().iter().take(2).any(|each| *each == object);
+    let is_receiver = call
+        .call_arguments()
+        .iter()
+        .take(2)
+        .any(|each| *each == object);
     is_receiver.then_some(offset_bytes)
 }
 
@@ -397,15 +388,15 @@ fn chosen(pointer: Value) -> Option<Vec<Value>> {
         if seen.len() > MOST_CHOICES {
             return None;
         }
-        if value.as_function().is_some() {
+        if value.is_function() {
             found.push(value);
             continue;
         }
         let choices = match value.opcode() {
-            Some(LLVMOpcode::LLVMPHI) => value.operands(),
-            Some(LLVMOpcode::LLVMSelect) => value.operands()[1..].to_vec(),
+            Some(Opcode::LLVMPHI) => value.operands(),
+            Some(Opcode::LLVMSelect) => value.operands()[1..].to_vec(),
             // What is called is not null.
-            None if value.is_null() => Vec::new(),
+            None if value.is_null_constant() => Vec::new(),
             _ => return None,
         };
         open.extend(choices.into_iter().filter(|choice| seen.insert(*choice)));
@@ -416,25 +407,13 @@ fn chosen(pointer: Value) -> Option<Vec<Value>> {
 
 /// A call through a pointer that another call can stand for.
 fn is_promotable(call: Value) -> bool {
-    let is_call = matches!(
-        call.opcode(),
-        Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke)
-    );
-    if !is_call || call.called_function().is_some() || call.inline_assembly().is_some() {
+    let is_call = matches!(call.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke));
+    if !is_call || call.called_function().is_some() || call.called_assembly().is_some() {
         return false;
     }
     let through = call.operands().last().copied();
     let is_alias = through.is_some_and(Value::is_alias);
-    // SAFETY: a live call; a tail call's kind is asked of calls only.
-    let is_plain = unsafe {
-        let must_be_tail = call.opcode() == Some(LLVMOpcode::LLVMCall)
-            && LLVMGetTailCallKind(call.0) == LLVMTailCallKind::LLVMTailCallKindMustTail;
-        let function_type = LLVMGetCalledFunctionType(call.0);
-        !must_be_tail
-            && LLVMGetNumOperandBundles(call.0) == 0
-            && LLVMIsFunctionVarArg(function_type) == 0
-    };
-    is_plain && !is_alias
+    call.is_plain_call() && !call.called_type().is_variadic() && !is_alias
 }
 
 /// Puts a function that tests the pointer for `targets` in the place of a call. Where the call `is_complete`, the last
@@ -449,17 +428,18 @@ fn replace(
     let Some(&through) = call.operands().last() else {
         return;
     };
-    let (result, parameters) = call.called_signature();
-    let pushed = push.map(Value::arguments).unwrap_or_default();
-    let types: Vec<Type> = [Type::pointer(host)]
+    let ty = call.called_type();
+    let (result, parameters) = (ty.result(), ty.parameters());
+    let pushed = push.map(Value::call_arguments).unwrap_or_default();
+    let types: Vec<Type> = [Type::pointer(host, 0)]
         .into_iter()
-        .chain(pushed.iter().map(|value| value.type_of()))
+        .chain(pushed.iter().map(|value| value.ty()))
         .chain(parameters)
         .collect();
     let name = format!("sirius.promoted.{number}");
-    let chooser = ir::declare(host, &name, Type::function(result, &types));
-    chooser.make_internal();
-    chooser.add_attribute(ir::AttributePosition::Function, "alwaysinline", 0);
+    let chooser = llvm::declare(host, &name, Type::function(result, &types));
+    chooser.set_linkage(Linkage::LLVMInternalLinkage);
+    chooser.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
     let parameters = chooser.parameters();
     let (configuration, arguments) = parameters[1..].split_at(pushed.len());
     let body = Body {
@@ -469,16 +449,16 @@ fn replace(
         pointer: parameters[0],
         configuration: push.map(|_| configuration),
         arguments,
-        returns: result.kind() != LLVMTypeKind::LLVMVoidTypeKind,
+        returns: result.kind() != TypeKind::LLVMVoidTypeKind,
     };
-    let mut block = Block::append(chooser);
+    let mut block = Block::append(chooser, "");
     for (index, target) in targets.iter().enumerate() {
         let direct = if is_complete && index + 1 == targets.len() {
             block
         } else {
-            let (direct, next) = (Block::append(chooser), Block::append(chooser));
-            let builder = Builder::at_end(chooser, block);
-            builder.branch_if_equal(body.pointer, *target, (direct, next));
+            let (direct, next) = (Block::append(chooser, ""), Block::append(chooser, ""));
+            let builder = Builder::at_end(block);
+            builder.branch_if_equal(body.pointer, *target, direct, next);
             block = next;
             direct
         };
@@ -489,15 +469,15 @@ fn replace(
     }
     let mut given = vec![through];
     given.extend(&pushed);
-    given.extend(call.arguments());
+    given.extend(call.call_arguments());
     let builder = Builder::before(call);
     let chosen = match call.invoke_destinations() {
         Some(destinations) => builder.invoke(chooser, &given, destinations),
-        None => builder.call(chooser, &given),
+        None => builder.call_function(chooser, &given),
     };
     drop(builder);
     chosen.copy_place(call);
-    call.replace_all_uses(chosen);
+    call.replace_uses_with(chosen);
     call.erase();
     if let Some(push) = push {
         launches::remove_push(host, push);
@@ -521,141 +501,31 @@ impl Body<'_, '_> {
     /// Ends a block with a call of a target, or of what the pointer leads to.
     fn end_with_call(&self, mut block: Block, target: Option<Value>) {
         let mut behind = None;
-        if let (Some(configuration), Some(push)) =
-            (self.configuration, ir::function(self.host, launches::PUSH))
-        {
+        if let (Some(configuration), Some(push)) = (
+            self.configuration,
+            Value::function(self.host, launches::PUSH),
+        ) {
             // As it is written where one kernel is launched.
-            let (launch, end) = (Block::append(self.chooser), Block::append(self.chooser));
-            let builder = Builder::at_end(self.chooser, block);
-            let error = builder.call(push, configuration);
+            let (launch, end) = (
+                Block::append(self.chooser, ""),
+                Block::append(self.chooser, ""),
+            );
+            let builder = Builder::at_end(block);
+            let error = builder.call_function(push, configuration);
             let none = Type::integer(self.host, 32).zero();
-            builder.branch_if_equal(error, none, (launch, end));
-            Builder::at_end(self.chooser, end).ret(None);
+            builder.branch_if_equal(error, none, launch, end);
+            Builder::at_end(end).ret(None);
             (block, behind) = (launch, Some(end));
         }
-        let builder = Builder::at_end(self.chooser, block);
+        let builder = Builder::at_end(block);
         let made = match target {
-            Some(target) => builder.call(target, self.arguments),
-            None => builder.call_pointer(self.call, self.pointer, self.arguments),
+            Some(target) => builder.call_function(target, self.arguments),
+            None => builder.call(self.call.called_type(), self.pointer, self.arguments),
         };
         made.make_like(self.call);
         match behind {
             Some(end) => builder.branch(end),
             None => builder.ret(self.returns.then_some(made)),
         }
-    }
-}
-
-impl Value {
-    /// A null pointer.
-    fn is_null(self) -> bool {
-        // SAFETY: a live value.
-        unsafe { LLVMIsNull(self.0) != 0 }
-    }
-
-    /// Another name of a global.
-    fn is_alias(self) -> bool {
-        // SAFETY: a live value.
-        unsafe { !LLVMIsAGlobalAlias(self.0).is_null() }
-    }
-
-    /// The types of the result and of the parameters that a call takes its function to have.
-    fn called_signature(self) -> (Type, Vec<Type>) {
-        // SAFETY: a live call; the buffer has the length that LLVM asks for.
-        unsafe {
-            let function_type = LLVMGetCalledFunctionType(self.0);
-            let count = LLVMCountParamTypes(function_type) as usize;
-            let mut parameters = vec![std::ptr::null_mut(); count];
-            LLVMGetParamTypes(function_type, parameters.as_mut_ptr());
-            (
-                Type(LLVMGetReturnType(function_type)),
-                parameters.into_iter().map(Type).collect(),
-            )
-        }
-    }
-
-    /// Whether a call may call this function directly: it has the type, the convention, and what else says how
-    /// arguments are passed.
-    fn fits(self, function: Self) -> bool {
-        // SAFETY: a live call and a live function of one context, in which equal types and attributes are one.
-        unsafe {
-            LLVMGetCalledFunctionType(self.0) == LLVMGlobalGetValueType(function.0)
-                && LLVMGetInstructionCallConv(self.0) == LLVMGetFunctionCallConv(function.0)
-                && (0..=LLVMGetNumArgOperands(self.0)).all(|place| {
-                    let kinds = PASSING.map(kind_of_attribute).into_iter();
-                    let is_copied =
-                        !LLVMGetCallSiteEnumAttribute(self.0, place, kind_of_attribute("byval"))
-                            .is_null();
-                    // Elsewhere an alignment is only something that one of them knows.
-                    let alignment = is_copied.then(|| kind_of_attribute("align"));
-                    kinds.chain(alignment).all(|kind| {
-                        LLVMGetCallSiteEnumAttribute(self.0, place, kind)
-                            == LLVMGetEnumAttributeAtIndex(function.0, place, kind)
-                    })
-                })
-        }
-    }
-
-    /// Gives a call the convention of another one of the same arguments, and the attributes of its parameters that say
-    /// how they are passed.
-    fn make_like(self, call: Self) {
-        // SAFETY: both are live calls of one context.
-        unsafe {
-            LLVMSetInstructionCallConv(self.0, LLVMGetInstructionCallConv(call.0));
-            for place in 0..=LLVMGetNumArgOperands(call.0) {
-                let kinds = PASSING.into_iter().chain(["align"]);
-                for kind in kinds.map(kind_of_attribute) {
-                    let attribute = LLVMGetCallSiteEnumAttribute(call.0, place, kind);
-                    if !attribute.is_null() {
-                        LLVMAddCallSiteAttribute(self.0, place, attribute);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Attributes of parameters and results that say how they are passed.
-const PASSING: [&str; 12] = [
-    "byval",
-    "byref",
-    "sret",
-    "inalloca",
-    "preallocated",
-    "inreg",
-    "nest",
-    "zeroext",
-    "signext",
-    "swiftself",
-    "swifterror",
-    "swiftasync",
-];
-
-fn kind_of_attribute(name: &str) -> u32 {
-    // SAFETY: LLVM looks the bytes up.
-    unsafe { LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len()) }
-}
-
-impl Builder {
-    /// Ends a block that is not left.
-    fn unreachable(&self) {
-        // SAFETY: the builder stands at the end of a live block.
-        unsafe { LLVMBuildUnreachable(self.raw()) };
-    }
-
-    /// A call through a pointer, of the type that another call has.
-    fn call_pointer(&self, like: Value, pointer: Value, arguments: &[Value]) -> Value {
-        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
-        // SAFETY: callers pass arguments that fit the type.
-        Value(unsafe {
-            LLVMBuildCall2(
-                self.raw(),
-                LLVMGetCalledFunctionType(like.0),
-                pointer.0,
-                arguments.as_mut_ptr(),
-                arguments.len() as u32,
-                c"".as_ptr(),
-            )
-        })
     }
 }

@@ -6,8 +6,7 @@
 //! behind that of the runtime itself, so that a constructor may use the kernels of other units,
 //! too, and may have any priority from [`REGISTRATION_PRIORITY`] on.
 
-use super::super::globals::replace_list;
-use super::super::ir::{self, Type, Value};
+use crate::llvm::{Type, Value, replace_list};
 use inkwell::module::Module;
 
 /// The priority of registration among a program's constructors. CUDA's static runtime has 150 for its own.
@@ -16,7 +15,7 @@ pub(in crate::program) const REGISTRATION_PRIORITY: u64 = 151;
 /// Lets a host module register before it initialises anything.
 pub(in crate::program) fn register_first(host: &Module<'_>) {
     let is_list = |global: &Value| global.name() == "llvm.global_ctors";
-    let Some(list) = ir::globals(host).into_iter().find(is_list) else {
+    let Some(list) = Value::globals(host).into_iter().find(is_list) else {
         return;
     };
     let entries = list.initializer().map(Value::operands).unwrap_or_default();
@@ -27,7 +26,7 @@ pub(in crate::program) fn register_first(host: &Module<'_>) {
         match function.name() == REGISTRATION {
             true => {
                 let priority = Type::integer(host, 32).constant(REGISTRATION_PRIORITY);
-                Value::constant_struct(host, &[priority, function, data])
+                Value::structure(host, &[priority, function, data])
             }
             false => entry,
         }

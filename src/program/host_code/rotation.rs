@@ -12,14 +12,13 @@ use super::super::block_copies::{
     MOST_INSTRUCTIONS, VALUES_TO_MEMORY, compute_again_behind, copy_instructions, forget_scopes,
     is_copyable, may_stand_twice, redirect, split_behind,
 };
-use super::super::ir::{self, Block, Value};
 use super::super::launches::{self, is_launch};
 use super::super::loop_ends::{Counter, LoopEnd, Marks};
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{Loop, innermost, loops};
 use super::super::{ProgramError, canonicalise_host, passes};
+use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use llvm_sys::LLVMOpcode;
 use std::collections::{HashMap, HashSet};
 
 /// A host module with rotated loops.
@@ -67,7 +66,7 @@ pub(in crate::program) fn rotate<'ctx>(
     let marks = EndMarks {
         rotated: behind.len(),
     };
-    for function in ir::functions(&host) {
+    for function in Value::functions(&host) {
         rotate_in((&host, function), (behind, ends), marks, &machine)?;
         for (index, site) in sums.iter().enumerate() {
             write_out_ends(
@@ -111,7 +110,7 @@ fn rotate_in(
     machine: &TargetMachine,
 ) -> Result<(), ProgramError> {
     let launches = function.instructions().into_iter().filter_map(|each| {
-        let site = is_launch(each).then(|| each.operands()[0].integer());
+        let site = is_launch(each).then(|| each.operands()[0].signed_integer());
         Some((u32::try_from(site.flatten()?).ok()?, each))
     });
     let launches: HashMap<u32, Value> = launches.collect();
@@ -123,14 +122,13 @@ fn rotate_in(
         Some((index, (*launches.get(from)?, *launches.get(through)?)))
     });
     let pairs: Vec<(usize, (Value, Value))> = pairs.collect();
-    let Some(defined) = function.as_function() else {
-        return Ok(());
-    };
     if sites.is_empty() && pairs.is_empty() || !is_copyable(function) {
         return Ok(());
     }
-    forget_scopes(host, function);
-    Flow::of(function).loops().iter().for_each(count_upwards);
+    forget_scopes(function);
+    let flow = ControlFlow::of(function);
+    let loops = flow.as_ref().map(loops);
+    loops.iter().flatten().for_each(count_upwards);
     let pairs = pairs.into_iter();
     let pairs = pairs
         .filter_map(|(index, pair)| {
@@ -142,16 +140,16 @@ fn rotate_in(
         compute_again_behind(function, *site);
     }
     for (index, end) in pairs {
-        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        passes::run_on_function(function, VALUES_TO_MEMORY, machine)?;
         if let Some(cut) = end.cut(function) {
-            passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+            passes::run_on_function(function, VALUES_TO_MEMORY, machine)?;
             end.split((host, function), &cut, marks.of(index));
         }
     }
     for (index, site) in sites {
-        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        passes::run_on_function(function, VALUES_TO_MEMORY, machine)?;
         if let Some(next) = split_behind(function, site) {
-            passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+            passes::run_on_function(function, VALUES_TO_MEMORY, machine)?;
             rotate_loop(host, function, (site, next), index);
         }
     }
@@ -171,8 +169,8 @@ fn write_out_ends(
         let mut launches = instructions.filter(|each| is_launch(*each) && is_it(*each));
         launches.next().filter(|_| launches.next().is_none())
     };
-    let launch = found(&|each| each.operands()[0].integer() == Some(i64::from(site)));
-    let (Some(launch), Some(defined)) = (launch, function.as_function()) else {
+    let launch = found(&|each| each.operands()[0].signed_integer() == Some(i64::from(site)));
+    let Some(launch) = launch else {
         return Ok(());
     };
     if !is_copyable(function) {
@@ -182,12 +180,12 @@ fn write_out_ends(
         let Some(end) = LoopEnd::prepare(function, pair) else {
             return Ok(None);
         };
-        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        passes::run_on_function(function, VALUES_TO_MEMORY, machine)?;
         let cut = end.cut(function);
-        passes::run_on_function(defined, VALUES_TO_MEMORY, machine)?;
+        passes::run_on_function(function, VALUES_TO_MEMORY, machine)?;
         Ok::<_, ProgramError>(cut.map(|cut| (end, cut)))
     };
-    forget_scopes(host, function);
+    forget_scopes(function);
     if let Some((end, cut)) = cut((launch, None))? {
         let alone = Marks {
             last: marks.behind,
@@ -217,7 +215,7 @@ fn count_upwards(of: &Loop) {
         && let [one, other] = test.successors()[..]
         && of.blocks.contains(&one) != of.blocks.contains(&other)
         && let Some(counter) = Counter::of(of, (test, usize::from(of.blocks.contains(&one))))
-        && counter.next.block() != Some(of.header)
+        && counter.next.parent_block() != Some(of.header)
     {
         counter.rises(counter.next);
     }
@@ -226,15 +224,18 @@ fn count_upwards(of: &Loop) {
             continue;
         };
         let adds = match next.operands()[..] {
-            [from, step] if next.opcode() == Some(LLVMOpcode::LLVMAdd) => {
-                from == phi && step.integer().is_some_and(|step| step > 0)
+            [from, step] if next.opcode() == Some(Opcode::LLVMAdd) => {
+                from == phi && step.signed_integer().is_some_and(|step| step > 0)
             }
             _ => false,
         };
         // A sum of numbers that are not negative is none either, or wraps with its sign, which `nsw` rules out. So its
         // unsigned reading does not wrap.
-        if adds && first.integer().is_some_and(|first| first >= 0) && next.never_wraps_signed() {
-            next.never_wraps();
+        if adds
+            && first.signed_integer().is_some_and(|first| first >= 0)
+            && next.has_no_signed_wrap()
+        {
+            next.promise_no_unsigned_wrap();
         }
     }
 }
@@ -242,7 +243,7 @@ fn count_upwards(of: &Loop) {
 /// Writes what comes before `next` in its loop in front of the loop as well, from where control goes to `next`.
 /// Where that cannot be done, the loop stays.
 fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block), index: usize) {
-    let Some(around) = Flow::of(function).innermost(next) else {
+    let Some(around) = ControlFlow::of(function).and_then(|flow| innermost(&flow, next)) else {
         return;
     };
     let Some(before) = up_to(function, &around, (site, next)) else {
@@ -262,12 +263,12 @@ fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block),
     }
     let blocks: HashMap<Block, Block> = before
         .iter()
-        .map(|block| (*block, Block::append(function)))
+        .map(|block| (*block, Block::append(function, "")))
         .collect();
     for block in &before {
         let copy = blocks[block];
         copy.move_before(around.header);
-        copy_instructions(function, *block, copy);
+        copy_instructions(*block, copy);
         for launch in copy
             .instructions()
             .into_iter()
@@ -303,8 +304,11 @@ pub(in crate::program) fn up_to(
             }
         }
     }
-    let ends_there = site.block().is_some_and(|block| found.contains(&block));
-    let only_from_there = next.predecessors() == site.block().into_iter().collect::<Vec<_>>();
+    let ends_there = site
+        .parent_block()
+        .is_some_and(|block| found.contains(&block));
+    let only_from_there =
+        next.predecessors() == site.parent_block().into_iter().collect::<Vec<_>>();
     if !ends_there || !only_from_there || found.contains(&around.latch) {
         return None;
     }
@@ -342,7 +346,7 @@ impl EndMarks {
 
 /// The numbers that marked launches will have.
 fn marked(host: &Module<'_>, mark: u32) -> Vec<u32> {
-    let instructions = ir::functions(host)
+    let instructions = Value::functions(host)
         .into_iter()
         .flat_map(|function| function.instructions());
     let sites = instructions.filter(|each| is_launch(*each));

@@ -12,17 +12,16 @@
 
 use super::super::HostVisibleMemory;
 use super::super::canonicalise_host;
-use super::super::ir::{self, AttributePosition, Value};
 use super::super::launches;
+use crate::llvm::{FUNCTION_ATTRIBUTES, Opcode, TypeKind, Value, parameter_attributes};
 use inkwell::module::Module;
-use llvm_sys::{LLVMOpcode, LLVMTypeKind};
 
 /// Which host-visible memory functions of the module may make writable by the device.
 pub(in crate::program) fn host_visible_memory(module: &Module<'_>) -> HostVisibleMemory {
     if passes_host_pointer(module) {
         return HostVisibleMemory::Anything;
     }
-    let made = ir::functions(module).into_iter().map(|function| {
+    let made = Value::functions(module).into_iter().map(|function| {
         let name = function.name();
         match !function.users().is_empty() && makes_visible(&name) {
             false => HostVisibleMemory::Nothing,
@@ -45,13 +44,13 @@ const ALLOCATORS: [&str; 3] = ["cudaMallocManaged", "cudaMallocHost", "cudaHostA
 pub(in crate::program) fn declare(module: &Module<'_>, host_visible_memory: bool) {
     for launch in launches::launch_functions(module) {
         if host_visible_memory {
-            launch.remove_attribute("memory");
+            launch.remove_attribute(FUNCTION_ATTRIBUTES, "memory");
         } else {
             let effects = ARGUMENTS_READ | INACCESSIBLE_READ_WRITE;
-            launch.add_attribute(AttributePosition::Function, "memory", effects);
+            launch.add_attribute(FUNCTION_ATTRIBUTES, "memory", effects);
         }
     }
-    for function in ir::functions(module) {
+    for function in Value::functions(module) {
         if !function.is_declaration() {
             continue;
         }
@@ -59,32 +58,32 @@ pub(in crate::program) fn declare(module: &Module<'_>, host_visible_memory: bool
         let Some((_, memory, waits)) = effects_of(&name) else {
             if canonicalise_host::is_device_library(&name) {
                 // They are functions of C.
-                function.add_attribute(AttributePosition::Function, "nounwind", 0);
+                function.add_attribute(FUNCTION_ATTRIBUTES, "nounwind", 0);
             }
             continue;
         };
-        function.add_attribute(AttributePosition::Function, "nounwind", 0);
+        function.add_attribute(FUNCTION_ATTRIBUTES, "nounwind", 0);
         if *waits == Waits::No {
-            function.add_attribute(AttributePosition::Function, "willreturn", 0);
+            function.add_attribute(FUNCTION_ATTRIBUTES, "willreturn", 0);
         }
         if *waits == Waits::No || !host_visible_memory {
             function.add_attribute(
-                AttributePosition::Function,
+                FUNCTION_ATTRIBUTES,
                 "memory",
                 memory | INACCESSIBLE_READ_WRITE,
             );
         } else {
-            function.remove_attribute("memory");
+            function.remove_attribute(FUNCTION_ATTRIBUTES, "memory");
         }
-        for (index, parameter) in function.signature().1.iter().enumerate() {
-            if parameter.kind() == LLVMTypeKind::LLVMPointerTypeKind {
+        for (index, parameter) in function.value_type().parameters().iter().enumerate() {
+            if parameter.kind() == TypeKind::LLVMPointerTypeKind {
                 // `captures(none)`: host pointers are not kept beyond the call.
-                function.add_attribute(AttributePosition::Parameter(index as u32), "captures", 0);
+                function.add_attribute(parameter_attributes(index as u32), "captures", 0);
             }
         }
         if name == "cudaGraphAddKernelNode" {
             // It writes the handle alone.
-            for only_read in [1, 2, 4].map(AttributePosition::Parameter) {
+            for only_read in [1, 2, 4].map(parameter_attributes) {
                 function.add_attribute(only_read, "readonly", 0);
             }
         }
@@ -310,7 +309,7 @@ fn makes_visible(name: &str) -> bool {
 /// A pointer into host memory is an argument of a launch: the device could only use it where the
 /// host's pages are visible to it.
 fn passes_host_pointer(module: &Module<'_>) -> bool {
-    ir::functions(module)
+    Value::functions(module)
         .into_iter()
         .flat_map(Value::instructions)
         .filter(|instruction| launches::is_launch(*instruction))
@@ -321,7 +320,7 @@ fn passes_host_pointer(module: &Module<'_>) -> bool {
                     .collect()
             });
             launch
-                .arguments()
+                .call_arguments()
                 .into_iter()
                 .enumerate()
                 .skip(launches::CONFIGURATION_PARAMETERS as usize)
@@ -330,19 +329,19 @@ fn passes_host_pointer(module: &Module<'_>) -> bool {
 }
 
 fn is_host_memory(value: Value, depth: usize) -> bool {
-    if depth == 0 || value.type_of().kind() != LLVMTypeKind::LLVMPointerTypeKind {
+    if depth == 0 || value.ty().kind() != TypeKind::LLVMPointerTypeKind {
         return false;
     }
     if value.is_global_variable() {
         return true;
     }
     match value.opcode() {
-        Some(LLVMOpcode::LLVMAlloca) => true,
-        Some(LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMPHI | LLVMOpcode::LLVMSelect) => value
+        Some(Opcode::LLVMAlloca) => true,
+        Some(Opcode::LLVMGetElementPtr | Opcode::LLVMPHI | Opcode::LLVMSelect) => value
             .operands()
             .into_iter()
             .any(|operand| is_host_memory(operand, depth - 1)),
-        Some(LLVMOpcode::LLVMCall | LLVMOpcode::LLVMInvoke) => value
+        Some(Opcode::LLVMCall | Opcode::LLVMInvoke) => value
             .called_name()
             .is_some_and(|name| HOST_ALLOCATORS.contains(&name.as_str())),
         _ => false,

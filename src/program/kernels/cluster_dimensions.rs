@@ -5,25 +5,21 @@
 //! have the attribute by which LLVM's back end for PTX and the CPU device know the extents, and no annotation of ours
 //! is left.
 
-use super::super::globals::shorten_list;
-use super::super::ir::{self, Value};
-use inkwell::attributes::AttributeLoc;
+use crate::llvm::{Value, shorten_list};
 use inkwell::module::Module;
 
 /// Gives a device module's kernels their clusters.
 pub(in crate::program) fn settle(device: &Module<'_>) {
-    let globals = ir::globals(device);
+    let globals = Value::globals(device);
     let list = globals.into_iter().find(|global| global.name() == LIST);
     let Some(list) = list else { return };
     let annotations = list.initializer().map(Value::operands).unwrap_or_default();
     for annotation in annotations {
-        if let Some((function, extents)) = of_annotation(annotation)
-            && let Some(kernel) = function.as_function()
+        if let Some((kernel, extents)) = of_annotation(annotation)
+            && kernel.is_function()
         {
             let extents: Vec<String> = extents.iter().map(ToString::to_string).collect();
-            let context = device.get_context();
-            let attribute = context.create_string_attribute(ATTRIBUTE, &extents.join(","));
-            kernel.add_attribute(AttributeLoc::Function, attribute);
+            kernel.set_string_attribute(ATTRIBUTE, &extents.join(","));
         }
     }
     shorten_list(device, list, |annotation| !is_ours(annotation));
@@ -55,7 +51,7 @@ fn of_annotation(annotation: Value) -> Option<(Value, [i64; 3])> {
     let arguments = parts.get(4)?.initializer()?;
     let mut extents = [1; 3];
     for (extent, argument) in extents.iter_mut().zip(arguments.operands()) {
-        *extent = argument.integer()?;
+        *extent = argument.signed_integer()?;
     }
     Some((*parts.first()?, extents))
 }

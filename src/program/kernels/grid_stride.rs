@@ -11,13 +11,11 @@
 //! thread hands nothing to its next iteration *in registers or memory of its own*, that an iteration knows of its thread and of
 //! the launch's shape no more than `i`, and that no iteration ends the loop.
 
-use super::super::builder::Builder;
-use super::super::ir::{self, Block, Type, Value};
-use super::super::loops::{Flow, Loop};
+use super::super::loops::{Loop, loops};
 use super::super::{Kernel, KernelId, ProgramError, Unit, canonicalise_device, passes};
+use crate::llvm::IntegerPredicate::{LLVMIntSGT, LLVMIntSLT, LLVMIntUGT, LLVMIntULT};
+use crate::llvm::{self, Block, Builder, ControlFlow, Linkage, Opcode, Type, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMIntPredicate::{LLVMIntSGT, LLVMIntSLT, LLVMIntUGT, LLVMIntULT};
-use llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, HashSet};
 
 /// What a kernel's name in the copy for analysis has behind it where the kernel runs one iteration of another.
@@ -93,27 +91,27 @@ pub(in crate::program) fn alone<'ctx>(
             original == Some(&name)
         })
     };
-    for function in ir::functions(&copy) {
+    for function in Value::functions(&copy) {
         if function.is_declaration() {
             continue;
         }
         if is_made(&function) {
             function.set_name(&format!("{}{SUFFIX}", function.name()));
-        } else if function.calling_convention() == canonicalise_device::PTX_KERNEL
+        } else if function.call_convention() == canonicalise_device::PTX_KERNEL
             && function.users().is_empty()
         {
             function.delete_function();
         } else if !function.is_local() {
-            function.set_linkage(llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage);
+            function.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
         }
     }
-    for global in ir::globals(&copy) {
+    for global in Value::globals(&copy) {
         if global.name().starts_with("llvm.") {
             if global.users().is_empty() {
                 global.delete_global();
             }
         } else if !global.is_local() && global.initializer().is_some() {
-            global.set_linkage(llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage);
+            global.set_linkage(Linkage::LLVMAvailableExternallyLinkage);
         }
     }
     copy
@@ -125,16 +123,16 @@ fn of_unit<'ctx>(
 ) -> Result<Option<(Module<'ctx>, HashSet<String>)>, ProgramError> {
     let is_kernel = |function: &Value| {
         !function.is_declaration()
-            && function.calling_convention() == canonicalise_device::PTX_KERNEL
+            && function.call_convention() == canonicalise_device::PTX_KERNEL
             && function.users().is_empty()
     };
-    let functions = || ir::functions(device).into_iter().filter(is_kernel);
+    let functions = || Value::functions(device).into_iter().filter(is_kernel);
     if !functions().any(|function| GridStride::find(function).is_some()) {
         return Ok(None);
     }
     let copy = device.clone();
     let mut names = HashSet::new();
-    for function in ir::functions(&copy).into_iter().filter(is_kernel) {
+    for function in Value::functions(&copy).into_iter().filter(is_kernel) {
         if let Some(found) = GridStride::find(function)
             && found.reduce(&copy, function)
         {
@@ -155,8 +153,8 @@ impl GridStride {
     /// Finds it; `None` for a kernel that does anything else but loads outside of it, or in which an iteration may see what
     /// another one left in memory of the thread, or end the loop.
     fn find(function: Value) -> Option<Self> {
-        let flow = Flow::of(function);
-        let found = flow.loops().into_iter().find_map(|of| {
+        let flow = ControlFlow::of(function)?;
+        let found = loops(&flow).into_iter().find_map(|of| {
             let counter = counter(&of)?;
             Some(Self { of, counter })
         })?;
@@ -215,11 +213,11 @@ impl GridStride {
                 continue;
             }
             let instructions = block.instructions();
-            let phi = |at: &Value| at.opcode() == Some(LLVMOpcode::LLVMPHI);
+            let phi = |at: &Value| at.opcode() == Some(Opcode::LLVMPHI);
             let Some(end) = block.terminator() else {
                 return false;
             };
-            let leaves = matches!(end.opcode(), Some(LLVMOpcode::LLVMRet | LLVMOpcode::LLVMBr));
+            let leaves = matches!(end.opcode(), Some(Opcode::LLVMRet | Opcode::LLVMBr));
             if self.of.blocks.contains(&block) || instructions.iter().any(phi) || !leaves {
                 return false;
             }
@@ -234,19 +232,19 @@ impl GridStride {
         let outside = blocks.filter(|block| !self.of.blocks.contains(block));
         let mut instructions = outside.flat_map(|block| block.instructions());
         instructions.all(|at| match at.opcode() {
-            Some(LLVMOpcode::LLVMLoad) => !at.is_volatile(),
-            Some(LLVMOpcode::LLVMCall) => at.called_name().is_some_and(|name| {
+            Some(Opcode::LLVMLoad) => !at.is_volatile(),
+            Some(Opcode::LLVMCall) => at.called_name().is_some_and(|name| {
                 let mut known = HARMLESS.iter();
                 known.any(|prefix| name.starts_with(prefix))
             }),
             Some(
-                LLVMOpcode::LLVMStore
-                | LLVMOpcode::LLVMAtomicRMW
-                | LLVMOpcode::LLVMAtomicCmpXchg
-                | LLVMOpcode::LLVMFence
-                | LLVMOpcode::LLVMInvoke
-                | LLVMOpcode::LLVMCallBr
-                | LLVMOpcode::LLVMUnreachable,
+                Opcode::LLVMStore
+                | Opcode::LLVMAtomicRMW
+                | Opcode::LLVMAtomicCmpXchg
+                | Opcode::LLVMFence
+                | Opcode::LLVMInvoke
+                | Opcode::LLVMCallBr
+                | Opcode::LLVMUnreachable,
             ) => false,
             _ => true,
         })
@@ -261,11 +259,11 @@ impl GridStride {
             return false;
         }
         let inside = |user: &Value| {
-            user.block()
+            user.parent_block()
                 .is_some_and(|block| self.of.blocks.contains(&block))
         };
         let mut variables = function.instructions().into_iter();
-        let own = |at: &Value| at.opcode() == Some(LLVMOpcode::LLVMAlloca);
+        let own = |at: &Value| at.opcode() == Some(Opcode::LLVMAlloca);
         let begins = |user: &Value| {
             let name = user.called_name();
             name.is_some_and(|name| name.starts_with("llvm.lifetime.start"))
@@ -283,28 +281,28 @@ impl GridStride {
             let instructions = entry.instructions().into_iter();
             instructions
                 .into_iter()
-                .find(|at| at.opcode() != Some(LLVMOpcode::LLVMAlloca))
+                .find(|at| at.opcode() != Some(Opcode::LLVMAlloca))
         }) else {
             return false;
         };
         let int = Type::integer(module, 32);
-        let read = ir::function(module, OWN_PLACE)
-            .unwrap_or_else(|| ir::declare(module, OWN_PLACE, Type::function(int, &[])));
+        let read = Value::function(module, OWN_PLACE)
+            .unwrap_or_else(|| llvm::declare(module, OWN_PLACE, Type::function(int, &[])));
         let builder = Builder::before(first);
-        let place = builder.call(read, &[]);
-        let wide = self.counter.type_of();
+        let place = builder.call_function(read, &[]);
+        let wide = self.counter.ty();
         let index = match wide == int {
             true => place,
-            false => builder.zero_extend(place, wide),
+            false => builder.cast(Opcode::LLVMZExt, place, wide),
         };
-        let done = Block::append(function);
-        Builder::at_end(function, done).ret(None);
+        let done = Block::append(function, "");
+        Builder::at_end(done).ret(None);
         let Some(end) = self.of.latch.terminator() else {
             return false;
         };
-        end.forget_loop(module);
-        end.redirect(self.of.header, done);
-        self.counter.replace_all_uses(index);
+        end.remove_metadata("llvm.loop");
+        self.of.latch.redirect(self.of.header, done);
+        self.counter.replace_uses_with(index);
         self.counter.erase();
         remove_unused(function);
         let mut reads = function.instructions().into_iter().filter(|at| {
@@ -319,12 +317,12 @@ impl GridStride {
 fn counter(of: &Loop) -> Option<Value> {
     let instructions = of.header.instructions().into_iter();
     let phis: Vec<Value> = instructions
-        .filter(|at| at.opcode() == Some(LLVMOpcode::LLVMPHI))
+        .filter(|at| at.opcode() == Some(Opcode::LLVMPHI))
         .collect();
     let [counter] = phis[..] else {
         return None;
     };
-    let text = counter.type_of().text();
+    let text = counter.ty().text();
     if !["i32", "i64"].contains(&text.as_str()) {
         return None;
     }
@@ -343,7 +341,7 @@ fn counter(of: &Loop) -> Option<Value> {
             .map(|term| (term.iter().map(|&name| name.to_owned()).collect(), 1));
         sum_of(value) == Some(expected.collect())
     };
-    let counts = next.opcode() == Some(LLVMOpcode::LLVMAdd)
+    let counts = next.opcode() == Some(Opcode::LLVMAdd)
         && is(first, &[&["ctaid", "ntid"], &["tid"]])
         && is(step, &[&["nctaid", "ntid"]]);
     counts.then_some(counter)
@@ -354,7 +352,7 @@ fn counter(of: &Loop) -> Option<Value> {
 type Sum = BTreeMap<Vec<String>, i64>;
 
 fn sum_of(value: Value) -> Option<Sum> {
-    if let Some(constant) = value.integer() {
+    if let Some(constant) = value.signed_integer() {
         return Some(Sum::from([(Vec::new(), constant)]));
     }
     let both = || match value.operands()[..] {
@@ -362,24 +360,24 @@ fn sum_of(value: Value) -> Option<Sum> {
         _ => None,
     };
     match value.opcode()? {
-        LLVMOpcode::LLVMCall => {
+        Opcode::LLVMCall => {
             let name = value.called_name()?;
             let register = name.strip_prefix("llvm.nvvm.read.ptx.sreg.")?;
             let register = register.strip_suffix(".x")?;
             let known = ["tid", "ntid", "ctaid", "nctaid"].contains(&register);
             known.then(|| Sum::from([(vec![register.to_owned()], 1)]))
         }
-        LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt | LLVMOpcode::LLVMTrunc => {
+        Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMTrunc => {
             sum_of(*value.operands().first()?)
         }
-        LLVMOpcode::LLVMAdd => {
+        Opcode::LLVMAdd => {
             let (mut sum, other) = both()?;
             for (product, count) in other {
                 *sum.entry(product).or_insert(0) += count;
             }
             Some(sum)
         }
-        LLVMOpcode::LLVMMul => {
+        Opcode::LLVMMul => {
             let (one, other) = both()?;
             let mut all = Sum::new();
             for (left, times) in &one {
@@ -398,17 +396,17 @@ fn sum_of(value: Value) -> Option<Sum> {
 /// A value before it was extended.
 fn widened(value: Value) -> Value {
     match value.opcode() {
-        Some(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt) => value.operands()[0],
+        Some(Opcode::LLVMZExt | Opcode::LLVMSExt) => value.operands()[0],
         _ => value,
     }
 }
 
 /// Whether a value is computed of arguments and constants alone.
 fn is_uniform(function: Value, value: Value) -> bool {
-    if value.is_parameter() || value.integer().is_some() {
+    if value.is_parameter() || value.signed_integer().is_some() {
         return true;
     }
-    if value.opcode() == Some(LLVMOpcode::LLVMLoad) {
+    if value.opcode() == Some(Opcode::LLVMLoad) {
         return value
             .operands()
             .first()
@@ -417,17 +415,17 @@ fn is_uniform(function: Value, value: Value) -> bool {
     let computes = matches!(
         value.opcode(),
         Some(
-            LLVMOpcode::LLVMAdd
-                | LLVMOpcode::LLVMSub
-                | LLVMOpcode::LLVMMul
-                | LLVMOpcode::LLVMUDiv
-                | LLVMOpcode::LLVMSDiv
-                | LLVMOpcode::LLVMShl
-                | LLVMOpcode::LLVMLShr
-                | LLVMOpcode::LLVMAShr
-                | LLVMOpcode::LLVMZExt
-                | LLVMOpcode::LLVMSExt
-                | LLVMOpcode::LLVMTrunc
+            Opcode::LLVMAdd
+                | Opcode::LLVMSub
+                | Opcode::LLVMMul
+                | Opcode::LLVMUDiv
+                | Opcode::LLVMSDiv
+                | Opcode::LLVMShl
+                | Opcode::LLVMLShr
+                | Opcode::LLVMAShr
+                | Opcode::LLVMZExt
+                | Opcode::LLVMSExt
+                | Opcode::LLVMTrunc
         )
     );
     let mut operands = value.operands().into_iter();
@@ -437,10 +435,11 @@ fn is_uniform(function: Value, value: Value) -> bool {
 /// Whether an address is in an argument that is passed in memory, and that nobody writes to.
 fn is_passed(function: Value, address: Value) -> bool {
     match address.opcode() {
-        Some(LLVMOpcode::LLVMGetElementPtr) => {
+        Some(Opcode::LLVMGetElementPtr) => {
             let operands = address.operands();
             let mut indices = operands[1..].iter();
-            indices.all(|index| index.integer().is_some()) && is_passed(function, operands[0])
+            indices.all(|index| index.signed_integer().is_some())
+                && is_passed(function, operands[0])
         }
         _ => {
             let mut parameters = function.parameters().into_iter();
@@ -453,12 +452,12 @@ fn is_passed(function: Value, address: Value) -> bool {
 
 fn is_only_read(address: Value) -> bool {
     address.users().iter().all(|user| match user.opcode() {
-        Some(LLVMOpcode::LLVMLoad) => !user.is_volatile(),
-        Some(LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast) => is_only_read(*user),
-        Some(LLVMOpcode::LLVMCall) => {
+        Some(Opcode::LLVMLoad) => !user.is_volatile(),
+        Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast) => is_only_read(*user),
+        Some(Opcode::LLVMCall) => {
             let name = user.called_name();
             let copies = name.is_some_and(|name| name.starts_with("llvm.memcpy."));
-            copies && user.arguments()[0] != address
+            copies && user.call_arguments()[0] != address
         }
         _ => false,
     })
@@ -491,15 +490,15 @@ fn remove_unused(function: Value) {
     loop {
         let unused = function.instructions().into_iter().find(|at| {
             let pure = match at.opcode() {
-                Some(LLVMOpcode::LLVMCall) => at
+                Some(Opcode::LLVMCall) => at
                     .called_name()
                     .is_some_and(|name| name.starts_with("llvm.nvvm.read.ptx.sreg.")),
                 Some(
-                    LLVMOpcode::LLVMAdd
-                    | LLVMOpcode::LLVMMul
-                    | LLVMOpcode::LLVMZExt
-                    | LLVMOpcode::LLVMSExt
-                    | LLVMOpcode::LLVMTrunc,
+                    Opcode::LLVMAdd
+                    | Opcode::LLVMMul
+                    | Opcode::LLVMZExt
+                    | Opcode::LLVMSExt
+                    | Opcode::LLVMTrunc,
                 ) => true,
                 _ => false,
             };

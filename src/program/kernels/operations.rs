@@ -6,8 +6,8 @@
 //! elements fill the bytes. They are part of no image; an operation that is not fused stays the call
 //! that it was.
 
-use super::super::ir;
 use super::super::{Kernel, KernelId, ProgramError, Unit};
+use crate::llvm::Value;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -124,7 +124,7 @@ pub(in crate::program) fn kernels<'ctx>(
     };
     let mut text = String::new();
     for kind in [OperationKind::Set, OperationKind::Copy] {
-        let is_called = ir::functions(host).into_iter().any(|function| {
+        let is_called = Value::functions(host).into_iter().any(|function| {
             let operation = operation_call(&function.name());
             operation.is_some_and(|operation| operation.kind == kind)
                 && !function.users().is_empty()

@@ -4,19 +4,16 @@
 //! over into a variable of the thread first, fields become values like those of any variable, and what is known of
 //! the arguments holds throughout.
 
-use super::super::builder::Builder;
 use super::super::canonicalise_device::PTX_KERNEL;
-use super::super::ir::{self, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::{LLVMBuildAlloca, LLVMBuildMemCpy, LLVMSetAlignment};
 
 /// Gives the kernels of a module a variable for each struct by value that they change, in place. Returns whether there
 /// was any.
 pub(in crate::program) fn take_over_changed_structs(module: &Module<'_>) -> bool {
     let mut any = false;
-    for kernel in ir::functions(module) {
-        if kernel.is_declaration() || kernel.calling_convention() != PTX_KERNEL {
+    for kernel in Value::functions(module) {
+        if kernel.is_declaration() || kernel.call_convention() != PTX_KERNEL {
             continue;
         }
         for (position, parameter) in (0..).zip(kernel.parameters()) {
@@ -32,19 +29,12 @@ pub(in crate::program) fn take_over_changed_structs(module: &Module<'_>) -> bool
                 continue;
             };
             let builder = Builder::before(first);
-            // SAFETY: the type has a size, and the alignment is one of LLVM's.
-            let own = unsafe {
-                let own = LLVMBuildAlloca(builder.raw(), ty.0, c"".as_ptr());
-                LLVMSetAlignment(own, align_bytes as u32);
-                Value(own)
-            };
-            parameter.replace_all_uses(own);
-            let bytes = Type::integer(module, 64).constant(ty.store_bytes(module));
-            // SAFETY: both are as large as the type, and so aligned.
-            unsafe {
-                let (to, align) = (own.0, align_bytes as u32);
-                LLVMBuildMemCpy(builder.raw(), to, align, parameter.0, align, bytes.0);
-            }
+            let alignment = align_bytes as u32;
+            let own = builder.alloca(ty);
+            own.set_alignment(alignment);
+            parameter.replace_uses_with(own);
+            let bytes = Type::integer(module, 64).constant(ty.access_bytes(module));
+            builder.copy_aligned([(own, alignment), (parameter, alignment)], bytes);
             any = true;
         }
     }
@@ -54,12 +44,12 @@ pub(in crate::program) fn take_over_changed_structs(module: &Module<'_>) -> bool
 /// Whether nothing is done with an address but plain accesses; `changed` is set where one of them is a store.
 fn only_accessed(address: Value, changed: &mut bool) -> bool {
     address.users().into_iter().all(|user| match user.opcode() {
-        Some(LLVMOpcode::LLVMLoad) => !user.is_volatile(),
-        Some(LLVMOpcode::LLVMStore) => {
+        Some(Opcode::LLVMLoad) => !user.is_volatile(),
+        Some(Opcode::LLVMStore) => {
             *changed = true;
             !user.is_volatile() && user.operands()[0] != address
         }
-        Some(LLVMOpcode::LLVMGetElementPtr) => only_accessed(user, changed),
+        Some(Opcode::LLVMGetElementPtr) => only_accessed(user, changed),
         _ => false,
     })
 }

@@ -7,13 +7,12 @@
 //! Invariant: nothing stands twice afterwards that touches memory or waits, since all that is written out twice is
 //! the test at the head of such a loop. Whether a loop runs once is for LLVM to prove.
 
-use super::super::ir::{Block, Value};
-use super::super::loops::{Flow, Loop};
-use super::super::{ProgramError, ir, passes};
+use super::super::loops::{Loop, loops};
+use super::super::{ProgramError, passes};
+use crate::llvm::IntegerPredicate::{LLVMIntSLE, LLVMIntSLT, LLVMIntULE, LLVMIntULT};
+use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use llvm_sys::LLVMIntPredicate::{LLVMIntSLE, LLVMIntSLT, LLVMIntULE, LLVMIntULT};
-use llvm_sys::LLVMOpcode;
 
 /// Writes out loops that enter their head twice at most.
 const WRITE_OUT: &str = "loop-simplify,lcssa,\
@@ -27,15 +26,11 @@ pub(in crate::program) fn take_apart(
     device: &Module<'_>,
     machine: &TargetMachine,
 ) -> Result<(), ProgramError> {
-    for function in ir::functions(device) {
-        let Some(defined) = function.as_function() else {
+    for function in Value::functions(device) {
+        let Some(flow) = ControlFlow::of(function) else {
             continue;
         };
-        if function.is_declaration() {
-            continue;
-        }
-        let flow = Flow::of(function);
-        let chosen: Vec<Loop> = flow.loops().into_iter().filter(seems_to_run_once).collect();
+        let chosen: Vec<Loop> = loops(&flow).into_iter().filter(seems_to_run_once).collect();
         if chosen.is_empty() {
             continue;
         }
@@ -45,13 +40,13 @@ pub(in crate::program) fn take_apart(
             };
             // `#pragma unroll 4` would write a body out four times, and `#pragma unroll 1` keep a loop.
             match chosen.iter().any(|of| of.header == header) {
-                true => end.forget_loop(device),
-                false => end.mark_loop(device, false),
+                true => end.remove_metadata("llvm.loop"),
+                false => end.hold_unrolling(device, false),
             }
         }
-        let written = passes::run_on_function(defined, WRITE_OUT, machine);
+        let written = passes::run_on_function(function, WRITE_OUT, machine);
         for end in function.blocks().into_iter().filter_map(Block::terminator) {
-            end.unmark_loop(device);
+            end.release_unrolling(device);
         }
         written?;
     }
@@ -72,12 +67,7 @@ fn seems_to_run_once(of: &Loop) -> bool {
         *at == end
             || matches!(
                 opcode,
-                Some(
-                    LLVMOpcode::LLVMPHI
-                        | LLVMOpcode::LLVMICmp
-                        | LLVMOpcode::LLVMZExt
-                        | LLVMOpcode::LLVMSExt
-                )
+                Some(Opcode::LLVMPHI | Opcode::LLVMICmp | Opcode::LLVMZExt | Opcode::LLVMSExt)
             )
     };
     leaves_at_head
@@ -98,20 +88,20 @@ fn is_passed(of: &Loop, test: Value) -> bool {
     let [mut counter, bound] = test.operands()[..] else {
         return false;
     };
-    if let Some(LLVMOpcode::LLVMZExt | LLVMOpcode::LLVMSExt) = counter.opcode() {
+    if let Some(Opcode::LLVMZExt | Opcode::LLVMSExt) = counter.opcode() {
         counter = counter.operands()[0];
     }
     if !of.is_own_phi(counter) {
         return false;
     }
     let step = of.incoming(counter).and_then(|(_, next)| {
-        let is_sum = next.opcode() == Some(LLVMOpcode::LLVMAdd);
+        let is_sum = next.opcode() == Some(Opcode::LLVMAdd);
         match next.operands()[..] {
-            [from, step] if is_sum && from == counter => step.integer(),
+            [from, step] if is_sum && from == counter => step.signed_integer(),
             _ => None,
         }
     });
-    match (step, bound.integer()) {
+    match (step, bound.signed_integer()) {
         (Some(step), Some(bound)) => step > 0 && step >= bound.saturating_add(above),
         _ => false,
     }

@@ -9,9 +9,7 @@
 //! Invariant: afterwards no module has the section, and the host has no storage of such a variable.
 
 use super::super::ProgramError;
-use super::super::builder::Builder;
-use super::super::globals::shorten_list;
-use super::super::ir::{self, Type, Value};
+use crate::llvm::{self, Builder, Type, Value, shorten_list};
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,11 +28,11 @@ pub(in crate::program) fn settle_host(
         forget_used(module);
     }
     for &variable in &managed {
-        let pointer_type = Type::pointer(module);
+        let pointer_type = Type::pointer(module, 0);
         let name = variable.name();
-        let pointer = Value::add_global(module, pointer_type);
+        let pointer = Value::add_global(module, "", pointer_type, 0);
         if !variable.is_declaration() {
-            pointer.set_initializer(pointer_type.zero());
+            pointer.set_initializer(Some(pointer_type.zero()));
         }
         pointer.set_linkage(variable.linkage());
         for call in registrations(variable) {
@@ -49,7 +47,7 @@ pub(in crate::program) fn settle_host(
             });
         }
         // Constant expressions that nothing uses any more hang on it.
-        variable.replace_all_uses(pointer);
+        variable.replace_uses_with(pointer);
         variable.delete_global();
         pointer.set_name(&name);
     }
@@ -62,7 +60,7 @@ pub(in crate::program) fn settle_host(
 /// Takes away clang's list of the other units' variables that the host side uses, for its own linker.
 fn forget_used(module: &Module<'_>) {
     const USED: &str = "__clang_gpu_used_external";
-    let globals = ir::globals(module);
+    let globals = Value::globals(module);
     let named = |name: &str| globals.iter().copied().find(|global| global.name() == name);
     let Some(used) = named(USED) else { return };
     if let Some(list) = named("llvm.compiler.used") {
@@ -83,7 +81,7 @@ pub(in crate::program) fn settle_device(module: &Module<'_>) {
 const SECTION: &str = "sirius_managed";
 
 fn marked(module: &Module<'_>) -> Vec<Value> {
-    ir::globals(module)
+    Value::globals(module)
         .into_iter()
         .filter(|global| global.section() == SECTION)
         .collect()
@@ -99,20 +97,20 @@ fn registrations(variable: Value) -> Vec<Value> {
 
 /// Handle, pointer, initial value, name, external, bytes, constant, global.
 fn register_as_managed(module: &Module<'_>, call: Value, pointer: Value) {
-    let old = call.arguments();
-    let kinds: Vec<Type> = old.iter().map(|argument| argument.type_of()).collect();
+    let old = call.call_arguments();
+    let kinds: Vec<Type> = old.iter().map(|argument| argument.ty()).collect();
     const REGISTER: &str = "__cudaRegisterManagedVar";
     // clang declares it for itself, with AMD's parameters, and does not call it.
-    if let Some(unused) = ir::function(module, REGISTER)
+    if let Some(unused) = Value::function(module, REGISTER)
         && unused.users().is_empty()
     {
         unused.delete_function();
     }
-    let register = ir::declare(module, REGISTER, Type::function(Type::void(module), &kinds));
+    let register = llvm::declare(module, REGISTER, Type::function(Type::void(module), &kinds));
     let mut arguments = old;
     arguments[1] = pointer;
     arguments[2] = pointer;
-    Builder::before(call).call(register, &arguments);
+    Builder::before(call).call_function(register, &arguments);
     call.erase();
 }
 
@@ -122,7 +120,7 @@ fn replace(constant: Value, make: &dyn Fn(&Builder) -> Option<Value>) -> bool {
     let users: BTreeSet<Value> = constant.users().into_iter().collect();
     users.into_iter().all(|user| {
         // The initial value of a variable that is gone.
-        if user.is_constant() && !user.is_global_value() && user.users().is_empty() {
+        if user.is_constant() && !user.is_global() && user.users().is_empty() {
             return true;
         }
         if user.is_constant_expression() {
@@ -158,19 +156,19 @@ fn replace(constant: Value, make: &dyn Fn(&Builder) -> Option<Value>) -> bool {
 
 /// Lets the runtime set the pointers before anything of the program reads them.
 fn initialise_at_start(module: &Module<'_>) {
-    let Some(end) = ir::function(module, "__cudaRegisterFatBinaryEnd") else {
+    let Some(end) = Value::function(module, "__cudaRegisterFatBinaryEnd") else {
         return;
     };
-    let pointer = Type::pointer(module);
-    let initialise = ir::declare(
+    let pointer = Type::pointer(module, 0);
+    let initialise = llvm::declare(
         module,
         "__cudaInitModule",
         Type::function(Type::integer(module, 8), &[pointer]),
     );
     for call in end.users() {
         if call.is_call() {
-            let handle = call.arguments()[0];
-            Builder::after(call).call(initialise, &[handle]);
+            let handle = call.call_arguments()[0];
+            Builder::after(call).call_function(initialise, &[handle]);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! what is known about pointers holds. Invariant: a program whose own code can reach one of these functions, called or
 //! asked for by its name, is one of them.
 
-use super::super::ir;
+use crate::llvm::Value;
 use inkwell::module::Module;
 
 /// Functions that put memory at a further address.
@@ -19,11 +19,11 @@ const FUNCTIONS: [&str; 6] = [
 
 /// The function by which host code may map memory at several addresses.
 pub(in crate::program) fn mapping_function(host: &Module<'_>) -> Option<&'static str> {
-    let called = ir::functions(host)
+    let called = Value::functions(host)
         .into_iter()
         .filter(|function| function.is_declaration() && !function.users().is_empty())
         .map(|function| function.name());
-    let named = ir::globals(host)
+    let named = Value::globals(host)
         .into_iter()
         .filter_map(|global| global.c_string());
     let mut reached = called.chain(named).filter_map(|name| {

@@ -1,6 +1,5 @@
 //! Variables of both sides, and names.
 
-pub(super) mod globals;
 pub(super) mod names;
 pub(super) mod managed;
 pub(super) mod mappings;

@@ -5,11 +5,10 @@
 //! `__constant__ float c[4]`. Invariant: in the linked host module, stubs, shadows and images keep
 //! their unit's identity because whatever is local to a unit was renamed before linking.
 
-use super::super::ir::{self, Value};
 use super::super::{DeviceVariable, Kernel, KernelId};
 use crate::cli::Target;
+use crate::llvm::{Linkage, Opcode, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a host module registers with the CUDA runtime.
@@ -32,7 +31,7 @@ impl Registrations {
         newer: &[(Target, Module<'_>)],
     ) {
         let defines = |device: &Module<'_>, name: &str| {
-            ir::function(device, name).is_some_and(|kernel| !kernel.is_declaration())
+            Value::function(device, name).is_some_and(|kernel| !kernel.is_declaration())
         };
         self.kernels.retain(|(_, name)| {
             defines(oldest, name) || newer.iter().any(|(_, device)| defines(device, name))
@@ -46,14 +45,17 @@ pub(in crate::program) fn name_local_symbols_plainly(
     device: &Module<'_>,
     found: &mut Registrations,
 ) {
-    let symbols = ir::functions(device).into_iter().chain(ir::globals(device));
+    let symbols = Value::functions(device)
+        .into_iter()
+        .chain(Value::globals(device));
     for symbol in symbols {
         let name = symbol.name();
         let Some(plain) = plain_name(&name) else {
             continue;
         };
-        let mut variables = ir::globals(device).into_iter();
-        if ir::function(device, &plain).is_some() || variables.any(|other| other.name() == plain) {
+        let mut variables = Value::globals(device).into_iter();
+        if Value::function(device, &plain).is_some() || variables.any(|other| other.name() == plain)
+        {
             continue;
         }
         symbol.set_name(&plain);
@@ -110,7 +112,9 @@ pub(in crate::program) fn separate_local_symbols(host: &Module<'_>, unit: usize,
     if units < 2 {
         return;
     }
-    let symbols = ir::functions(host).into_iter().chain(ir::globals(host));
+    let symbols = Value::functions(host)
+        .into_iter()
+        .chain(Value::globals(host));
     for symbol in symbols {
         let name = symbol.name();
         if symbol.is_local()
@@ -130,16 +134,16 @@ pub(in crate::program) fn registrations(host: &Module<'_>) -> Registrations {
         image: image_global(host).map(Value::name),
         ..Registrations::default()
     };
-    for function in ir::functions(host) {
+    for function in Value::functions(host) {
         for call in function.instructions() {
             let Some(called) = call.called_name() else {
                 continue;
             };
-            let arguments = call.arguments();
+            let arguments = call.call_arguments();
             let integer = |index: usize| {
                 arguments
                     .get(index)
-                    .and_then(|argument: &Value| argument.integer())
+                    .and_then(|argument: &Value| argument.signed_integer())
                     .unwrap_or(0)
             };
             match called.as_str() {
@@ -251,7 +255,10 @@ pub(in crate::program) fn rename_device_symbols(
                 .map(|variable| (variable.name.as_str(), variable.unique_name.as_str())),
         )
         .collect();
-    for symbol in ir::functions(copy).into_iter().chain(ir::globals(copy)) {
+    for symbol in Value::functions(copy)
+        .into_iter()
+        .chain(Value::globals(copy))
+    {
         let name = symbol.name();
         if let Some(unique) = names.get(name.as_str()) {
             if *unique != name {
@@ -263,14 +270,14 @@ pub(in crate::program) fn rename_device_symbols(
             }
         } else if !symbol.is_declaration() && !name.starts_with("llvm.") {
             // Helpers and unregistered kernels: another unit's of the same name is another one.
-            symbol.make_internal();
+            symbol.set_linkage(Linkage::LLVMInternalLinkage);
         }
     }
 }
 
 /// The private constant that `__cuda_fatbin_wrapper` points to.
 fn image_global(host: &Module<'_>) -> Option<Value> {
-    let wrapper = ir::globals(host)
+    let wrapper = Value::globals(host)
         .into_iter()
         .find(|global| global.name().starts_with("__cuda_fatbin_wrapper"))?;
     let image = *wrapper.initializer()?.operands().get(2)?;
@@ -280,7 +287,7 @@ fn image_global(host: &Module<'_>) -> Option<Value> {
     // Under a constant expression.
     (image
         .opcode()
-        .is_none_or(|opcode| opcode == LLVMOpcode::LLVMGetElementPtr))
+        .is_none_or(|opcode| opcode == Opcode::LLVMGetElementPtr))
     .then(|| image.operands().first().copied())
     .flatten()
     .filter(|inner| inner.is_global_variable())

@@ -4,17 +4,15 @@
 //! module is a load, so that it holds its initial value whenever it is read; a copy of it in another image does
 //! then as well.
 
-use super::super::ir::{self, Value};
+use crate::llvm::{Opcode, Value};
 use inkwell::module::Module;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::{LLVMGetConstOpcode, LLVMIsExternallyInitialized, LLVMIsThreadLocal};
 
 /// Marks such variables of a device module, in place.
 pub(in crate::program) fn settle_read_only_variables(device: &Module<'_>) {
-    for variable in ir::globals(device) {
+    for variable in Value::globals(device) {
         if variable.is_local()
             && variable.initializer().is_some()
-            && !is_set_elsewhere(variable)
+            && !variable.is_set_elsewhere()
             && is_only_read(variable)
         {
             variable.make_constant();
@@ -22,27 +20,15 @@ pub(in crate::program) fn settle_read_only_variables(device: &Module<'_>) {
     }
 }
 
-/// The host may set it before kernels run, or each thread has its own.
-fn is_set_elsewhere(variable: Value) -> bool {
-    // SAFETY: a live variable.
-    unsafe { LLVMIsExternallyInitialized(variable.0) != 0 || LLVMIsThreadLocal(variable.0) != 0 }
-}
-
 fn is_only_read(address: Value) -> bool {
-    address.users().into_iter().all(|user| {
-        let opcode = match user.is_constant_expression() {
-            // SAFETY: a live constant expression.
-            true => Some(unsafe { LLVMGetConstOpcode(user.0) }),
-            false => user.opcode(),
-        };
-        match opcode {
-            Some(LLVMOpcode::LLVMLoad) => !user.is_volatile(),
-            Some(
-                LLVMOpcode::LLVMGetElementPtr
-                | LLVMOpcode::LLVMAddrSpaceCast
-                | LLVMOpcode::LLVMBitCast,
-            ) => is_only_read(user),
+    address
+        .users()
+        .into_iter()
+        .all(|user| match user.operation() {
+            Some(Opcode::LLVMLoad) => !user.is_volatile(),
+            Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => {
+                is_only_read(user)
+            }
             _ => false,
-        }
-    })
+        })
 }

@@ -19,9 +19,9 @@ use super::super::persistent::plan_persistent_loops;
 use super::super::{FusionGroup, FusionPlan, Member, Missed, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{DependenceGraph, Guard, Scope};
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
+use crate::math::expression::{Condition, Expression};
 use std::collections::{BTreeSet, HashMap};
 
 /// Puts launches and groups of a plan together that grid-wide barriers can order. Pairs that are in one launch then

@@ -15,9 +15,9 @@ use super::super::obstacle::{Candidate, candidate, rejection};
 use super::super::{FusionGroup, FusionPlan, Member, Missed, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{DependenceGraph, Guard};
 use crate::diagnostics::{Location, Rejection, RejectionReason};
-use crate::expression::{Condition, Expression};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind, ValueId};
+use crate::math::expression::{Condition, Expression};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lets last blocks run launches of one block. Pairs that are in one launch then leave `missed`; of others it says why

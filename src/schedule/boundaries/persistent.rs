@@ -15,12 +15,12 @@ use super::super::{
     ScheduleOptions, ThreadMap,
 };
 use crate::dependence::{DependenceGraph, DependenceKind, Edge, Guard, Scope, launch_conditions};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
     Argument, BEHIND_POINTER, Course, HostBlockId, Launch, LaunchGraph, LaunchId, NodeId, NodeKind,
     Pointer, Root, ValueId,
 };
+use crate::math::expression::{Condition, Expression};
 use petgraph::graph::NodeIndex;
 use std::collections::BTreeSet;
 

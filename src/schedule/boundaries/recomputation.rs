@@ -20,9 +20,9 @@ use super::super::{
 use super::stored::{StoredAll, stores_all};
 use crate::dependence::{DependenceGraph, Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind, Operand, Pointer, Root, ValueId};
+use crate::math::expression::{Condition, Expression};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Lets blocks do the work of launches of one block. Pairs that are in one launch then leave `missed`; of others it says

@@ -1,10 +1,10 @@
 //! What a launch of one block surely stores behind a pointer: all bytes from there on, up to some number.
 
 use super::super::obstacle::Candidate;
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
 use crate::launch::{Launch, LaunchGraph, ValueId};
+use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::expression::{Condition, Expression};
 
 /// All that is stored behind a pointer.
 pub(super) struct StoredAll {

@@ -12,8 +12,8 @@ use super::super::space::{MOST_STATIC_SHARED_BYTES, static_shared};
 use super::super::{FusionGroup, Member, PartialGuards, ThreadMap, Variant};
 use crate::dependence::Guard;
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::expression::Condition;
 use crate::launch::NodeId;
+use crate::math::expression::Condition;
 use std::collections::BTreeSet;
 
 /// Joins groups of launches under conditions of their own, the nearest first, where each of their members may be missing.

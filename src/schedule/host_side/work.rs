@@ -4,7 +4,7 @@ use super::super::group::Judge;
 use super::super::obstacle::{Candidate, rejection};
 use crate::dependence::Guard;
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::expression::{Condition, Expression};
+use crate::math::expression::{Condition, Expression};
 
 /// What a thread sets or copies at most, for a launch that does more by itself.
 const MOST_BYTES_OF_A_THREAD: i64 = 256;

@@ -9,12 +9,12 @@
 
 use super::super::obstacle::Candidate;
 use crate::dependence::{Guard, PointerRange};
-use crate::expression::Expression;
 use crate::kernel::{AccessKind, KernelModel, Target};
 use crate::launch::{
     BufferId, HostBlockId, Launch, LaunchGraph, MemoryKind, NodeId, NodeKind, Operand, Pointer,
     ValueId,
 };
+use crate::math::expression::Expression;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Who reads which allocation.

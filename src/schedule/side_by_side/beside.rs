@@ -12,8 +12,8 @@ use super::super::space::MOST_STATIC_SHARED_BYTES;
 use super::super::{BlockThreads, ThreadMap};
 use crate::dependence::{DependenceKind, Edge, Guard, PointerRange};
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::expression::{Condition, Expression};
 use crate::launch::{LaunchGraph, ValueId};
+use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeSet;
 
 impl<'a> Judge<'a> {

@@ -12,8 +12,8 @@ use super::super::domains::Domains;
 use super::super::group::Judge;
 use super::super::layout::{Alignment, BlockPartitions, Layout, Layouts};
 use super::super::obstacle::Candidate;
-use crate::expression::Expression;
 use crate::launch::ValueId;
+use crate::math::expression::Expression;
 
 /// Where the members of a group run.
 pub(in crate::schedule) struct Placed {

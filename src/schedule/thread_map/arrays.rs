@@ -10,10 +10,10 @@ use super::super::numbers::told_by;
 use super::super::obstacle::Candidate;
 use super::super::rearranged::in_order;
 use super::super::{ThreadMap, ThreadOrder};
-use crate::affine::Axis;
 use crate::dependence::{Guard, Scope, writes_within_array};
-use crate::expression::{Condition, Expression};
 use crate::launch::{NodeId, ValueId};
+use crate::math::affine::Axis;
+use crate::math::expression::{Condition, Expression};
 
 /// An array whose elements the threads of the fused launch are.
 #[derive(Clone, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::super::domains::{Domains, MOST_NUMBERS};
 use super::super::group::{Judge, may_be_inside, orders};
 use super::super::obstacle::Candidate;
 use crate::dependence::{Edge, Guard, Scope};
-use crate::expression::{Condition, Expression};
 use crate::launch::NodeId;
+use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeSet;
 
 /// A member whose iterations count as its threads.

@@ -16,12 +16,12 @@ use super::super::layout::Alignment;
 use super::super::numbers::{Sum, mixed_radix, told_by};
 use super::super::obstacle::{Candidate, rejection};
 use super::super::{ThreadMap, ThreadOrder};
-use crate::affine::Axis;
 use crate::dependence::{CoordinateSymbol, Guard, Scope, guards_contradict};
 use crate::diagnostics::Rejection;
-use crate::expression::{Condition, Expression};
 use crate::kernel::{AccessKind, Target};
 use crate::launch::{NodeId, ValueId};
+use crate::math::affine::Axis;
+use crate::math::expression::{Condition, Expression};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How the members of a group come to the threads of the fused launch.

@@ -15,10 +15,10 @@ use super::super::group::{Judge, orders};
 use super::super::numbers::{Sum, sum_of, told_by};
 use super::super::obstacle::Candidate;
 use super::super::{Arrangement, ThreadMap, ThreadOrder};
-use crate::affine::Axis;
 use crate::dependence::{CoordinateSymbol, Edge, Guard, Scope};
-use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
+use crate::math::affine::Axis;
+use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeSet;
 
 /// The extents of a box.

@@ -10,8 +10,8 @@ use super::super::group::{Judge, orders};
 use super::super::numbers::{Sum, sum_of};
 use super::super::obstacle::Candidate;
 use crate::dependence::{CoordinateSymbol, Edge, Guard, Scope};
-use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
+use crate::math::expression::{Condition, Expression};
 
 impl<'a> Judge<'a> {
     /// How many of a member's threads a block of the fused launch may have to run, by the maps of the edges

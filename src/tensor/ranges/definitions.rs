@@ -4,7 +4,7 @@
 use super::Checked;
 use super::proofs::{Texts, Visit, dimensions, reads_under};
 use super::scope::shown;
-use crate::isl::Set;
+use crate::math::isl::Set;
 use crate::tensor::fault::{Fault, Span};
 use crate::tensor::linear::Linear;
 use crate::tensor::program::{Bound, Function, Role, Statement, Step, Subscript};

@@ -4,7 +4,7 @@
 use super::Checked;
 use super::inference::extreme;
 use super::scope::{Scope, shown};
-use crate::isl::Set;
+use crate::math::isl::Set;
 use crate::tensor::fault::{Fault, Span};
 use crate::tensor::linear::{Atom, Linear, Notation};
 use crate::tensor::program::{

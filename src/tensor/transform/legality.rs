@@ -5,7 +5,7 @@
 //! threads, at any time. isl answers for all sizes and all values of the data: a subscript without a linear form may be
 //! any number, and a bound that data give may be, too.
 
-use crate::isl::Set;
+use crate::math::isl::Set;
 use crate::tensor::linear::{Atom, Linear, Notation};
 use crate::tensor::mapping::{Kernel, Part, Work};
 use crate::tensor::program::{Bound, Function, Subscript, SymbolKind};

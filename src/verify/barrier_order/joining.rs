@@ -14,8 +14,8 @@
 use super::super::iterations::{COUNTER, Reader, Row, Sum, Term};
 use super::super::one_thread::never_meet;
 use super::super::targets::may_meet;
-use crate::affine::Variable;
 use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel};
+use crate::math::affine::Variable;
 use std::collections::BTreeSet;
 
 /// Loops of a kernel, by the [`Access::place`]s of what they touch outside the thread's own memory.

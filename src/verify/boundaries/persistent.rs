@@ -14,12 +14,12 @@
 use super::super::conflict::Answers;
 use super::super::{Refusal, Site, Sites, device, grid_barriers};
 use crate::dependence::{Guard, PointerRange};
-use crate::expression::{Condition, Expression};
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{
     Argument, BEHIND_POINTER, HostBlockId, HostValue, Launch, LaunchGraph, LaunchId, Node, NodeId,
     NodeKind, Place, Pointer, Root, ValueId,
 };
+use crate::math::expression::{Condition, Expression};
 use crate::schedule::{BatchedRegion, FusionGroup, FusionPlan, PersistentLoop};
 use std::collections::BTreeMap;
 

@@ -26,11 +26,11 @@ use super::super::member::Member;
 use super::super::place::Values;
 use super::super::polynomial::{Polynomial, normal_form};
 use super::super::{Refusal, Site};
-use crate::affine::{Affine, Axis, Constraint, Variable};
 use crate::dependence::Guard;
-use crate::expression::Condition;
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::LaunchGraph;
+use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::expression::Condition;
 use crate::schedule::{BlockCopy, FusionGroup, FusionPlan, Recomputation, ThreadMap, ThreadOrder};
 use std::collections::BTreeSet;
 

@@ -326,16 +326,17 @@ impl Loop<'_> {
 
     /// Guards that say something else in another iteration.
     fn unsteady(&self, group: &FusionGroup) -> Option<&'static str> {
-        let steady = |expression: &crate::expression::Expression<ValueId>| {
+        let steady = |expression: &crate::math::expression::Expression<ValueId>| {
             let same = &mut |value: &ValueId| {
-                (!self.varies(*value)).then_some(crate::expression::Expression::Leaf(*value))
+                (!self.varies(*value)).then_some(crate::math::expression::Expression::Leaf(*value))
             };
             expression.substitute(same).is_some()
         };
         let says_the_same = |guard: &Guard| match guard {
             Guard::Holds { condition, .. } => {
                 let same = &mut |value: &ValueId| {
-                    (!self.varies(*value)).then_some(crate::expression::Expression::Leaf(*value))
+                    (!self.varies(*value))
+                        .then_some(crate::math::expression::Expression::Leaf(*value))
                 };
                 condition.substitute(same).is_some()
             }

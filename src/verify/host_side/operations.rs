@@ -10,8 +10,8 @@ use super::super::place::Values;
 use super::super::polynomial::{Polynomial, normal_form};
 use super::super::{Refusal, Site};
 use crate::dependence::Guard;
-use crate::expression::Expression;
 use crate::launch::{LaunchGraph, MemoryKind, NodeKind, Operation, Root, Touch, ValueId};
+use crate::math::expression::Expression;
 use crate::program::{ELEMENT_BYTES, operation_kernel};
 use crate::schedule::FusionGroup;
 

@@ -22,10 +22,10 @@
 //! As everywhere, subscripts are those of runs in which the model's preconditions hold.
 
 use super::super::targets::may_meet;
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::Expression;
-use crate::isl::{Set, with_operation_budget};
 use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel, KernelSymbol, Target};
+use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::expression::Expression;
+use crate::math::isl::{Set, with_operation_budget};
 use std::collections::BTreeSet;
 
 /// A shared variable that stands for the part of a buffer that a block works on. Accesses are named by

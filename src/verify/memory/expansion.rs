@@ -15,9 +15,9 @@ use super::super::Refusal;
 use super::super::member::Member;
 use super::super::place::Values;
 use super::super::polynomial::normal_form;
-use crate::affine::{Affine, Constraint, Variable};
 use crate::kernel::{Access, AccessKind, Target};
 use crate::launch::{LaunchId, Operand};
+use crate::math::affine::{Affine, Constraint, Variable};
 use crate::schedule::{BatchedStatement, FusionGroup, FusionPlan};
 use std::collections::BTreeSet;
 

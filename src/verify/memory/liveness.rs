@@ -232,7 +232,7 @@ fn decides_the_same(graph: &LaunchGraph, group: &FusionGroup, members: &[Site<'_
             Guard::Holds { condition, .. } => {
                 condition.substitute(&mut |value| {
                     compared.insert(Some(*value));
-                    Some(crate::expression::Expression::Leaf(*value))
+                    Some(crate::math::expression::Expression::Leaf(*value))
                 });
             }
             Guard::RangesDisjoint { left, right } | Guard::SameOrDisjoint { left, right } => {
@@ -246,7 +246,7 @@ fn decides_the_same(graph: &LaunchGraph, group: &FusionGroup, members: &[Site<'_
     for expression in expressions {
         expression.substitute(&mut |value| {
             compared.insert(Some(*value));
-            Some(crate::expression::Expression::Leaf(*value))
+            Some(crate::math::expression::Expression::Leaf(*value))
         });
     }
     compared.iter().all(|value| {

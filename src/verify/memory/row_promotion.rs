@@ -23,9 +23,9 @@
 
 use super::super::iterations::{COUNTER, Reader, Row, Sum, Term};
 use super::super::targets::may_meet;
-use crate::affine::{Axis, Variable};
-use crate::expression::Expression;
 use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel, KernelSymbol, Target};
+use crate::math::affine::{Axis, Variable};
+use crate::math::expression::Expression;
 use std::collections::BTreeSet;
 
 /// What is done to a kernel that keeps rows. Accesses are named by [`Access::place`].

@@ -11,8 +11,8 @@ use super::super::emptiness::is_empty;
 use super::super::formula::Assumptions;
 use super::super::member::Member;
 use super::super::polynomial::Polynomial;
-use crate::affine::{Affine, Variable};
 use crate::kernel::Access;
+use crate::math::affine::{Affine, Variable};
 use std::collections::BTreeMap;
 
 /// What holds of every two instances that touch a common byte.

@@ -1,7 +1,7 @@
 //! The one question that the verifier asks of isl: is this set empty?
 
-use crate::affine::{Affine, Constraint, Constraints};
-use crate::isl::{IslError, Set, System, with_operation_budget};
+use crate::math::affine::{Affine, Constraint, Constraints};
+use crate::math::isl::{IslError, Set, System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::HashMap;
 

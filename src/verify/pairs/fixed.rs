@@ -5,8 +5,8 @@
 
 use super::super::place::{Values, single_value};
 use super::super::polynomial::normal_form;
-use crate::expression::{Condition, Expression};
 use crate::launch::ValueId;
+use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeMap;
 
 /// The values of which these conditions, which all hold, leave only one number possible, with that.

@@ -6,7 +6,7 @@
 
 use super::super::emptiness::{Points, is_empty};
 use super::super::polynomial::{Atom, Polynomial, normal_form};
-use crate::expression::Condition;
+use crate::math::expression::Condition;
 use std::collections::BTreeMap;
 
 /// A condition in normal form.

@@ -3,8 +3,8 @@
 //! Invariant: the counter of whichever loop is read as [`COUNTER`], and products are written out, so that
 //! equal sums are equal numbers in iterations of equal number of the two loops, in one thread.
 
-use crate::affine::{Affine, Constraint, Variable};
 use crate::kernel::{Access, KernelModel};
+use crate::math::affine::{Affine, Constraint, Variable};
 use std::collections::BTreeSet;
 
 /// Stands for the counter of whichever loop.

@@ -4,9 +4,9 @@
 //! that the answer holds for all pairs of them; what the model does not say of a number, it may be.
 
 use super::super::emptiness::{Points, constraints_text, is_empty};
-use crate::affine::{Affine, Axis, Variable};
-use crate::expression::Expression;
 use crate::kernel::{Access, KernelModel};
+use crate::math::affine::{Affine, Axis, Variable};
+use crate::math::expression::Expression;
 use std::collections::BTreeSet;
 
 /// Extents of grid and block, x, y and z of each, where they are known.

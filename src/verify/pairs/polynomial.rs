@@ -6,8 +6,8 @@
 //! that leaves 128 bits gives `None`, which every caller takes as "unknown": conditions on numbers of 64 bits
 //! have bounds at the ends of their range, so that differences of two sides need more than 64.
 
-use crate::expression::Expression;
 use crate::launch::{LaunchId, ValueId};
+use crate::math::expression::Expression;
 use crate::shared::Shared;
 use std::collections::BTreeMap;
 

@@ -21,10 +21,10 @@ use super::super::place::Values;
 use super::super::polynomial::{Polynomial, normal_form};
 use super::super::reduction::in_any_order;
 use super::super::{Refusal, Site};
-use crate::affine::{Affine, Axis, Constraint, Variable};
-use crate::expression::Expression;
 use crate::kernel::AccessKind;
 use crate::launch::{LaunchGraph, ValueId};
+use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::expression::Expression;
 use crate::schedule::{FusionGroup, ThreadMap, ThreadOrder};
 
 /// The sites of a group, where the plan says so as launches that are counted by iterations.

@@ -18,8 +18,8 @@ use super::super::member::Member;
 use super::super::place::Values;
 use super::super::polynomial::{Polynomial, normal_form};
 use super::super::remapped::{Numbers, Part};
-use crate::affine::{Axis, Variable};
 use crate::kernel::AccessKind;
+use crate::math::affine::{Axis, Variable};
 use crate::schedule::ThreadMap;
 use std::collections::BTreeMap;
 

@@ -12,8 +12,8 @@ use super::super::formula::{Assumptions, Formula};
 use super::super::member::{MAXIMUM_EXTENTS, Member};
 use super::super::place::Values;
 use super::super::polynomial::{Polynomial, normal_form};
-use crate::expression::Expression;
 use crate::launch::ValueId;
+use crate::math::expression::Expression;
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 
 /// Which members run in the same blocks.

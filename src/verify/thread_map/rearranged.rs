@@ -17,7 +17,7 @@ use super::super::formula::{Assumptions, Formula};
 use super::super::member::Member;
 use super::super::polynomial::Polynomial;
 use super::super::remapped::{Part, needs_its_block, product_of};
-use crate::affine::{Axis, Variable};
+use crate::math::affine::{Axis, Variable};
 use crate::schedule::{Arrangement, FusionGroup, ThreadMap};
 use std::collections::BTreeMap;
 

@@ -23,8 +23,8 @@ use super::super::member::Member;
 use super::super::place::Values;
 use super::super::polynomial::Polynomial;
 use super::super::runs::{self, Quotient};
-use crate::affine::{Affine, Axis, Variable};
 use crate::kernel::{AccessKind, Target};
+use crate::math::affine::{Affine, Axis, Variable};
 use crate::schedule::{FusionGroup, ThreadMap, ThreadOrder};
 use std::collections::BTreeMap;
 

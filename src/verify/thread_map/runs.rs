@@ -19,8 +19,8 @@ use super::super::conflict::{ConflictSet, Side};
 use super::super::formula::{Assumptions, Formula};
 use super::super::place::Values;
 use super::super::polynomial::{Polynomial, normal_form};
-use crate::expression::Expression;
 use crate::launch::ValueId;
+use crate::math::expression::Expression;
 
 /// The length of a map's runs.
 pub(in crate::verify) fn length(

@@ -5,16 +5,16 @@
 //! whatever a segment reads or writes by assembly is afterwards a load, or assembly with side
 //! effects that names memory among what it changes, and no read goes a way that is not coherent.
 
-use super::super::super::ir::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use crate::kernel::only_computes;
 use crate::kernel::ptx::{Instruction, Operand, Statement, read_template};
+use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use inkwell::module::Module;
 
 /// Makes the assembly in a segment's function say what it does.
 pub(super) fn declare_memory_accesses(module: &Module, function: Value) {
     let mut declared = false;
     for call in function.instructions() {
-        if call.opcode() != Opcode::LLVMCall {
+        if call.opcode() != Some(Opcode::LLVMCall) {
             continue;
         }
         let Some((template, constraints)) = call.called().inline_assembly() else {
@@ -74,7 +74,7 @@ fn plain_load(module: &Module, call: Value, template: &str) -> Option<Value> {
         return None;
     };
     let ty = call.ty();
-    if ty.is_void() || !ty.elements().is_empty() || ty.access_bytes(module) != bytes {
+    if ty.is_void() || !ty.fields().is_empty() || ty.access_bytes(module) != bytes {
         return None;
     }
     let address = *call.call_arguments().get(place.checked_sub(1)?)?;
@@ -93,7 +93,7 @@ fn plain_load(module: &Module, call: Value, template: &str) -> Option<Value> {
             builder.element_pointer(byte, pointer, &[long.constant(offset as u64)])
         }
     };
-    Some(builder.load(ty, pointer, bytes as u32))
+    Some(builder.load_aligned(ty, pointer, bytes as u32))
 }
 
 /// How many bytes an ordinary load from global memory reads into one register.

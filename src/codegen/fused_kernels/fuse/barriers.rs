@@ -17,8 +17,8 @@
 
 use super::control_flow::{ControlFlow, is_barrier};
 use super::memory::{Effect, KernelFacts, Root};
-use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
+use crate::llvm::Value;
 use crate::program::KernelId;
 use crate::verify::is_redundant;
 use inkwell::module::Module;

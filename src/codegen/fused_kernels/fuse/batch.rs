@@ -5,16 +5,16 @@
 //! deep as there are launches.
 
 use super::super::super::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
-use super::super::super::ir::{
-    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
-    Value,
-};
 use super::super::super::{BatchKernel, BatchedSite, CodegenError};
 use super::heterogeneous::{self, Code, Slice};
 use super::persistent::{self, Persistent};
 use super::{Built, function_of, launch_bounds};
 use crate::cli::Optimisation;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
+use crate::llvm::{
+    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
+    Value,
+};
 use crate::schedule::{FusionGroup, FusionPlan, Member, PersistentLoop, ThreadMap, Variant};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -467,7 +467,7 @@ fn build_batch(module: &Module, name: &str, body: Value, layout: &Layout) -> (Va
     batch.add_type_attribute(1, "byval", memory);
     batch.add_attribute(1, "align", u64::from(RECORD_ALIGNMENT_BYTES));
     batch.add_attribute(1, "noundef", 0);
-    let builder = Builder::at_end(module, Block::append(batch, "entry"));
+    let builder = Builder::at_end(Block::append(batch, "entry"));
     if let Some(scope) = DebugScope::of(module, body) {
         scope.cover(batch, name, &builder);
     }
@@ -479,13 +479,13 @@ fn build_batch(module: &Module, name: &str, body: Value, layout: &Layout) -> (Va
     };
     let parameter = batch.parameters()[0];
     let of_grid = register(BLOCK_INDEX_Z);
-    let depth = builder.load(int, parameter, 4);
+    let depth = builder.load_aligned(int, parameter, 4);
     let record = builder.binary(Opcode::LLVMUDiv, of_grid, depth);
     let of_launch = builder.binary(Opcode::LLVMURem, of_grid, depth);
     let records = long.constant(u64::from(RECORDS_OFFSET_BYTES));
     let records = builder.element_pointer(byte, parameter, &[records]);
     call_body(module, &builder, (body, layout), records, record);
-    builder.return_void();
+    builder.ret(None);
     let indices = Indices {
         of_grid,
         of_launch,
@@ -514,7 +514,7 @@ pub(super) fn call_body(
         let place = builder.element_pointer(byte, records, &[at]);
         arguments.push(match layout.in_memory[index] {
             Some(_) => place,
-            None => builder.load(ty, place, ty.alignment(module)),
+            None => builder.load_aligned(ty, place, ty.alignment(module)),
         });
     }
     let call = builder.call(body.value_type(), body, &arguments);
@@ -527,7 +527,7 @@ pub(super) fn call_body(
 /// Inline assembly may read a register that only the block of the grid has.
 pub(super) fn names_block_in_assembly(body: Value) -> bool {
     body.instructions().into_iter().any(|instruction| {
-        instruction.opcode() == Opcode::LLVMCall
+        instruction.opcode() == Some(Opcode::LLVMCall)
             && instruction
                 .called()
                 .inline_assembly()
@@ -537,7 +537,7 @@ pub(super) fn names_block_in_assembly(body: Value) -> bool {
 
 pub(super) fn calls_code(function: Value) -> bool {
     function.instructions().into_iter().any(|instruction| {
-        instruction.opcode() == Opcode::LLVMCall
+        instruction.opcode() == Some(Opcode::LLVMCall)
             && instruction.called().inline_assembly().is_none()
             && !(instruction.called().is_function() && instruction.called().is_declaration())
     })

@@ -8,8 +8,8 @@ use super::loops::join_loops;
 use super::memory::{Effect, KernelFacts, Root};
 use super::rows::promote_rows;
 use super::shared_memory_reuse::reuse_shared_memory;
-use crate::codegen::ir::Value;
 use crate::kernel::model_kernel;
+use crate::llvm::Value;
 use crate::program::KernelId;
 use crate::verify::{
     JoinedLoops, PromotedBuffer, PromotedStream, RowLength, RowPromotion, SharedPlace, WindowSize,

@@ -18,8 +18,7 @@ use super::control_flow::ControlFlow;
 use super::memory::{
     Effect, KernelFacts, Root, is_computation, is_pure_call, is_uniform, made_alike,
 };
-use crate::codegen::ir::{Block, Opcode, Value};
-use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
+use crate::llvm::{Block, IntegerPredicate, Opcode, Value};
 use std::collections::HashSet;
 
 /// Replaces loads of what one thread has stored. Returns how many.
@@ -144,7 +143,7 @@ impl Broadcasts<'_> {
         let (branch, own) = places;
         let here = value.block() == own;
         match value.opcode() {
-            Opcode::LLVMLoad => {
+            Some(Opcode::LLVMLoad) => {
                 let address = value.operand(0);
                 let near = here || value.block() == branch;
                 if !near || !is_uniform(address) || !self.is_steady(value) {
@@ -152,13 +151,13 @@ impl Broadcasts<'_> {
                 }
                 self.note_value(address, places, needed)?;
             }
-            Opcode::LLVMCall if is_uniform(value) => {}
-            Opcode::LLVMCall if is_pure_call(value) && !reads_register(value) => {
+            Some(Opcode::LLVMCall) if is_uniform(value) => {}
+            Some(Opcode::LLVMCall) if is_pure_call(value) && !reads_register(value) => {
                 for argument in value.call_arguments() {
                     self.note_value(argument, places, needed)?;
                 }
             }
-            opcode if is_computation(value) || opcode == Opcode::LLVMGetElementPtr => {
+            opcode if is_computation(value) || opcode == Some(Opcode::LLVMGetElementPtr) => {
                 for operand in value.operands() {
                     self.note_value(operand, places, needed)?;
                 }
@@ -219,12 +218,12 @@ fn is_taken_by_first_thread(branch: Block, to: Block) -> bool {
     let (Some(condition), [yes, no]) = (condition, &successors[..]) else {
         return false;
     };
-    if yes == no || !condition.is_instruction() || condition.opcode() != Opcode::LLVMICmp {
+    if yes == no || !condition.is_instruction() || condition.opcode() != Some(Opcode::LLVMICmp) {
         return false;
     }
     let wanted = match condition.integer_predicate() {
-        IntPredicate::LLVMIntEQ => *yes,
-        IntPredicate::LLVMIntNE => *no,
+        Some(IntegerPredicate::LLVMIntEQ) => *yes,
+        Some(IntegerPredicate::LLVMIntNE) => *no,
         _ => return false,
     };
     wanted == to
@@ -238,16 +237,16 @@ fn is_zero_in_first_thread(value: Value) -> bool {
         return value.constant_integer() == Some(0);
     }
     match value.opcode() {
-        Opcode::LLVMOr | Opcode::LLVMAdd => {
+        Some(Opcode::LLVMOr | Opcode::LLVMAdd) => {
             is_zero_in_first_thread(value.operand(0)) && is_zero_in_first_thread(value.operand(1))
         }
-        Opcode::LLVMMul => {
+        Some(Opcode::LLVMMul) => {
             is_zero_in_first_thread(value.operand(0)) || is_zero_in_first_thread(value.operand(1))
         }
-        Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMTrunc => {
+        Some(Opcode::LLVMZExt | Opcode::LLVMSExt | Opcode::LLVMTrunc) => {
             is_zero_in_first_thread(value.operand(0))
         }
-        Opcode::LLVMCall => {
+        Some(Opcode::LLVMCall) => {
             let name = value.called_name();
             name.is_some_and(|name| name.starts_with("llvm.nvvm.read.ptx.sreg.tid."))
         }

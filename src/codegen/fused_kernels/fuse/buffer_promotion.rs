@@ -21,13 +21,12 @@ mod window;
 use super::memory::{Effect, KernelFacts, Root};
 use super::shared_memory_reuse::{self, shared_bytes};
 use super::versions;
-use crate::affine::{Affine, Variable};
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
 use crate::codegen::{CodegenError, PromotedRows};
-use crate::isl::{IslError, Set, with_operation_budget};
 use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Target, model_kernel};
+use crate::llvm::{Builder, IntegerPredicate, Opcode, Type, Value};
+use crate::math::affine::{Affine, Variable};
+use crate::math::isl::{IslError, Set, with_operation_budget};
 use crate::program::KernelId;
-use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 use window::{Size, Window};
@@ -388,9 +387,9 @@ fn place_rows(
         let Some(entry) = split else {
             return Ok((Vec::new(), None));
         };
-        let builder = Builder::at_end(module, entry.block);
+        let builder = Builder::at_end(entry.block);
         let most = long.constant(most_elements);
-        let fits = builder.compare(IntPredicate::LLVMIntULE, length(&builder), most);
+        let fits = builder.compare(IntegerPredicate::LLVMIntULE, length(&builder), most);
         builder.branch_if(fits, entry.special, entry.general);
         general = Some(entry.copy);
         *rows = Some(PromotedRows {

@@ -6,10 +6,10 @@
 use super::GroupBuilder;
 use super::indices::Index;
 use super::specialisation::{Parameter, SiteReader};
-use crate::affine::Axis;
-use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::codegen::{CodegenError, FusedParameter};
 use crate::launch::{Launch, LaunchGraph, ValueId};
+use crate::llvm::{Block, Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
 use crate::schedule::ThreadMap;
 
 /// The grid of a clipped member.
@@ -96,7 +96,7 @@ impl GroupBuilder<'_, '_> {
         }
         let inside = inside?;
         let [segment, end] = ["segment", "end"].map(|name| Block::append(function, name));
-        builder.branch_on(inside, segment, end);
+        builder.branch_if(inside, segment, end);
         builder.continue_in(segment);
         Some(end)
     }

@@ -2,103 +2,46 @@
 //! may do between two barriers.
 
 use super::BLOCK_BARRIER;
-use crate::codegen::ir::{Block, Value};
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::{DiGraph, NodeIndex};
+use crate::llvm::{self, Block, Value};
 use std::collections::{HashMap, HashSet};
+use std::ops::Deref;
 
 /// The control flow of one function, as it is when it is asked for.
 pub(super) struct ControlFlow {
-    /// Those that the entry reaches.
-    blocks: Vec<Block>,
-    index: HashMap<Block, NodeIndex>,
-    dominators: Dominators<NodeIndex>,
-    predecessors: HashMap<Block, Vec<Block>>,
+    flow: llvm::ControlFlow,
     /// Blocks that may lead to themselves.
     repeated: HashSet<Block>,
     /// Where each instruction stands in its block.
     places: HashMap<Value, usize>,
 }
 
+impl Deref for ControlFlow {
+    type Target = llvm::ControlFlow;
+
+    fn deref(&self) -> &Self::Target {
+        &self.flow
+    }
+}
+
 impl ControlFlow {
     /// `None` for a function without a body.
     pub(super) fn of(function: Value) -> Option<Self> {
-        let entry = *function.blocks().first()?;
-        let mut graph = DiGraph::<Block, ()>::new();
-        let mut index = HashMap::from([(entry, graph.add_node(entry))]);
-        let mut blocks = vec![entry];
-        let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
-        let mut next = 0;
-        while let Some(block) = blocks.get(next).copied() {
-            next += 1;
-            for to in block.successors() {
-                let known = *index.entry(to).or_insert_with(|| {
-                    blocks.push(to);
-                    graph.add_node(to)
-                });
-                graph.update_edge(index[&block], known, ());
-                let from = predecessors.entry(to).or_default();
-                if !from.contains(&block) {
-                    from.push(block);
-                }
-            }
-        }
-        let dominators = simple_fast(&graph, index[&entry]);
-        let repeats = |component: &Vec<NodeIndex>| {
-            component.len() > 1 || graph.contains_edge(component[0], component[0])
-        };
-        let repeated = tarjan_scc(&graph)
-            .into_iter()
-            .filter(repeats)
-            .flatten()
-            .map(|node| graph[node])
-            .collect();
-        let places = blocks
-            .iter()
+        let flow = llvm::ControlFlow::of(function)?;
+        let places = flow
+            .blocks()
             .flat_map(|block| block.instructions().into_iter().enumerate())
             .map(|(place, instruction)| (instruction, place))
             .collect();
         Some(Self {
-            blocks,
-            index,
-            dominators,
-            predecessors,
-            repeated,
+            repeated: flow.repeated(),
+            flow,
             places,
         })
     }
 
-    /// All blocks that are reached.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Block> {
-        self.blocks.iter().copied()
-    }
-
     /// All instructions that are reached.
     pub(super) fn instructions(&self) -> impl Iterator<Item = Value> {
-        self.blocks.iter().flat_map(|block| block.instructions())
-    }
-
-    /// Where control comes from.
-    pub(super) fn predecessors(&self, block: Block) -> &[Block] {
-        self.predecessors.get(&block).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether every way to a block leads through another; a block dominates itself.
-    pub(super) fn dominates(&self, one: Block, other: Block) -> bool {
-        let (Some(one), Some(other)) = (self.index.get(&one), self.index.get(&other)) else {
-            return false;
-        };
-        let mut dominators = self.dominators.dominators(*other).into_iter().flatten();
-        dominators.any(|node| node == *one)
-    }
-
-    /// The nearest other block that stands on every way to a block.
-    pub(super) fn immediate_dominator(&self, block: Block) -> Option<Block> {
-        let node = self.index.get(&block)?;
-        let above = self.dominators.immediate_dominator(*node)?;
-        // Nodes are numbered as blocks are.
-        self.blocks.get(above.index()).copied()
+        self.blocks().flat_map(Block::instructions)
     }
 
     /// Whether an instruction comes before another on every way to that.
@@ -114,37 +57,14 @@ impl ControlFlow {
         self.repeated.contains(&block)
     }
 
-    /// How many blocks stand on every way to a block.
-    pub(super) fn depth(&self, block: Block) -> usize {
-        let node = self.index.get(&block);
-        let dominators = node.and_then(|node| self.dominators.dominators(*node));
-        dominators.map_or(0, Iterator::count)
-    }
-
     /// Header, latch and blocks of each loop that has one latch.
-    pub(super) fn natural_loops(&self) -> Vec<(Block, Block, HashSet<Block>)> {
-        let mut latches: HashMap<Block, Vec<Block>> = HashMap::new();
-        for block in &self.blocks {
-            for header in block.successors() {
-                if self.dominates(header, *block) {
-                    latches.entry(header).or_default().push(*block);
-                }
-            }
-        }
-        let headers = self.blocks.iter().filter_map(|header| {
-            let [latch] = latches.get(header)?[..] else {
-                return None;
-            };
-            let mut blocks = HashSet::from([*header]);
-            let mut work = vec![latch];
-            while let Some(block) = work.pop() {
-                if blocks.insert(block) {
-                    work.extend(self.predecessors(block));
-                }
-            }
-            Some((*header, latch, blocks))
+    pub(super) fn loops_with_one_latch(&self) -> Vec<(Block, Block, HashSet<Block>)> {
+        let loops = self.natural_loops().into_iter();
+        let with_one = loops.filter_map(|found| match found.latches[..] {
+            [latch] => Some((found.header, latch, found.blocks)),
+            _ => None,
         });
-        headers.collect()
+        with_one.collect()
     }
 
     /// The one block from which a loop with this latch is entered.
@@ -208,7 +128,9 @@ impl ControlFlow {
 
     /// What a thread may do before it comes to any barrier.
     pub(super) fn until_first_barrier(&self) -> Vec<Value> {
-        until_barrier(self.blocks[0], None)
+        self.blocks()
+            .next()
+            .map_or(Vec::new(), |entry| until_barrier(entry, None))
     }
 
     /// The first instructions of a kind on the ways from an instruction.

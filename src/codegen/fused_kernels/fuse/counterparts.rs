@@ -10,7 +10,7 @@
 use super::counting::Sum;
 use super::guarded_values::Place;
 use super::memory::made_alike;
-use crate::codegen::ir::Value;
+use crate::llvm::Value;
 use inkwell::module::Module;
 
 /// An address as a function of a loop's counter.

@@ -9,15 +9,14 @@
 //! defined.
 
 use super::memory::made_alike;
-use crate::codegen::ir::{Block, Opcode, Value};
-use inkwell::llvm_sys::LLVMIntPredicate as Predicate;
+use crate::llvm::{Block, IntegerPredicate, Opcode, Value};
 
 /// How a loop counts.
 pub(super) struct Counting {
     begin: Value,
     step: i128,
     bound: Value,
-    predicate: Predicate,
+    predicate: IntegerPredicate,
     counter: Value,
     /// The counter of the next iteration.
     next: Value,
@@ -28,21 +27,21 @@ pub(super) struct Counting {
 impl Counting {
     /// Of a loop that goes on while `condition` holds, is entered from `before`, and runs again from `latch`.
     pub(super) fn of(condition: Value, before: Block, latch: Block) -> Option<Self> {
-        if !condition.is_instruction() || condition.opcode() != Opcode::LLVMICmp {
+        if !condition.is_instruction() || condition.opcode() != Some(Opcode::LLVMICmp) {
             return None;
         }
         let (tested, bound) = (condition.operand(0), condition.operand(1));
         if !tested.is_instruction() {
             return None;
         }
-        let tests_next = tested.opcode() == Opcode::LLVMAdd;
+        let tests_next = tested.opcode() == Some(Opcode::LLVMAdd);
         let counter = match tests_next {
-            true => (0..2)
-                .map(|index| tested.operand(index))
-                .find(|operand| operand.is_instruction() && operand.opcode() == Opcode::LLVMPHI)?,
+            true => (0..2).map(|index| tested.operand(index)).find(|operand| {
+                operand.is_instruction() && operand.opcode() == Some(Opcode::LLVMPHI)
+            })?,
             false => tested,
         };
-        if counter.opcode() != Opcode::LLVMPHI {
+        if counter.opcode() != Some(Opcode::LLVMPHI) {
             return None;
         }
         let incoming = counter.incoming();
@@ -59,7 +58,7 @@ impl Counting {
             return None;
         }
         if !next.is_instruction()
-            || next.opcode() != Opcode::LLVMAdd
+            || next.opcode() != Some(Opcode::LLVMAdd)
             || tests_next && tested != next
         {
             return None;
@@ -72,7 +71,7 @@ impl Counting {
             begin,
             step,
             bound,
-            predicate: condition.integer_predicate(),
+            predicate: condition.integer_predicate()?,
             counter,
             next,
             tests_next,
@@ -89,7 +88,7 @@ impl Counting {
         let distance = Sum::of(self.bound).minus(&Sum::of(self.begin));
         let rises = matches!(
             self.predicate,
-            Predicate::LLVMIntSLT | Predicate::LLVMIntULT
+            IntegerPredicate::LLVMIntSLT | IntegerPredicate::LLVMIntULT
         );
         let constant = distance.terms.is_empty() && rises && self.step > 0 && !self.tests_next;
         let iterations = (distance.constant + self.step - 1) / self.step.max(1);
@@ -102,7 +101,9 @@ impl Counting {
         let from_zero = sums.iter().all(|sum| sum.low >= 0);
         let predicate = |of: &Self| match of.predicate {
             // Counters that do not wrap are not negative either.
-            Predicate::LLVMIntULT if from_zero && of.never_wraps() => Predicate::LLVMIntSLT,
+            IntegerPredicate::LLVMIntULT if from_zero && of.never_wraps() => {
+                IntegerPredicate::LLVMIntSLT
+            }
             other => other,
         };
         let same_form = self.begin.ty() == other.begin.ty()
@@ -117,10 +118,10 @@ impl Counting {
             || !self.tests_next && self.step.abs() == 1 || both.into_iter().all(Self::never_wraps);
         let ordered = match predicate(self) {
             // Differences are all that matters, and wrap alike.
-            Predicate::LLVMIntNE => true,
-            Predicate::LLVMIntSLT => self.step > 0 && arrives(),
-            Predicate::LLVMIntSGT => self.step < 0 && arrives(),
-            Predicate::LLVMIntULT => self.step > 0 && arrives() && from_zero,
+            IntegerPredicate::LLVMIntNE => true,
+            IntegerPredicate::LLVMIntSLT => self.step > 0 && arrives(),
+            IntegerPredicate::LLVMIntSGT => self.step < 0 && arrives(),
+            IntegerPredicate::LLVMIntULT => self.step > 0 && arrives() && from_zero,
             _ => false,
         };
         let [begin, bound, other_begin, other_bound] = &sums;
@@ -136,7 +137,7 @@ impl Counting {
 /// Whether a loop that goes on while `condition` holds, is entered from `before`, and runs again from `latch` runs exactly
 /// once: LLVM makes a flag, which is set at first and then is not, of the counter of such a loop.
 pub(super) fn runs_once(condition: Value, before: Block, latch: Block) -> bool {
-    if !condition.is_instruction() || condition.opcode() != Opcode::LLVMPHI {
+    if !condition.is_instruction() || condition.opcode() != Some(Opcode::LLVMPHI) {
         return false;
     }
     let incoming = condition.incoming();
@@ -209,16 +210,16 @@ impl Sum {
             Some(operand(index).times(factor))
         };
         let computed = match value.opcode() {
-            Opcode::LLVMAdd => operand(0).plus(&operand(1)),
-            Opcode::LLVMSub => operand(0).minus(&operand(1)),
-            Opcode::LLVMMul => {
+            Some(Opcode::LLVMAdd) => operand(0).plus(&operand(1)),
+            Some(Opcode::LLVMSub) => operand(0).minus(&operand(1)),
+            Some(Opcode::LLVMMul) => {
                 let product = multiple(0, signed(value.operand(1)));
                 match product.or_else(|| multiple(1, signed(value.operand(0)))) {
                     Some(product) => product,
                     None => return atom(),
                 }
             }
-            Opcode::LLVMShl => {
+            Some(Opcode::LLVMShl) => {
                 let shift = signed(value.operand(1)).filter(|shift| (0..62).contains(shift));
                 match multiple(0, shift.map(|shift| 1 << shift)) {
                     Some(product) => product,
@@ -226,12 +227,12 @@ impl Sum {
                 }
             }
             // No bit is carried: it is the sum.
-            Opcode::LLVMOr if value.is_disjoint() => {
+            Some(Opcode::LLVMOr) if value.is_disjoint() => {
                 let sum = operand(0).plus(&operand(1));
                 return sum.within(least, most);
             }
             // The lowest bits are set, whatever they were.
-            Opcode::LLVMOr => {
+            Some(Opcode::LLVMOr) => {
                 let bits = signed(value.operand(1)).and_then(low_mask);
                 let set = bits.map(|bits| {
                     let cleared = operand(0).minus(&Self::low_bits(value.operand(0), bits));
@@ -239,7 +240,7 @@ impl Sum {
                 });
                 return set.map_or_else(atom, |set| set.within(least, most));
             }
-            Opcode::LLVMAnd => {
+            Some(Opcode::LLVMAnd) => {
                 let masked = signed(value.operand(1)).and_then(|mask| {
                     let of = value.operand(0);
                     match low_mask(mask) {
@@ -254,8 +255,8 @@ impl Sum {
                 });
                 return masked.unwrap_or_else(atom);
             }
-            Opcode::LLVMSExt => return operand(0),
-            Opcode::LLVMZExt => {
+            Some(Opcode::LLVMSExt) => return operand(0),
+            Some(Opcode::LLVMZExt) => {
                 let narrow = operand(0);
                 return match narrow.low >= 0 {
                     true => narrow,
@@ -430,7 +431,7 @@ fn counter_range(counter: Value, depth: usize) -> Option<(i128, i128)> {
     };
     let advances = |(next, _): &(Value, Block)| {
         next.is_instruction()
-            && next.opcode() == Opcode::LLVMAdd
+            && next.opcode() == Some(Opcode::LLVMAdd)
             && [next.operand(0), next.operand(1)].contains(&counter)
     };
     let (next, latch, begin) = match (advances(&one), advances(&other)) {
@@ -446,7 +447,7 @@ fn counter_range(counter: Value, depth: usize) -> Option<(i128, i128)> {
         return None;
     };
     let tests = condition.is_instruction()
-        && condition.opcode() == Opcode::LLVMICmp
+        && condition.opcode() == Some(Opcode::LLVMICmp)
         && condition.operand(0) == counter;
     if !tests || step <= 0 || inside == exit || is_on_the_way(exit, header, latch) {
         return None;
@@ -455,8 +456,8 @@ fn counter_range(counter: Value, depth: usize) -> Option<(i128, i128)> {
     let begin = Sum::read(begin, depth - 1);
     let bound = Sum::read(condition.operand(1), depth - 1);
     let signed = match condition.integer_predicate() {
-        Predicate::LLVMIntSLT => true,
-        Predicate::LLVMIntULT => bound.low >= 0,
+        Some(IntegerPredicate::LLVMIntSLT) => true,
+        Some(IntegerPredicate::LLVMIntULT) => bound.low >= 0,
         _ => false,
     };
     let last = bound.high - 1 + step;
@@ -493,15 +494,15 @@ fn range(value: Value, depth: usize) -> Option<(i128, i128)> {
     if !value.is_instruction() || depth == 0 {
         return None;
     }
-    if value.opcode() == Opcode::LLVMPHI {
+    if value.opcode() == Some(Opcode::LLVMPHI) {
         return counter_range(value, depth.min(MOST_DEPTH_OF_BOUNDS));
     }
-    if value.opcode() == Opcode::LLVMLShr {
+    if value.opcode() == Some(Opcode::LLVMLShr) {
         let shift = signed(value.operand(1)).filter(|shift| (0..62).contains(shift))?;
         let of = Sum::read(value.operand(0), depth - 1);
         return (of.low >= 0).then(|| (of.low >> shift, of.high >> shift));
     }
-    if value.opcode() != Opcode::LLVMCall {
+    if value.opcode() != Some(Opcode::LLVMCall) {
         return None;
     }
     let name = value.called_name()?;

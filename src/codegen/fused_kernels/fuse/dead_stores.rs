@@ -7,10 +7,9 @@
 //! with these is to compute addresses and to store there.
 
 use super::Built;
-use crate::codegen::ir::Value;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{BufferId, Launch};
-use llvm_sys::LLVMOpcode;
+use crate::llvm::{Opcode, Value};
 
 /// For each allocation, the parameters of the fused kernel through which the members reach it;
 /// without those that are reached in another way too. `place` tells which parameter of the fused
@@ -130,11 +129,11 @@ fn only_stored_to(pointer: Value, versions: &[Value], stores: &mut Vec<Value>) -
             return false;
         }
         match user.opcode() {
-            LLVMOpcode::LLVMGetElementPtr | LLVMOpcode::LLVMAddrSpaceCast => {
+            Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast) => {
                 only_stored_to(user, versions, stores)
             }
-            LLVMOpcode::LLVMCall => versions.contains(&user.called()),
-            LLVMOpcode::LLVMStore => {
+            Some(Opcode::LLVMCall) => versions.contains(&user.called()),
+            Some(Opcode::LLVMStore) => {
                 let plain = !user.is_volatile() && !user.is_atomic();
                 let address_only = user.operand(0) != pointer;
                 if plain && address_only && !stores.contains(&user) {

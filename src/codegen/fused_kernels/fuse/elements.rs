@@ -8,8 +8,8 @@ use super::GroupBuilder;
 use super::indices::Index;
 use super::partitions::{Number, coordinates};
 use super::remapped::{Remapped, RemappedPosition, split};
-use crate::affine::Axis;
-use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
 use inkwell::IntPredicate;
 use inkwell::module::Module;
 
@@ -67,7 +67,7 @@ impl GroupBuilder<'_, '_> {
         let inside = inside.reduce(|all, one| builder.binary(Opcode::LLVMAnd, all, one));
         let [segment, out] = ["element", "end"].map(|name| Block::append(function, name));
         match inside {
-            Some(inside) => builder.branch_on(inside, segment, out),
+            Some(inside) => builder.branch_if(inside, segment, out),
             None => builder.branch(segment),
         }
         builder.continue_in(segment);

@@ -1,7 +1,7 @@
 //! A copy of a unit for the sake of one of its kernels.
 
 use crate::codegen::device::KERNEL_CALL_CONVENTION;
-use crate::codegen::ir::{Block, Value, copy_unchecked};
+use crate::llvm::{Block, Value, copy_unchecked};
 use inkwell::module::Module;
 
 /// Copies of units for the sake of one kernel each. To copy all bodies for each of many long kernels would take longer than
@@ -22,7 +22,7 @@ impl<'p, 'ctx> Excerpts<'p, 'ctx> {
             let kernels = functions.filter(|function| {
                 function.call_convention() == KERNEL_CALL_CONVENTION && !function.is_declaration()
             });
-            let emptied = kernels.map(|kernel| Emptied::new(unit, kernel));
+            let emptied = kernels.map(Emptied::new);
             self.units.push((unit, emptied.collect()));
             self.units.len() - 1
         });
@@ -34,7 +34,7 @@ impl<'p, 'ctx> Excerpts<'p, 'ctx> {
         // A check would find the bodies that are aside.
         let copy = copy_unchecked(unit);
         if has_body {
-            aside.push(Emptied::new(unit, kernel));
+            aside.push(Emptied::new(kernel));
         }
         copy
     }
@@ -50,11 +50,11 @@ struct Emptied {
 }
 
 impl Emptied {
-    fn new(unit: &Module, function: Value) -> Self {
+    fn new(function: Value) -> Self {
         let body = function.blocks();
         body.iter().for_each(|block| block.take_out());
         let instead = Block::append(function, "");
-        instead.end_as_unreachable(unit);
+        instead.end_as_unreachable();
         Self {
             function,
             body,

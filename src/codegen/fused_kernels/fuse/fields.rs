@@ -11,7 +11,7 @@
 
 use crate::codegen::CodegenError;
 use crate::codegen::expansion::entry_place;
-use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
+use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::BTreeMap;
 
@@ -111,7 +111,7 @@ pub(super) fn take_apart(
             let (_, parameter) = next()?;
             let distance = long.constant(u64::from(*offset));
             let place = builder.element_pointer(byte, copy, &[distance]);
-            builder.store(parameter, place, ty.alignment(module));
+            builder.store_aligned(parameter, place, ty.alignment(module));
         }
         old.replace_uses_with_or_nothing(copy);
     }
@@ -190,20 +190,22 @@ fn collect(module: &Module, pointer: Value, offset: i64, found: &mut Vec<Access>
         }
         let plain = || !user.is_volatile() && !user.is_atomic();
         match user.opcode() {
-            Opcode::LLVMGetElementPtr if user.ty().is_pointer() => {
+            Some(Opcode::LLVMGetElementPtr) if user.ty().is_pointer() => {
                 let offset = offset.checked_add(user.constant_distance(module)?)?;
                 collect(module, user, offset, found)?;
             }
-            Opcode::LLVMLoad if plain() => found.push(Access {
+            Some(Opcode::LLVMLoad) if plain() => found.push(Access {
                 offset,
                 ty: user.ty(),
                 reads: true,
             }),
-            Opcode::LLVMStore if plain() && user.operand(0) != pointer => found.push(Access {
-                offset,
-                ty: user.operand(0).ty(),
-                reads: false,
-            }),
+            Some(Opcode::LLVMStore) if plain() && user.operand(0) != pointer => {
+                found.push(Access {
+                    offset,
+                    ty: user.operand(0).ty(),
+                    reads: false,
+                })
+            }
             _ => return None,
         }
     }

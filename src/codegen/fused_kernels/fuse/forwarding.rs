@@ -6,7 +6,7 @@ use super::{implied_branches, registers, short_loops};
 use crate::codegen::CodegenError;
 use crate::codegen::device::{device_target_machine, kernels, mark_pure_math, run_passes};
 use crate::codegen::divisors::show_constant_divisors;
-use crate::codegen::ir::Value;
+use crate::llvm::Value;
 use inkwell::module::Module;
 
 /// Inlines the segments of all kernels of a module. In those of `wanting`, and in what they call, it forwards what one

@@ -5,7 +5,7 @@ use super::control_flow::ControlFlow;
 use super::guarded_values::forward_guarded_values;
 use super::memory::Effect;
 use super::short_loops;
-use crate::codegen::ir::Value;
+use crate::llvm::Value;
 use inkwell::context::Context;
 
 fn loads(kernel: Value) -> usize {
@@ -64,7 +64,7 @@ fn loads_under_the_condition_of_a_store_have_its_value() {
 }
 
 fn loops(kernel: Value) -> usize {
-    ControlFlow::of(kernel).map_or(0, |flow| flow.natural_loops().len())
+    ControlFlow::of(kernel).map_or(0, |flow| flow.loops_with_one_latch().len())
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::control_flow::ControlFlow;
 use super::counting::Sum;
 use super::loops::declares_scope;
 use super::memory::{Effect, KernelFacts, Root, is_computation, is_pure_call, made_alike};
-use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
@@ -85,9 +85,9 @@ fn carry(module: &Module, kernel: Value, load: Value, stores: &[Value]) {
     let (ty, alignment) = (load.ty(), load.ty().alignment(module));
     let variable = Builder::before(begin).alloca(ty);
     for store in stores {
-        Builder::before(*store).store(store.operand(0), variable, alignment);
+        Builder::before(*store).store_aligned(store.operand(0), variable, alignment);
     }
-    let value = Builder::before(load).load(ty, variable, alignment);
+    let value = Builder::before(load).load_aligned(ty, variable, alignment);
     load.replace_uses_with(value);
     load.erase();
 }
@@ -104,7 +104,7 @@ impl Place {
     pub(super) fn of(module: &Module, address: Value) -> Self {
         let (mut base, mut bytes) = (address, Sum::constant(0));
         while base.is_instruction()
-            && base.opcode() == Opcode::LLVMGetElementPtr
+            && base.opcode() == Some(Opcode::LLVMGetElementPtr)
             && let [next, index] = base.operands()[..]
             && index.ty().integer_bits() <= 64
         {
@@ -134,9 +134,9 @@ fn sources(value: Value) -> HashSet<Value> {
         if !value.is_instruction() || !seen.insert(value) {
             continue;
         }
-        let computed = is_computation(value) || value.opcode() == Opcode::LLVMGetElementPtr;
+        let computed = is_computation(value) || value.opcode() == Some(Opcode::LLVMGetElementPtr);
         match value.opcode() {
-            Opcode::LLVMCall if is_pure_call(value) => work.extend(value.call_arguments()),
+            Some(Opcode::LLVMCall) if is_pure_call(value) => work.extend(value.call_arguments()),
             _ if computed => work.extend(value.operands()),
             _ => {
                 found.insert(value);
@@ -176,11 +176,8 @@ pub(super) fn learn(condition: Value, outcome: bool, known: &mut Vec<(Value, boo
 
 /// Two conditions that another one says hold both (`true`), or one at least (`false`).
 fn parts(condition: Value) -> Option<(Value, Value, bool)> {
-    if !condition.is_instruction() {
-        return None;
-    }
     let operands = condition.operands();
-    match (condition.opcode(), &operands[..]) {
+    match (condition.opcode()?, &operands[..]) {
         (Opcode::LLVMAnd, [one, other]) => Some((*one, *other, true)),
         (Opcode::LLVMOr, [one, other]) => Some((*one, *other, false)),
         (Opcode::LLVMSelect, [one, other, no]) if no.constant_integer() == Some(0) => {

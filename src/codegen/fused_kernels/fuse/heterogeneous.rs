@@ -8,15 +8,13 @@
 use super::super::super::device::{
     KERNEL_CALL_CONVENTION, device_target_machine, max_threads, run_passes,
 };
-use super::super::super::ir::{
-    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value,
-};
 use super::super::super::{CodegenError, HeterogeneousKernel};
 use super::batch::{
     Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, call_body, calls_code, names_block_in_assembly,
 };
 use super::launch_bounds::{Demand, MOST_THREADS};
 use super::shared_memory_reuse;
+use crate::llvm::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use inkwell::IntPredicate;
 use inkwell::module::Module;
 use std::collections::BTreeMap;
@@ -100,7 +98,7 @@ impl Slice {
         let function = Value::add_function(module, &name, ty);
         body.copy_attributes(FUNCTION_ATTRIBUTES, function, FUNCTION_ATTRIBUTES);
         function.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
-        let builder = Builder::at_end(module, Block::append(function, "entry"));
+        let builder = Builder::at_end(Block::append(function, "entry"));
         if let Some(scope) = DebugScope::of(module, body) {
             scope.cover(function, &name, &builder);
         }
@@ -112,7 +110,7 @@ impl Slice {
             parameters[0],
             parameters[1],
         );
-        builder.return_void();
+        builder.ret(None);
         Self {
             function,
             demand: Demand::of(kernel),
@@ -230,7 +228,7 @@ fn build(module: &Module, name: &str, slices: &[Value]) -> Value {
     kernel.add_type_attribute(1, "byval", memory);
     kernel.add_attribute(1, "align", u64::from(RECORD_ALIGNMENT_BYTES));
     kernel.add_attribute(1, "noundef", 0);
-    let builder = Builder::at_end(module, Block::append(kernel, "entry"));
+    let builder = Builder::at_end(Block::append(kernel, "entry"));
     if let Some(scope) = slices
         .iter()
         .find_map(|slice| DebugScope::of(module, *slice))
@@ -249,7 +247,7 @@ fn build(module: &Module, name: &str, slices: &[Value]) -> Value {
     let mut slot = int.zero();
     for later in 1..SLOTS {
         let at = long.constant(later * SLOT_BYTES);
-        let first = builder.load(int, builder.element_pointer(byte, parameter, &[at]), 4);
+        let first = builder.load_aligned(int, builder.element_pointer(byte, parameter, &[at]), 4);
         let begins = builder.compare(IntPredicate::UGE.into(), block, first);
         let one = builder.cast(Opcode::LLVMZExt, begins, int);
         slot = builder.binary(Opcode::LLVMAdd, slot, one);
@@ -259,7 +257,7 @@ fn build(module: &Module, name: &str, slices: &[Value]) -> Value {
     let slot = builder.element_pointer(byte, parameter, &[slot]);
     let [first, code, x, y, z, records] = [0, 1, 2, 3, 4, 5].map(|field| {
         let at = builder.element_pointer(byte, slot, &[long.constant(4 * field)]);
-        builder.load(int, at, 4)
+        builder.load_aligned(int, at, 4)
     });
     let mut rest = builder.binary(Opcode::LLVMSub, block, first);
     let indices = [x, y, z].map(|extent| {
@@ -284,7 +282,7 @@ fn build(module: &Module, name: &str, slices: &[Value]) -> Value {
     }
     builder.branch(end);
     builder.continue_in(end);
-    builder.return_void();
+    builder.ret(None);
     kernel
 }
 

@@ -7,8 +7,8 @@
 use super::fields::Piece;
 use crate::codegen::CodegenError;
 use crate::codegen::expansion::entry_place;
-use crate::codegen::ir::{Builder, Type, Value};
 use crate::launch::{Launch, LaunchGraph, Pointer, ValueId};
+use crate::llvm::{Builder, Type, Value};
 use inkwell::module::Module;
 
 /// What is known of a parameter of a fused kernel.

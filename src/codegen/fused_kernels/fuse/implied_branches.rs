@@ -9,7 +9,7 @@
 
 use super::control_flow::ControlFlow;
 use super::guarded_values::{conditions_at, learn, outcome};
-use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, Opcode, Type, Value};
 use inkwell::module::Module;
 
 /// Lets branches be decided by where control comes from, as far as that tells. Returns how many.
@@ -84,7 +84,7 @@ fn computed_in(block: Block, condition: Value) -> Option<Vec<Value>> {
         if !value.is_instruction() || value.block() != block {
             continue;
         }
-        if !FREE.contains(&value.opcode()) {
+        if !value.opcode().is_some_and(|opcode| FREE.contains(&opcode)) {
             return None;
         }
         for operand in value.operands() {

@@ -2,8 +2,8 @@
 //!
 //! Invariant: a body that is given an index never reads the fused kernel's own in its stead.
 
-use crate::affine::Axis;
-use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
+use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
+use crate::math::affine::Axis;
 use inkwell::module::Module;
 
 /// One of the numbers that a thread finds its place by.
@@ -93,7 +93,7 @@ impl Index {
 pub(super) fn indices_read(function: Value, given: &[Index]) -> Option<Vec<Index>> {
     let mut found = Vec::new();
     for instruction in function.instructions() {
-        if instruction.opcode() != Opcode::LLVMCall {
+        if instruction.opcode() != Some(Opcode::LLVMCall) {
             continue;
         }
         if let Some((text, _)) = instruction.called().inline_assembly() {
@@ -120,7 +120,7 @@ pub(super) fn indices_read(function: Value, given: &[Index]) -> Option<Vec<Index
 pub(super) fn replace_reads(function: Value, index: Index, value: Value) {
     let name = index.intrinsic();
     for instruction in function.instructions() {
-        if instruction.opcode() == Opcode::LLVMCall
+        if instruction.opcode() == Some(Opcode::LLVMCall)
             && instruction.called_name().as_ref() == Some(&name)
         {
             instruction.replace_uses_with(value);

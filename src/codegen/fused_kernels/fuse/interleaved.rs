@@ -14,7 +14,7 @@ mod congruence;
 mod skeleton;
 
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use congruence::{equal_counters, leave_together, short_iterations};
 use inkwell::module::Module;
 use skeleton::{Loops, Part, SingleExitLoop};
@@ -53,13 +53,13 @@ pub(super) fn interleave(
     function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
     let entry = Block::append(function, "entry");
     let end = Block::append(function, "end");
-    Builder::at_end(module, end).return_void();
+    Builder::at_end(end).ret(None);
     let mut partitions = Vec::new();
     for (body, places) in bodies {
         partitions.push(take_body(module, *body, places, (function, entry, end))?);
     }
     let parts = partitions.into_iter().reduce(together).unwrap_or_default();
-    entry.branch_to(module, end);
+    entry.branch_to(end);
     link(&parts, entry, 0, end);
     remove_unreachable(function, entry);
     unroll_short_loops(module, &parts);
@@ -73,7 +73,7 @@ pub(super) fn interleave(
 fn is_simple(body: Value) -> bool {
     let ends = |block: &Block| {
         let terminator = block.terminator();
-        terminator.is_some_and(|at| at.opcode() == Opcode::LLVMRet)
+        terminator.is_some_and(|at| at.opcode() == Some(Opcode::LLVMRet))
     };
     let parameters = body.parameters().len() as u32;
     body.blocks().into_iter().filter(ends).count() == 1
@@ -98,8 +98,8 @@ fn take_body(
         for instruction in block.instructions() {
             match instruction.opcode() {
                 // A variable of the thread is made at the very beginning.
-                Opcode::LLVMAlloca if position == 0 => instruction.move_to_end(module, entry),
-                Opcode::LLVMRet => {
+                Some(Opcode::LLVMAlloca) if position == 0 => instruction.move_to_end(entry),
+                Some(Opcode::LLVMRet) => {
                     instruction.erase();
                     last = Some(*block);
                 }
@@ -113,10 +113,10 @@ fn take_body(
     };
     // Neither the first nor the last block is part of a loop then.
     let begin = Block::append(function, "");
-    begin.branch_to(module, *first);
+    begin.branch_to(*first);
     let finish = Block::append(function, "");
-    last.branch_to(module, finish);
-    finish.branch_to(module, end);
+    last.branch_to(finish);
+    finish.branch_to(end);
     let mut inner = blocks.clone();
     inner.extend([begin, finish]);
     // A body that is not understood stays whole.

@@ -3,8 +3,8 @@
 use super::block_tests::{facts, parsed};
 use super::loops::join_loops;
 use super::memory::KernelFacts;
-use crate::codegen::ir::{Opcode, Value};
 use crate::kernel::{Tables, model_kernel, model_kernel_with_tables};
+use crate::llvm::{Opcode, Value};
 use crate::program::KernelId;
 use crate::verify::{JoinedLoops, join_conflict};
 use inkwell::context::Context;
@@ -153,7 +153,7 @@ fn rows_that_one_loop_writes_are_found_by_the_next() {
         assert_eq!(join_loops(&module, kernel, &facts()), joined, "{name}");
         let addresses = |opcode| {
             let all = kernel.instructions().into_iter();
-            let of = all.filter(|at| at.opcode() == opcode);
+            let of = all.filter(|at| at.opcode() == Some(opcode));
             of.map(|at| at.operand(u32::from(opcode == Opcode::LLVMStore)))
                 .collect::<Vec<_>>()
         };
@@ -173,7 +173,7 @@ fn copies_are_awaited_before_both_loops() {
     let kernel = Value::function(&module, "copies_end_between").expect("the case has it");
     assert_eq!(join_loops(&module, kernel, &facts()), 1);
     let wait = kernel.instructions().into_iter().find(|at| {
-        at.opcode() == Opcode::LLVMCall
+        at.opcode() == Some(Opcode::LLVMCall)
             && at.called_name().as_deref() == Some("llvm.nvvm.cp.async.wait.all")
     });
     assert_eq!(wait.map(Value::block), Some(kernel.blocks()[0]));

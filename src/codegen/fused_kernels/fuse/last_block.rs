@@ -14,16 +14,14 @@ use super::passes::FusedFunction;
 use super::phases::{link, share_storage};
 use super::specialisation::{Parameter, SiteReader};
 use super::{GroupBuilder, segment};
-use crate::affine::Axis;
 use crate::codegen::device::{device_target_machine, run_passes};
 use crate::codegen::expansion::constants_in;
-use crate::codegen::ir::{
-    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value,
-};
 use crate::codegen::{ARRIVAL_COUNTERS, ARRIVALS, CodegenError, FusedParameter};
 use crate::dependence::Guard;
-use crate::expression::Condition;
 use crate::launch::Launch;
+use crate::llvm::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
+use crate::math::affine::Axis;
+use crate::math::expression::Condition;
 use inkwell::module::Module;
 
 /// What the last block runs.
@@ -119,7 +117,7 @@ impl GroupBuilder<'_, '_> {
         for attribute in ["convergent", "nounwind"] {
             function.add_attribute(FUNCTION_ATTRIBUTES, attribute, 0);
         }
-        let builder = Builder::at_end(module, Block::append(function, "entry"));
+        let builder = Builder::at_end(Block::append(function, "entry"));
         let mut all = bodies[last.first..].iter();
         let scope = all.find_map(|body| DebugScope::of(module, body.function));
         if let Some(scope) = &scope {
@@ -134,7 +132,7 @@ impl GroupBuilder<'_, '_> {
         let counter = self.counter(&builder, number);
         let is_last = builder.call(arrive.value_type(), arrive, &[counter]);
         let [run, done] = ["last", "done"].map(|name| Block::append(function, name));
-        builder.branch_on(is_last, run, done);
+        builder.branch_if(is_last, run, done);
         builder.continue_in(run);
         let threads = self.linear_thread(&builder);
         let int = Type::integer(module, 32);
@@ -171,7 +169,7 @@ impl GroupBuilder<'_, '_> {
         }
         builder.branch(done);
         builder.continue_in(done);
-        builder.return_void();
+        builder.ret(None);
         Ok(Some(function))
     }
 
@@ -217,7 +215,7 @@ impl GroupBuilder<'_, '_> {
         let count = builder.binary(Opcode::LLVMMul, area, z);
         let [inside, end] = ["inside", "outside"].map(|name| Block::append(function, name));
         let below = builder.is_below(thread, count);
-        builder.branch_on(below, inside, end);
+        builder.branch_if(below, inside, end);
         builder.continue_in(inside);
         end
     }
@@ -246,10 +244,12 @@ pub(super) fn append(
             .rev()
             .find(|instruction| instruction.has_debug_location());
         let ends = function.instructions().into_iter();
-        let ends: Vec<Value> = ends.filter(|at| at.opcode() == Opcode::LLVMRet).collect();
+        let ends: Vec<Value> = ends
+            .filter(|at| at.opcode() == Some(Opcode::LLVMRet))
+            .collect();
         let end = Block::append(function, "arrive");
-        let builder = Builder::at_end(module, end);
-        builder.return_void();
+        let builder = Builder::at_end(end);
+        builder.ret(None);
         for old in ends {
             let builder = Builder::before(old);
             builder.branch(end);

@@ -8,7 +8,7 @@
 //! kernel spill, ptxas says so, and the group is cut.
 
 use crate::codegen::device::max_threads;
-use crate::codegen::ir::Value;
+use crate::llvm::Value;
 use crate::schedule::Variant;
 
 /// What a member's kernel asks for.
@@ -118,7 +118,7 @@ const LARGEST_SHARED_BYTES: u64 = 228 << 10;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::ir::Type;
+    use crate::llvm::Type;
     use inkwell::context::Context;
 
     /// The bounds of a fused kernel with members that have these, and this many threads and bytes.

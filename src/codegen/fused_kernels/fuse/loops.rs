@@ -33,8 +33,8 @@ use super::memory::{
 };
 use super::rows::Place;
 use super::shared_memory_reuse::WAIT_FOR_COPIES;
-use crate::codegen::ir::{Block, Builder, Opcode, Value};
 use crate::kernel::{Tables, model_kernel_with_tables};
+use crate::llvm::{Block, Builder, Opcode, Value};
 use crate::program::KernelId;
 use crate::verify::{JoinedLoops, join_conflict};
 use inkwell::module::Module;
@@ -45,7 +45,7 @@ pub(super) const CANONICAL_FORM: &str = "loop-simplify";
 
 /// Whether a kernel has loops that could become one.
 pub(super) fn has_several_loops(kernel: Value) -> bool {
-    ControlFlow::of(kernel).is_some_and(|flow| flow.natural_loops().len() > 1)
+    ControlFlow::of(kernel).is_some_and(|flow| flow.loops_with_one_latch().len() > 1)
 }
 
 /// Asks LLVM to repeat the bodies of a kernel's innermost loops so many times, those of which the user
@@ -54,7 +54,7 @@ pub(super) fn unroll(module: &Module, kernel: Value, times: u32) {
     let Some(flow) = ControlFlow::of(kernel) else {
         return;
     };
-    let loops = flow.natural_loops();
+    let loops = flow.loops_with_one_latch();
     for (header, latch, blocks) in &loops {
         let mut headers = loops.iter().map(|(header, ..)| header);
         let innermost = !headers.any(|other| other != header && blocks.contains(other));
@@ -72,7 +72,7 @@ pub(super) fn join_loops(module: &Module, kernel: Value, facts: &KernelFacts) ->
             return joined;
         };
         let loops: Vec<Loop> = flow
-            .natural_loops()
+            .loops_with_one_latch()
             .into_iter()
             .filter_map(|(header, latch, blocks)| Loop::of(&flow, header, latch, blocks))
             .collect();
@@ -153,7 +153,7 @@ impl Loop {
             return None;
         }
         let condition = header.terminator()?.branch_condition()?;
-        if !condition.is_instruction() || condition.opcode() != Opcode::LLVMICmp {
+        if !condition.is_instruction() || condition.opcode() != Some(Opcode::LLVMICmp) {
             return None;
         }
         let (counter, bound) = (condition.operand(0), condition.operand(1));
@@ -163,7 +163,7 @@ impl Loop {
         let incoming = counter.incoming();
         let from = |block: Block| incoming.iter().find(|(_, source)| *source == block);
         let (begin, next) = (from(before)?.0, from(latch)?.0);
-        if !next.is_instruction() || next.opcode() != Opcode::LLVMAdd {
+        if !next.is_instruction() || next.opcode() != Some(Opcode::LLVMAdd) {
             return None;
         }
         let step = match (next.operand(0), next.operand(1)) {
@@ -175,7 +175,7 @@ impl Loop {
         }
         // What the header does besides is done once more than the rest.
         let computes = |at: &Value| {
-            at.opcode() == Opcode::LLVMPHI || Some(*at) == header.terminator() || is_free(*at)
+            at.opcode() == Some(Opcode::LLVMPHI) || Some(*at) == header.terminator() || is_free(*at)
         };
         header.instructions().iter().all(computes).then_some(Self {
             before,
@@ -238,10 +238,10 @@ fn is_invariant(value: Value, blocks: &HashSet<Block>) -> bool {
 fn is_free(instruction: Value) -> bool {
     let divides = matches!(
         instruction.opcode(),
-        Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem
+        Some(Opcode::LLVMUDiv | Opcode::LLVMSDiv | Opcode::LLVMURem | Opcode::LLVMSRem)
     );
     is_computation(instruction) && !divides
-        || instruction.opcode() == Opcode::LLVMGetElementPtr
+        || instruction.opcode() == Some(Opcode::LLVMGetElementPtr)
         || is_pure_call(instruction)
 }
 
@@ -428,14 +428,15 @@ fn ends_variable(call: Value) -> bool {
 }
 
 fn waits_for_copies(call: Value) -> bool {
-    call.opcode() == Opcode::LLVMCall && call.called_name().as_deref() == Some(WAIT_FOR_COPIES)
+    call.opcode() == Some(Opcode::LLVMCall)
+        && call.called_name().as_deref() == Some(WAIT_FOR_COPIES)
 }
 
 /// The values that an instruction uses.
 fn used(at: Value) -> Vec<Value> {
     match at.opcode() {
-        Opcode::LLVMPHI => at.incoming().into_iter().map(|(value, _)| value).collect(),
-        Opcode::LLVMBr => at.branch_condition().into_iter().collect(),
+        Some(Opcode::LLVMPHI) => at.incoming().into_iter().map(|(value, _)| value).collect(),
+        Some(Opcode::LLVMBr) => at.branch_condition().into_iter().collect(),
         _ => at.operands(),
     }
 }
@@ -520,8 +521,8 @@ fn never_meet(
 ) -> bool {
     let bytes = |at: Value| -> i128 {
         let ty = match at.opcode() {
-            Opcode::LLVMStore => at.operand(0).ty(),
-            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => at.operand(1).ty(),
+            Some(Opcode::LLVMStore) => at.operand(0).ty(),
+            Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg) => at.operand(1).ty(),
             _ => at.ty(),
         };
         ty.allocation_bytes(module).into()
@@ -553,7 +554,7 @@ fn element_of(module: &Module, at: Value, effect: Effect, counter: Value) -> Opt
     let mut end = ty.allocation_bytes(module);
     // Parts of an element are at distances that are constant.
     while address.is_instruction()
-        && address.opcode() == Opcode::LLVMGetElementPtr
+        && address.opcode() == Some(Opcode::LLVMGetElementPtr)
         && let [base, index] = address.operands()[..]
         && let Some(index) = index.constant_integer()
     {
@@ -641,7 +642,7 @@ fn moved_counter(one: &Loop, other: &Loop, counter: Value) -> Value {
         one.header
             .instructions()
             .into_iter()
-            .find(|at| at.opcode() != Opcode::LLVMPHI),
+            .find(|at| at.opcode() != Some(Opcode::LLVMPHI)),
     ) else {
         return other.counter;
     };

@@ -3,9 +3,9 @@
 //! Invariant: what is not known is [`Effect::Unknown`] or [`Root::Unknown`], which may be anything.
 
 use super::control_flow::is_barrier;
-use crate::codegen::ir::{FUNCTION_ATTRIBUTES, Opcode, Value};
 use crate::kernel::{ArgumentPointer, computes_from_operands};
 use crate::launch::BEHIND_POINTER;
+use crate::llvm::{FUNCTION_ATTRIBUTES, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
@@ -80,24 +80,28 @@ impl Effect {
     pub(super) fn of(instruction: Value) -> Self {
         let plain = || !instruction.is_volatile() && !instruction.is_atomic();
         match instruction.opcode() {
-            Opcode::LLVMLoad if plain() => Self::Load(instruction.operand(0)),
-            Opcode::LLVMStore if plain() => Self::Store(instruction.operand(1)),
-            Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg if !instruction.is_volatile() => {
+            Some(Opcode::LLVMLoad) if plain() => Self::Load(instruction.operand(0)),
+            Some(Opcode::LLVMStore) if plain() => Self::Store(instruction.operand(1)),
+            Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg)
+                if !instruction.is_volatile() =>
+            {
                 Self::Atomic(instruction.operand(0))
             }
-            Opcode::LLVMCall if is_barrier(instruction) => Self::Barrier,
-            Opcode::LLVMCall => match is_pure_call(instruction) || is_remark(instruction) {
+            Some(Opcode::LLVMCall) if is_barrier(instruction) => Self::Barrier,
+            Some(Opcode::LLVMCall) => match is_pure_call(instruction) || is_remark(instruction) {
                 true => Self::Nothing,
                 false => Self::Unknown,
             },
-            Opcode::LLVMLoad
-            | Opcode::LLVMStore
-            | Opcode::LLVMAtomicRMW
-            | Opcode::LLVMAtomicCmpXchg
-            | Opcode::LLVMFence
-            | Opcode::LLVMInvoke
-            | Opcode::LLVMCallBr
-            | Opcode::LLVMVAArg => Self::Unknown,
+            Some(
+                Opcode::LLVMLoad
+                | Opcode::LLVMStore
+                | Opcode::LLVMAtomicRMW
+                | Opcode::LLVMAtomicCmpXchg
+                | Opcode::LLVMFence
+                | Opcode::LLVMInvoke
+                | Opcode::LLVMCallBr
+                | Opcode::LLVMVAArg,
+            ) => Self::Unknown,
             _ => Self::Nothing,
         }
     }
@@ -118,7 +122,7 @@ impl Effect {
 
 /// A call whose result depends on its arguments, or on which thread calls, alone.
 pub(super) fn is_pure_call(call: Value) -> bool {
-    if call.opcode() != Opcode::LLVMCall {
+    if call.opcode() != Some(Opcode::LLVMCall) {
         return false;
     }
     let callee = call.called();
@@ -161,12 +165,7 @@ impl Root {
     /// Where an address of a kernel comes from.
     pub(super) fn of(kernel: Value, address: Value) -> Self {
         let mut at = address;
-        loop {
-            let opcode = match () {
-                () if at.is_instruction() => at.opcode(),
-                () if at.is_constant_expression() => at.constant_opcode(),
-                () => break,
-            };
+        while let Some(opcode) = at.operation() {
             match opcode {
                 Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => {
                     at = at.operand(0);
@@ -239,12 +238,12 @@ pub(super) fn base_of(module: &Module, address: Value) -> (Value, Option<i64>) {
     let (mut at, mut distance_bytes) = (address, Some(0_i64));
     while at.is_instruction() {
         match at.opcode() {
-            Opcode::LLVMGetElementPtr => {
+            Some(Opcode::LLVMGetElementPtr) => {
                 let own = at.constant_distance(module);
                 let sum = distance_bytes.zip(own);
                 distance_bytes = sum.and_then(|(one, other)| one.checked_add(other));
             }
-            Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => {}
+            Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => {}
             _ => break,
         }
         at = at.operand(0);
@@ -271,12 +270,12 @@ fn compare(one: Value, other: Value, known: &mut HashMap<(Value, Value), bool>) 
     let (opcode, operands, others) = (one.opcode(), one.operands(), other.operands());
     let same_kind = opcode == other.opcode()
         && match opcode {
-            Opcode::LLVMICmp => one.integer_predicate() == other.integer_predicate(),
-            Opcode::LLVMGetElementPtr => {
+            Some(Opcode::LLVMICmp) => one.integer_predicate() == other.integer_predicate(),
+            Some(Opcode::LLVMGetElementPtr) => {
                 one.element_pointer_source_type() == other.element_pointer_source_type()
             }
             // The callee is an operand.
-            Opcode::LLVMCall => is_pure_call(one),
+            Some(Opcode::LLVMCall) => is_pure_call(one),
             _ => is_computation(one),
         };
     let answer = same_kind
@@ -291,7 +290,7 @@ fn compare(one: Value, other: Value, known: &mut HashMap<(Value, Value), bool>) 
 
 /// Whether an instruction computes a number from its operands alone.
 pub(super) fn is_computation(instruction: Value) -> bool {
-    COMPUTES.contains(&instruction.opcode())
+    (instruction.opcode()).is_some_and(|opcode| COMPUTES.contains(&opcode))
 }
 
 /// Whether a value is the same for all threads of a block, whenever they look: made without memory
@@ -305,8 +304,8 @@ pub(super) fn is_uniform(value: Value) -> bool {
             continue;
         }
         match value.opcode() {
-            Opcode::LLVMCall if reads_block_register(value) => {}
-            Opcode::LLVMGetElementPtr => work.extend(value.operands()),
+            Some(Opcode::LLVMCall) if reads_block_register(value) => {}
+            Some(Opcode::LLVMGetElementPtr) => work.extend(value.operands()),
             _ if is_computation(value) => work.extend(value.operands()),
             _ => return false,
         }

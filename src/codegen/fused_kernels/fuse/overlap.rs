@@ -12,8 +12,8 @@ use super::memory::{Effect, Root, base_of};
 use super::specialisation::Shape;
 use crate::codegen::CodegenError;
 use crate::codegen::device::device_target_machine;
-use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use crate::kernel::{TRIGGER, Target, WAIT, dependency_waits};
+use crate::llvm::{Block, Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use crate::program::Program;
 use crate::verify::early_access;
 use inkwell::module::Module;
@@ -54,7 +54,7 @@ pub(super) fn wait_late(
         let Some(end) = block.terminator() else {
             continue;
         };
-        if end.opcode() == Opcode::LLVMRet {
+        if end.opcode() == Some(Opcode::LLVMRet) {
             kernel.wait_before(end);
         }
         let entered: HashSet<Block> = block.successors().into_iter().collect();
@@ -170,7 +170,7 @@ impl Kernel<'_, '_> {
     /// A wait on the way from one block to another.
     fn wait_between(&self, from: Block, to: Block) {
         let between = Block::append(self.function, "");
-        between.branch_to(self.module, to);
+        between.branch_to(to);
         for phi in to.phis() {
             let known = phi.incoming();
             let mut incoming = known.clone();
@@ -225,8 +225,8 @@ impl Kernel<'_, '_> {
                 return true;
             }
             let computes = Effect::of(operand) == Effect::Nothing
-                && operand.opcode() != Opcode::LLVMPHI
-                && operand.opcode() != Opcode::LLVMAlloca;
+                && operand.opcode() != Some(Opcode::LLVMPHI)
+                && operand.opcode() != Some(Opcode::LLVMAlloca);
             needed.insert(operand);
             computes && self.computed_from(operand, inside, moved, needed)
         })

@@ -9,12 +9,10 @@ use super::elements;
 use super::launch_bounds;
 use super::specialisation::Parameter;
 use crate::codegen::device::{device_target_machine, is_block_barrier, run_passes};
-use crate::codegen::ir::{
-    Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value,
-};
 use crate::codegen::{CodegenError, FusedParameter};
-use crate::expression::Expression;
 use crate::launch::{Launch, LaunchGraph, ValueId};
+use crate::llvm::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
+use crate::math::expression::Expression;
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use inkwell::IntPredicate;
 use inkwell::module::Module;
@@ -142,27 +140,27 @@ pub(super) fn write_partitions(
             scope.cover(function, &function.name(), builder);
         }
     };
-    let entry = Builder::at_end(module, here);
+    let entry = Builder::at_end(here);
     location(&entry, kernel);
     let block = read_register(module, &entry, "ctaid.x");
     for (number, place) in places.iter().enumerate() {
         let name = format!("{}_partition{number}", kernel.name());
         let partition = partition_function(module, kernel, &name, place);
-        let builder = Builder::at_end(module, Block::append(partition, "entry"));
+        let builder = Builder::at_end(Block::append(partition, "entry"));
         location(&builder, partition);
         let made = place.prologue(module, partition, &builder);
         let inside = Block::append(partition, "partition");
         match made.outside {
             Some(outside) => {
                 let leave = Block::append(partition, "leave");
-                Builder::at_end(module, leave).return_void();
-                builder.branch_on(outside, leave, inside);
+                Builder::at_end(leave).ret(None);
+                builder.branch_if(outside, leave, inside);
             }
             None => builder.branch(inside),
         }
         builder.continue_in(inside);
         write(place, partition, &builder)?;
-        builder.return_void();
+        builder.ret(None);
         functions.push(PartitionFunction {
             function: partition,
             registers: made.registers,
@@ -176,13 +174,13 @@ pub(super) fn write_partitions(
                 here = Block::append(kernel, "next");
                 let end = next.first.value(module, kernel);
                 let own = entry.is_below(block, end);
-                entry.branch_on(own, calls, here);
+                entry.branch_if(own, calls, here);
             }
             None => entry.branch(calls),
         }
         entry.continue_in(calls);
         entry.call(partition.value_type(), partition, &kernel.parameters());
-        entry.return_void();
+        entry.ret(None);
     }
     Ok(functions)
 }
@@ -334,7 +332,7 @@ impl PartitionFunction {
         blocks.next();
         let mut settled = true;
         for instruction in blocks.flat_map(Block::instructions) {
-            if instruction.opcode() != Opcode::LLVMCall {
+            if instruction.opcode() != Some(Opcode::LLVMCall) {
                 continue;
             }
             if let Some((template, _)) = instruction.called().inline_assembly() {

@@ -15,7 +15,7 @@ use super::{
 use crate::cli::Optimisation;
 use crate::codegen::CodegenError;
 use crate::codegen::device::{count_barriers, device_target_machine, run_passes};
-use crate::codegen::ir::Value;
+use crate::llvm::Value;
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 

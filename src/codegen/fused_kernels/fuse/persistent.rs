@@ -12,11 +12,11 @@ use super::scopes::AliasScopes;
 use super::{BLOCK_BARRIER, launch_bounds};
 use crate::cli::Optimisation;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
-use crate::codegen::ir::{
+use crate::codegen::{CodegenError, FusedParameter, PersistentRows};
+use crate::llvm::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,
     Value,
 };
-use crate::codegen::{CodegenError, FusedParameter, PersistentRows};
 use crate::schedule::PersistentLoop;
 use inkwell::module::Module;
 use std::collections::BTreeSet;
@@ -117,12 +117,12 @@ impl Persistent {
                 {
                     body.copy_attributes(position, copy, position);
                 }
-                let builder = Builder::at_end(module, Block::append(copy, "entry"));
+                let builder = Builder::at_end(Block::append(copy, "entry"));
                 if let Some(scope) = DebugScope::of(module, body) {
                     scope.cover(copy, &copy.name(), &builder);
                 }
                 call(&builder, body, &copy.parameters());
-                builder.return_void();
+                builder.ret(None);
                 copy
             })
             .collect();
@@ -189,16 +189,16 @@ impl Persistent {
         function.add_attribute(1, "align", u64::from(RECORD_ALIGNMENT_BYTES));
         function.add_attribute(1, "noundef", 0);
         let block = |name: &str| Block::append(function, name);
-        let builder = Builder::at_end(module, block("entry"));
+        let builder = Builder::at_end(block("entry"));
         if let Some(scope) = DebugScope::of(module, body) {
             scope.cover(function, name, &builder);
         }
         let parameter = function.parameters()[0];
-        let count = builder.load(int, parameter, 4);
+        let count = builder.load_aligned(int, parameter, 4);
         let types = body.value_type().parameters();
         let passed = |index: usize, place: Value| match layout.in_memory[index] {
             Some(_) => place,
-            None => builder.load(types[index], place, types[index].alignment(module)),
+            None => builder.load_aligned(types[index], place, types[index].alignment(module)),
         };
         let record: Vec<Option<Value>> = (0..types.len())
             .map(|index| {
@@ -248,7 +248,7 @@ impl Persistent {
             1 => builder.branch(round),
             _ => {
                 let any = builder.is_below(int.constant(0), rounds);
-                builder.branch_on(any, round, rest);
+                builder.branch_if(any, round, rest);
             }
         }
         builder.continue_in(round);
@@ -264,7 +264,7 @@ impl Persistent {
         }
         let next = builder.binary(Opcode::LLVMAdd, number, one);
         let more = builder.is_below(next, rounds);
-        builder.branch_on(more, again, rest);
+        builder.branch_if(more, again, rest);
         builder.continue_in(again);
         wait("again")?;
         builder.branch(round);
@@ -276,14 +276,14 @@ impl Persistent {
             let [left, end] = ["left", "end"].map(block);
             let own = builder.binary(Opcode::LLVMAdd, done, int.constant(turn as u64));
             let more = builder.is_below(own, count);
-            builder.branch_on(more, left, end);
+            builder.branch_if(more, left, end);
             builder.continue_in(left);
             wait(&format!("left{turn}"))?;
             launch(own, turn);
             builder.branch(end);
             builder.continue_in(end);
         }
-        builder.return_void();
+        builder.ret(None);
         Ok(function)
     }
 }

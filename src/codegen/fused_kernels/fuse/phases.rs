@@ -11,10 +11,10 @@ use super::indices::{Given, Index};
 use super::partitions::{Number, coordinates, extent};
 use super::specialisation::{Parameter, Shape, SiteReader};
 use super::{BLOCK_BARRIER, GroupBuilder, segment};
-use crate::affine::Axis;
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Block, Builder, Linkage, Opcode, Type, Value};
 use crate::kernel::KernelModel;
+use crate::llvm::{Block, Builder, Linkage, Opcode, Type, Value};
+use crate::math::affine::Axis;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::ops::Range;
@@ -130,7 +130,7 @@ impl GroupBuilder<'_, '_> {
             let [walk, done] = ["walk", "done"].map(|name| Block::append(function, name));
             let any = builder.is_below(own, count);
             let entry = builder.block();
-            builder.branch_on(any, walk, done);
+            builder.branch_if(any, walk, done);
 
             builder.continue_in(walk);
             let linear = builder.phi(int);
@@ -159,7 +159,7 @@ impl GroupBuilder<'_, '_> {
             let beyond = own.filter(|(own, _)| own.is_smaller).map(|(own, thread)| {
                 let [inside, end] = ["inside", "beyond"].map(|name| Block::append(function, name));
                 let count = int.constant(own.extents.iter().product());
-                builder.branch_on(builder.is_below(thread, count), inside, end);
+                builder.branch_if(builder.is_below(thread, count), inside, end);
                 builder.continue_in(inside);
                 end
             });
@@ -187,7 +187,7 @@ impl GroupBuilder<'_, '_> {
             let next = builder.binary(Opcode::LLVMAdd, linear, resident);
             let more = builder.is_below(next, count);
             let last = builder.block();
-            builder.branch_on(more, walk, done);
+            builder.branch_if(more, walk, done);
             linear.add_incoming(next, last);
             builder.continue_in(done);
         }

@@ -12,7 +12,7 @@
 //! So a body keeps nothing that is only true while its kernel keeps its word: neither what it says of
 //! values ([`settle_values`]), nor what is said by a way that nobody may go ([`settle_ends`]).
 
-use crate::codegen::ir::{Block, Builder, Opcode, RETURN_ATTRIBUTES, Value};
+use crate::llvm::{Block, Builder, Opcode, RETURN_ATTRIBUTES, Value};
 use std::collections::HashSet;
 
 /// Passes that write down at the accesses what a kernel promises of its addresses: wide accesses are the
@@ -47,11 +47,11 @@ pub(super) fn settle_ends(function: Value) {
         let Some(end) = block.terminator() else {
             continue;
         };
-        if end.opcode() != Opcode::LLVMUnreachable {
+        if end.opcode() != Some(Opcode::LLVMUnreachable) {
             continue;
         }
         let mut before = block.instructions();
-        before.retain(|at| *at != end && at.opcode() != Opcode::LLVMPHI);
+        before.retain(|at| *at != end && at.opcode() != Some(Opcode::LLVMPHI));
         if before.last().is_some_and(|last| last.never_returns()) {
             continue;
         }
@@ -64,7 +64,7 @@ pub(super) fn settle_ends(function: Value) {
                 continue;
             }
         }
-        Builder::before(end).return_void();
+        Builder::before(end).ret(None);
         end.erase();
     }
     for instruction in function.instructions() {
@@ -79,14 +79,14 @@ fn turn_away(from: Block, never: Block) {
     let Some(branch) = from.terminator() else {
         return;
     };
-    if !matches!(branch.opcode(), Opcode::LLVMBr | Opcode::LLVMSwitch) {
+    if !matches!(branch.opcode(), Some(Opcode::LLVMBr | Opcode::LLVMSwitch)) {
         return;
     }
     let successors = from.successors();
     let Some(other) = successors.iter().copied().find(|to| *to != never) else {
         return;
     };
-    if branch.opcode() == Opcode::LLVMBr {
+    if branch.opcode() == Some(Opcode::LLVMBr) {
         Builder::before(branch).branch(other);
         branch.erase();
     } else {
@@ -117,7 +117,7 @@ pub(super) fn settle_values(function: Value) {
             instruction.remove_metadata(kind);
         }
         define_operands(*instruction);
-        if instruction.opcode() == Opcode::LLVMCall {
+        if instruction.opcode() == Some(Opcode::LLVMCall) {
             settle_call(*instruction);
         }
     }
@@ -140,8 +140,10 @@ pub(super) fn settle_values(function: Value) {
         }
         match value.opcode() {
             // What memory holds is settled by whoever stores there.
-            Opcode::LLVMLoad | Opcode::LLVMAlloca => {}
-            Opcode::LLVMPHI => work.extend(value.incoming().into_iter().map(|(value, _)| value)),
+            Some(Opcode::LLVMLoad | Opcode::LLVMAlloca) => {}
+            Some(Opcode::LLVMPHI) => {
+                work.extend(value.incoming().into_iter().map(|(value, _)| value))
+            }
             _ => work.extend(value.operands()),
         }
     }
@@ -151,8 +153,10 @@ pub(super) fn settle_values(function: Value) {
 /// depends on one. Vectors and structures are put together from nothing.
 fn define_operands(instruction: Value) {
     let count = match instruction.opcode() {
-        Opcode::LLVMInsertElement | Opcode::LLVMInsertValue | Opcode::LLVMShuffleVector => return,
-        Opcode::LLVMCall => instruction.call_arguments().len(),
+        Some(Opcode::LLVMInsertElement | Opcode::LLVMInsertValue | Opcode::LLVMShuffleVector) => {
+            return;
+        }
+        Some(Opcode::LLVMCall) => instruction.call_arguments().len(),
         _ => instruction.operands().len(),
     };
     for position in 0..count as u32 {
@@ -181,11 +185,11 @@ fn settle_call(call: Value) {
 /// The values that an instruction leaves in memory.
 fn stored(instruction: Value) -> Vec<Value> {
     match instruction.opcode() {
-        Opcode::LLVMStore => vec![instruction.operand(0)],
-        Opcode::LLVMAtomicRMW => vec![instruction.operand(1)],
-        Opcode::LLVMAtomicCmpXchg => vec![instruction.operand(1), instruction.operand(2)],
+        Some(Opcode::LLVMStore) => vec![instruction.operand(0)],
+        Some(Opcode::LLVMAtomicRMW) => vec![instruction.operand(1)],
+        Some(Opcode::LLVMAtomicCmpXchg) => vec![instruction.operand(1), instruction.operand(2)],
         // Inline PTX and the like may store what they are given.
-        Opcode::LLVMCall if instruction.ty().is_void() => instruction.call_arguments(),
+        Some(Opcode::LLVMCall) if instruction.ty().is_void() => instruction.call_arguments(),
         _ => Vec::new(),
     }
 }

@@ -8,8 +8,8 @@ use super::GroupBuilder;
 use super::indices::Index;
 use super::partitions::{Number, coordinates, extent};
 use super::specialisation::{Parameter, SiteReader};
-use crate::affine::Axis;
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
 use crate::schedule::{Arrangement, ThreadMap};
 
 /// How a member is rearranged.

@@ -12,7 +12,7 @@ use super::phases::link;
 use super::specialisation::{Parameter, SiteReader};
 use super::{GroupBuilder, segment};
 use crate::codegen::CodegenError;
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
 use crate::schedule::COPY_ALIGNMENT;
 use std::collections::HashSet;
 
@@ -179,11 +179,11 @@ impl Uses {
             }
             for user in value.users() {
                 match user.opcode() {
-                    Opcode::LLVMGetElementPtr | Opcode::LLVMPHI | Opcode::LLVMSelect => {
+                    Some(Opcode::LLVMGetElementPtr | Opcode::LLVMPHI | Opcode::LLVMSelect) => {
                         work.push(user);
                     }
-                    Opcode::LLVMLoad if is_plain(user) => {}
-                    Opcode::LLVMStore if is_plain(user) && user.operand(0) != value => {
+                    Some(Opcode::LLVMLoad) if is_plain(user) => {}
+                    Some(Opcode::LLVMStore) if is_plain(user) && user.operand(0) != value => {
                         stores.push(user);
                     }
                     _ => return None,

@@ -4,7 +4,7 @@
 //! segments that are equal look alike, and nothing has to be carried around branches.
 
 use super::memory::is_pure_call;
-use crate::codegen::ir::Value;
+use crate::llvm::Value;
 use std::collections::HashMap;
 
 /// Lets all uses of a register that never changes share one read of it.

@@ -11,11 +11,11 @@ use super::indices::Index;
 use super::partitions::{Number, coordinates, extent};
 use super::runs::Run;
 use super::specialisation::{Parameter, SiteReader};
-use crate::affine::Axis;
-use crate::codegen::ir::{Block, Builder, Opcode, Type, Value};
 use crate::dependence::Guard;
-use crate::expression::{Condition, Expression};
 use crate::launch::{Launch, ValueId};
+use crate::llvm::{Block, Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
+use crate::math::expression::{Condition, Expression};
 use crate::schedule::{ThreadMap, ThreadOrder};
 
 /// How a member is remapped.
@@ -199,7 +199,7 @@ impl GroupBuilder<'_, '_> {
         if !everywhere {
             let [segment, out] = ["remapped", "end"].map(|name| Block::append(function, name));
             let before = builder.block();
-            builder.branch_on(builder.is_below(first, limit), segment, out);
+            builder.branch_if(builder.is_below(first, limit), segment, out);
             builder.continue_in(segment);
             end = Some(out);
             if let Some(step) = step {
@@ -391,7 +391,7 @@ impl RemappedPosition {
                 let next = builder.binary(Opcode::LLVMAdd, again.number, again.step);
                 again.number.add_incoming(next, builder.block());
                 let more = builder.is_below(next, again.limit);
-                builder.branch_on(more, again.header, end);
+                builder.branch_if(more, again.header, end);
             }
         }
         builder.continue_in(end);

@@ -26,12 +26,11 @@
 use super::control_flow::ControlFlow;
 use super::memory::{Effect, KernelFacts, Root, is_uniform, made_alike};
 use super::versions::{self, Entry};
-use crate::codegen::ir::{Block, Builder, Linkage, Opcode, Type, Value};
 use crate::codegen::{CodegenError, PromotedRows};
 use crate::kernel::model_kernel;
+use crate::llvm::{Block, Builder, IntegerPredicate, Linkage, Opcode, Type, Value};
 use crate::program::KernelId;
 use crate::verify::{PromotedStream, RowLength, RowPromotion, row_promotion_conflict};
-use inkwell::llvm_sys::LLVMIntPredicate as IntPredicate;
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
@@ -316,15 +315,15 @@ impl Plan {
     /// Chooses the version at the beginning of the kernel.
     fn test(&self, module: &Module, entry: &Entry) {
         let long = Type::integer(module, 64);
-        let builder = Builder::at_end(module, entry.block);
+        let builder = Builder::at_end(entry.block);
         let bound = widest(&builder, self.bound, long);
         let most = long.constant(self.most_elements);
-        let mut fits = builder.compare(IntPredicate::LLVMIntULE, bound, most);
+        let mut fits = builder.compare(IntegerPredicate::LLVMIntULE, bound, most);
         for sum in self.streams().flat_map(|stream| &stream.non_negative) {
             let first = widest(&builder, versions::computed_again(&builder, *sum), long);
             let end = builder.binary(Opcode::LLVMAdd, first, bound);
             let limit = long.constant(1 << 31);
-            let holds = builder.compare(IntPredicate::LLVMIntULE, end, limit);
+            let holds = builder.compare(IntegerPredicate::LLVMIntULE, end, limit);
             fits = builder.binary(Opcode::LLVMAnd, fits, holds);
         }
         builder.branch_if(fits, entry.special, entry.general);
@@ -372,11 +371,11 @@ impl Plan {
                         true => access.instruction.operand(0),
                         false => access.instruction,
                     };
-                    builder.store(value, place(&builder, access), alignment);
+                    builder.store_aligned(value, place(&builder, access), alignment);
                 }
                 for access in &stream.replaced {
                     let builder = Builder::before(access.instruction);
-                    let load = builder.load(access.ty, place(&builder, access), alignment);
+                    let load = builder.load_aligned(access.ty, place(&builder, access), alignment);
                     access.instruction.replace_uses_with(load);
                 }
             }
@@ -405,7 +404,7 @@ const SHARED_ADDRESS_SPACE: u32 = 3;
 fn strided_loops(flow: &ControlFlow, facts: &KernelFacts) -> Vec<StridedLoop> {
     let mut chains: Vec<Vec<StridedLoop>> = Vec::new();
     let mut found: Vec<StridedLoop> = flow
-        .natural_loops()
+        .loops_with_one_latch()
         .into_iter()
         .filter_map(|(header, latch, blocks)| StridedLoop::of(flow, facts, header, latch, blocks))
         .collect();
@@ -452,13 +451,13 @@ impl StridedLoop {
             return None;
         }
         let condition = header.terminator()?.branch_condition()?;
-        if !condition.is_instruction() || condition.opcode() != Opcode::LLVMICmp {
+        if !condition.is_instruction() || condition.opcode() != Some(Opcode::LLVMICmp) {
             return None;
         }
         let goes_on = header.successors().first().copied()?;
         let below = matches!(
             condition.integer_predicate(),
-            IntPredicate::LLVMIntSLT | IntPredicate::LLVMIntULT
+            Some(IntegerPredicate::LLVMIntSLT | IntegerPredicate::LLVMIntULT)
         );
         let (counter, bound) = (condition.operand(0), condition.operand(1));
         if !below || !blocks.contains(&goes_on) || !header.phis().contains(&counter) {
@@ -467,7 +466,7 @@ impl StridedLoop {
         let incoming = counter.incoming();
         let from = |block: Block| incoming.iter().find(|(_, source)| *source == block);
         let (begin, next) = (from(before)?.0, from(latch)?.0);
-        let advances = next.is_instruction() && next.opcode() == Opcode::LLVMAdd;
+        let advances = next.is_instruction() && next.opcode() == Some(Opcode::LLVMAdd);
         if !advances || !is_register(begin, "tid.x") || facts.block[1..] != [Some(1), Some(1)] {
             return None;
         }
@@ -497,7 +496,7 @@ fn is_register(value: Value, register: &str) -> bool {
         return false;
     }
     match value.opcode() {
-        Opcode::LLVMZExt | Opcode::LLVMSExt => is_register(value.operand(0), register),
+        Some(Opcode::LLVMZExt | Opcode::LLVMSExt) => is_register(value.operand(0), register),
         _ => {
             let name = value.called_name();
             let found = name.as_deref();
@@ -730,7 +729,7 @@ impl Place {
 
     /// The place of an address in a loop with this counter.
     pub(super) fn of(address: Value, counter: Value) -> Option<Self> {
-        if !address.is_instruction() || address.opcode() != Opcode::LLVMGetElementPtr {
+        if !address.is_instruction() || address.opcode() != Some(Opcode::LLVMGetElementPtr) {
             return None;
         }
         let [base, index] = address.operands()[..] else {
@@ -746,7 +745,7 @@ impl Place {
         };
         let (inner, uniform) = match widened(sum) {
             (inner, value) if value == counter => (inner, None),
-            _ if sum.is_instruction() && sum.opcode() == Opcode::LLVMAdd => {
+            _ if sum.is_instruction() && sum.opcode() == Some(Opcode::LLVMAdd) => {
                 let (one, other) = (sum.operand(0), sum.operand(1));
                 match (widened(one), widened(other)) {
                     ((inner, value), _) if value == counter => (inner, Some(other)),
@@ -782,8 +781,8 @@ fn widened(value: Value) -> (Widening, Value) {
         return (Widening::None, value);
     }
     match value.opcode() {
-        Opcode::LLVMSExt => (Widening::Signed, value.operand(0)),
-        Opcode::LLVMZExt => (Widening::Unsigned, value.operand(0)),
+        Some(Opcode::LLVMSExt) => (Widening::Signed, value.operand(0)),
+        Some(Opcode::LLVMZExt) => (Widening::Unsigned, value.operand(0)),
         _ => (Widening::None, value),
     }
 }

@@ -6,8 +6,8 @@
 
 use super::GroupBuilder;
 use super::indices::Index;
-use crate::affine::Axis;
-use crate::codegen::ir::{Builder, Opcode, Type, Value};
+use crate::llvm::{Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
 
 /// What a thread of the fused launch runs of a member: every `step`th number from `first` to before `end`.
 pub(super) struct Run {

@@ -5,7 +5,7 @@
 //! loads and stores alone, in pairs, so that a barrier still separates whatever it separated.
 
 use super::memory::base_of;
-use crate::codegen::ir::{Metadata, Opcode, Value};
+use crate::llvm::{Metadata, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::HashSet;
 
@@ -60,7 +60,8 @@ impl<'a> AliasScopes<'a> {
                         let (base, distance) = base_of(module, load.operand(0));
                         base == pointer && distance == Some(i64::from(*distance_bytes))
                     };
-                    if load.opcode() == Opcode::LLVMLoad && load.ty().is_pointer() && stands() {
+                    if load.opcode() == Some(Opcode::LLVMLoad) && load.ty().is_pointer() && stands()
+                    {
                         self.mark_all(module, &accesses(*load), behind + at);
                     }
                 }
@@ -91,10 +92,10 @@ fn accesses(pointer: Value) -> Vec<Value> {
                 continue;
             }
             match user.opcode() {
-                Opcode::LLVMGetElementPtr if user.operand(0) == pointer => work.push(user),
-                Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast => work.push(user),
-                Opcode::LLVMLoad => found.push(user),
-                Opcode::LLVMStore if user.operand(1) == pointer => found.push(user),
+                Some(Opcode::LLVMGetElementPtr) if user.operand(0) == pointer => work.push(user),
+                Some(Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => work.push(user),
+                Some(Opcode::LLVMLoad) => found.push(user),
+                Some(Opcode::LLVMStore) if user.operand(1) == pointer => found.push(user),
                 _ => {}
             }
         }

@@ -11,9 +11,8 @@ use crate::codegen::CodegenError;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
 use crate::codegen::divisors::hide_divisors;
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
-use crate::codegen::ir::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES};
-use crate::codegen::ir::{Type, Value};
 use crate::kernel::Target;
+use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type, Value};
 use crate::program::{Kernel, Program};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
@@ -192,7 +191,7 @@ fn isolate(module: &Module, kernel: Value) {
 
 fn calls_program_code(function: Value) -> bool {
     function.instructions().into_iter().any(|instruction| {
-        instruction.opcode() == Opcode::LLVMCall
+        instruction.opcode() == Some(Opcode::LLVMCall)
             && instruction.called().inline_assembly().is_none()
             && !(instruction.called().is_function() && instruction.called().is_declaration())
     })
@@ -202,7 +201,7 @@ fn calls_program_code(function: Value) -> bool {
 /// the segment before. LLVM finds the ones again that nothing in the fused kernel writes.
 fn strip_stale_reads(function: Value) {
     for instruction in function.instructions() {
-        if instruction.opcode() == Opcode::LLVMLoad {
+        if instruction.opcode() == Some(Opcode::LLVMLoad) {
             instruction.remove_metadata("invariant.load");
         }
         let Some(name) = instruction.called_name() else {
@@ -211,7 +210,11 @@ fn strip_stale_reads(function: Value) {
         if name.starts_with("llvm.nvvm.ldg.") || name.starts_with("llvm.nvvm.ldu.") {
             let arguments = instruction.call_arguments();
             let alignment = arguments[1].constant_integer().unwrap_or(1) as u32;
-            let load = Builder::before(instruction).load(instruction.ty(), arguments[0], alignment);
+            let load = Builder::before(instruction).load_aligned(
+                instruction.ty(),
+                arguments[0],
+                alignment,
+            );
             instruction.replace_uses_with(load);
             instruction.erase();
         }
@@ -291,7 +294,7 @@ fn take_variables(
         replacements.insert(global, address);
         indices.push(index);
     }
-    replace_constants(module, new, place, replacements)?;
+    replace_constants(new, place, replacements)?;
     Ok(Some((name, indices)))
 }
 

@@ -18,8 +18,8 @@
 use super::control_flow::{ControlFlow, is_barrier};
 use super::memory::is_remark;
 use crate::codegen::expansion::constants_in;
-use crate::codegen::ir::{Block, Linkage, Opcode, Type, Value};
 use crate::kernel::{KernelModel, model_kernel};
+use crate::llvm::{Block, Linkage, Opcode, Type, Value};
 use crate::program::KernelId;
 use crate::verify::{SharedPlace, shared_memory_reuse_conflict};
 use inkwell::module::Module;
@@ -145,12 +145,7 @@ impl Variable {
 /// Collects the instructions that touch what an address leads to.
 fn note_uses(address: Value, uses: &mut HashSet<Value>, seen: &mut HashSet<Value>) -> Option<()> {
     for user in address.users() {
-        let opcode = match () {
-            () if user.is_instruction() => user.opcode(),
-            () if user.is_constant_expression() => user.constant_opcode(),
-            () => return None,
-        };
-        match opcode {
+        match user.operation()? {
             Opcode::LLVMGetElementPtr
             | Opcode::LLVMAddrSpaceCast
             | Opcode::LLVMBitCast
@@ -199,7 +194,7 @@ fn note_uses(address: Value, uses: &mut HashSet<Value>, seen: &mut HashSet<Value
 /// Whether a call begins a copy that its thread must wait for, to the place that its first argument names.
 fn copies_asynchronously(at: Value) -> bool {
     const NAMES: [&str; 2] = ["cp.async.ca.shared", "cp.async.cg.shared"];
-    if at.opcode() != Opcode::LLVMCall {
+    if at.opcode() != Some(Opcode::LLVMCall) {
         return false;
     }
     let text = match at.called().inline_assembly() {
@@ -220,8 +215,8 @@ fn copies_asynchronously(at: Value) -> bool {
 /// ends of the kernel that are reached without.
 fn ends_of_copy(flow: &ControlFlow, copy: Value) -> Vec<Value> {
     let waits = |at: &Value| {
-        at.opcode() == Opcode::LLVMRet
-            || at.opcode() == Opcode::LLVMCall
+        at.opcode() == Some(Opcode::LLVMRet)
+            || at.opcode() == Some(Opcode::LLVMCall)
                 && at.called_name().is_some_and(|name| name == WAIT_FOR_COPIES)
     };
     flow.until(copy, waits)
@@ -272,7 +267,7 @@ impl<'a> Lifetimes<'a> {
         };
         note(flow.until_first_barrier(), 0, true);
         for at in flow.instructions() {
-            if at.opcode() == Opcode::LLVMRet {
+            if at.opcode() == Some(Opcode::LLVMRet) {
                 note(flow.since_barrier(at), 0, false);
             }
         }
@@ -336,20 +331,22 @@ fn is_of_block(value: Value, depth: usize) -> bool {
         return value.constant_integer().is_some() || value.is_parameter();
     }
     match value.opcode() {
-        Opcode::LLVMCall => value.called_name().is_some_and(|name| {
+        Some(Opcode::LLVMCall) => value.called_name().is_some_and(|name| {
             let register = name.strip_prefix("llvm.nvvm.read.ptx.sreg.");
             register.is_some_and(|name| name.starts_with("ctaid.") || name.starts_with("nctaid."))
         }),
-        Opcode::LLVMICmp
-        | Opcode::LLVMAdd
-        | Opcode::LLVMSub
-        | Opcode::LLVMMul
-        | Opcode::LLVMAnd
-        | Opcode::LLVMOr
-        | Opcode::LLVMXor
-        | Opcode::LLVMZExt
-        | Opcode::LLVMSExt
-        | Opcode::LLVMTrunc => {
+        Some(
+            Opcode::LLVMICmp
+            | Opcode::LLVMAdd
+            | Opcode::LLVMSub
+            | Opcode::LLVMMul
+            | Opcode::LLVMAnd
+            | Opcode::LLVMOr
+            | Opcode::LLVMXor
+            | Opcode::LLVMZExt
+            | Opcode::LLVMSExt
+            | Opcode::LLVMTrunc,
+        ) => {
             let operands = value.operands();
             depth > 0
                 && operands

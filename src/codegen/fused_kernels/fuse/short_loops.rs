@@ -11,7 +11,7 @@ use super::control_flow::ControlFlow;
 use super::counting::{Counting, runs_once};
 use super::loops::declares_scope;
 use super::memory::{Effect, Root};
-use crate::codegen::ir::{Block, Type, Value};
+use crate::llvm::{Block, Type, Value};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
@@ -60,7 +60,7 @@ pub(super) fn release(module: &Module, kernel: Value) {
 /// The blocks of the loops that are to be written out, of those of them that stand in no other.
 fn chosen(module: &Module, kernel: Value, flow: &ControlFlow) -> Vec<HashSet<Block>> {
     let loops: Vec<ShortLoop> = flow
-        .natural_loops()
+        .loops_with_one_latch()
         .into_iter()
         .map(|(header, latch, blocks)| ShortLoop::of(module, flow, header, latch, blocks))
         .collect();

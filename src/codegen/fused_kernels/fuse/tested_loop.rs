@@ -9,8 +9,6 @@
 use super::indices::Index;
 use super::specialisation::{Parameter, SiteReader};
 use super::{GroupBuilder, segment};
-use crate::affine::Axis;
-use crate::codegen::ir::{Block, Builder, DebugScope, Opcode, RealPredicate, Type, Value};
 use crate::codegen::{
     CodegenError, FusedParameter, LOOP_ROWS_OFFSET_BYTES, LoopValue, loop_row_bytes,
 };
@@ -18,7 +16,10 @@ use crate::launch::{
     FloatComparison, HostBlockId, IntegerComparison, LaunchId, LoopArgumentValue, NodeId, NodeKind,
     Scalar, ScalarKind, ScalarOperation, ScalarType,
 };
-use inkwell::llvm_sys::LLVMIntPredicate;
+use crate::llvm::{
+    Block, Builder, DebugScope, IntegerPredicate, Opcode, RealPredicate, Type, Value,
+};
+use crate::math::affine::Axis;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -176,7 +177,7 @@ impl GroupBuilder<'_, '_> {
     ) -> Result<(), CodegenError> {
         let module = self.module;
         let int = Type::integer(module, 32);
-        let builder = Builder::at_end(module, Block::append(kernel, "entry"));
+        let builder = Builder::at_end(Block::append(kernel, "entry"));
         let mut all = bodies.iter();
         if let Some(scope) = all.find_map(|body| DebugScope::of(module, body.function)) {
             scope.cover(kernel, &kernel.name(), &builder);
@@ -229,7 +230,7 @@ impl GroupBuilder<'_, '_> {
         let one = int.constant(1);
         let next = builder.binary(Opcode::LLVMAdd, number, one);
         self.by_first_thread(kernel, &builder, writes, || {
-            builder.store(next, parameters[of_loop.rows], 4);
+            builder.store_aligned(next, parameters[of_loop.rows], 4);
         });
         let mut values = begins.clone();
         self.compute_numbers(
@@ -247,7 +248,7 @@ impl GroupBuilder<'_, '_> {
         let end = bodies.len();
         self.write_between((kernel, &builder), &mut iteration, end, &mut values)?;
         let more = builder.is_below(next, int.constant(of_loop.most.into()));
-        builder.branch_on(more, again, done);
+        builder.branch_if(more, again, done);
 
         builder.continue_in(again);
         let phis = handed_on.iter().map(|(own, next)| (begins[*own], *next));
@@ -269,7 +270,7 @@ impl GroupBuilder<'_, '_> {
         }
         builder.branch(round);
         builder.continue_in(done);
-        builder.return_void();
+        builder.ret(None);
         Ok(())
     }
 
@@ -301,7 +302,7 @@ impl GroupBuilder<'_, '_> {
         for (stays, _) in exits.filter(|(_, behind)| *behind == position) {
             let stays = self.scalar(builder, iteration, &parameters, *stays);
             let goes_on = Block::append(kernel, "goes_on");
-            builder.branch_on(stays, goes_on, iteration.done);
+            builder.branch_if(stays, goes_on, iteration.done);
             builder.continue_in(goes_on);
         }
         self.compute_numbers(builder, iteration, &parameters, values);
@@ -348,7 +349,7 @@ impl GroupBuilder<'_, '_> {
             for piece in &pieces.values {
                 let at = builder.binary(Opcode::LLVMAdd, row, long.constant(offset));
                 let at = builder.element_pointer(byte, rows, &[at]);
-                builder.store(*piece, at, pieces.bytes as u32);
+                builder.store_aligned(*piece, at, pieces.bytes as u32);
                 offset += pieces.bytes;
             }
         });
@@ -357,7 +358,7 @@ impl GroupBuilder<'_, '_> {
     /// What one thread of the launch does alone.
     fn by_first_thread(&self, kernel: Value, builder: &Builder, is_first: Value, write: impl Fn()) {
         let [own, behind] = ["own", "behind"].map(|name| Block::append(kernel, name));
-        builder.branch_on(is_first, own, behind);
+        builder.branch_if(is_first, own, behind);
         builder.continue_in(own);
         write();
         builder.branch(behind);
@@ -373,7 +374,7 @@ impl GroupBuilder<'_, '_> {
             all = builder.binary(Opcode::LLVMOr, all, own);
         }
         let zero = Type::integer(module, 32).constant(0);
-        builder.compare(LLVMIntPredicate::LLVMIntEQ, all, zero)
+        builder.compare(IntegerPredicate::LLVMIntEQ, all, zero)
     }
 
     /// What a copy reads.
@@ -385,7 +386,7 @@ impl GroupBuilder<'_, '_> {
         let values = (0..bytes / piece).map(|number| {
             let offset = long.constant(u64::from(number * piece));
             let place = builder.element_pointer(byte, source, &[offset]);
-            builder.load(ty, place, piece)
+            builder.load_aligned(ty, place, piece)
         });
         Pieces {
             bytes: piece.into(),
@@ -617,18 +618,18 @@ fn literal(
     }
 }
 
-fn predicate(comparison: IntegerComparison) -> LLVMIntPredicate {
+fn predicate(comparison: IntegerComparison) -> IntegerPredicate {
     match comparison {
-        IntegerComparison::Equal => LLVMIntPredicate::LLVMIntEQ,
-        IntegerComparison::NotEqual => LLVMIntPredicate::LLVMIntNE,
-        IntegerComparison::UnsignedGreater => LLVMIntPredicate::LLVMIntUGT,
-        IntegerComparison::UnsignedGreaterEqual => LLVMIntPredicate::LLVMIntUGE,
-        IntegerComparison::UnsignedLess => LLVMIntPredicate::LLVMIntULT,
-        IntegerComparison::UnsignedLessEqual => LLVMIntPredicate::LLVMIntULE,
-        IntegerComparison::SignedGreater => LLVMIntPredicate::LLVMIntSGT,
-        IntegerComparison::SignedGreaterEqual => LLVMIntPredicate::LLVMIntSGE,
-        IntegerComparison::SignedLess => LLVMIntPredicate::LLVMIntSLT,
-        IntegerComparison::SignedLessEqual => LLVMIntPredicate::LLVMIntSLE,
+        IntegerComparison::Equal => IntegerPredicate::LLVMIntEQ,
+        IntegerComparison::NotEqual => IntegerPredicate::LLVMIntNE,
+        IntegerComparison::UnsignedGreater => IntegerPredicate::LLVMIntUGT,
+        IntegerComparison::UnsignedGreaterEqual => IntegerPredicate::LLVMIntUGE,
+        IntegerComparison::UnsignedLess => IntegerPredicate::LLVMIntULT,
+        IntegerComparison::UnsignedLessEqual => IntegerPredicate::LLVMIntULE,
+        IntegerComparison::SignedGreater => IntegerPredicate::LLVMIntSGT,
+        IntegerComparison::SignedGreaterEqual => IntegerPredicate::LLVMIntSGE,
+        IntegerComparison::SignedLess => IntegerPredicate::LLVMIntSLT,
+        IntegerComparison::SignedLessEqual => IntegerPredicate::LLVMIntSLE,
     }
 }
 

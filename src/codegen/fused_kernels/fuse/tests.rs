@@ -1,12 +1,12 @@
 use super::super::super::FusedParameter;
 use super::*;
 use crate::codegen::device::device_target_machine;
-use crate::codegen::ir::Opcode;
-use crate::expression::Expression;
 use crate::kernel::{Tables, model_kernels};
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
 use crate::launch::{HostBlockId, HostValue, Operand, Pointer, Root, Stream, ValueId};
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
+use crate::llvm::{FUNCTION_ATTRIBUTES, Opcode, Value};
+use crate::math::expression::Expression;
 use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
 use crate::schedule::{FusionGroup, Member, ThreadMap, Variant};
 use inkwell::context::Context;
@@ -170,7 +170,7 @@ fn count(function: Value, opcode: Opcode) -> usize {
     function
         .instructions()
         .iter()
-        .filter(|instruction| instruction.opcode() == opcode)
+        .filter(|instruction| instruction.opcode() == Some(opcode))
         .count()
 }
 
@@ -393,7 +393,7 @@ fn constants_of_the_host_are_constants_of_the_kernel() {
         assert!(reads("sreg.tid.x") && !reads("sreg.ntid.x"));
         let compared = function.instructions().into_iter().any(|at| {
             let operands = || at.operands().into_iter();
-            at.opcode() == Opcode::LLVMICmp
+            at.opcode() == Some(Opcode::LLVMICmp)
                 && operands().any(|operand| operand.constant_integer() == Some(1024 / 128))
                 && operands().any(|operand| operand.called_name().is_some())
         });
@@ -437,7 +437,7 @@ fn pointers_into_one_allocation_share_a_base() {
         let text = function
             .instructions()
             .iter()
-            .filter(|at| at.opcode() == Opcode::LLVMGetElementPtr)
+            .filter(|at| at.opcode() == Some(Opcode::LLVMGetElementPtr))
             .flat_map(|at| at.operands())
             .any(|operand| operand.constant_integer() == Some(4096));
         assert!(text, "the distance is a constant");
@@ -549,7 +549,7 @@ fn the_last_block_runs_what_stands_behind() {
     let all = kernel.instructions();
     let updates: Vec<&Value> = all
         .iter()
-        .filter(|each| each.opcode() == Opcode::LLVMAtomicRMW)
+        .filter(|each| each.opcode() == Some(Opcode::LLVMAtomicRMW))
         .collect();
     let [update] = updates[..] else {
         panic!(
@@ -571,7 +571,9 @@ fn the_last_block_runs_what_stands_behind() {
     assert_eq!(called(BLOCK_BARRIER), 1);
     assert_eq!(called("llvm.nvvm.barrier.cta.red.or.aligned.all"), 1);
     // What others have written is not promised to stay as it was.
-    let loads = all.iter().filter(|each| each.opcode() == Opcode::LLVMLoad);
+    let loads = all
+        .iter()
+        .filter(|each| each.opcode() == Some(Opcode::LLVMLoad));
     assert!(loads.clone().count() > 0);
     assert!(
         !loads

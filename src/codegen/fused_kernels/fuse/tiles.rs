@@ -6,7 +6,7 @@
 //! them is enough.
 
 use crate::codegen::divisors::DIVISOR;
-use crate::codegen::ir::{Block, Opcode, Type, Value};
+use crate::llvm::{Block, Opcode, Type, Value};
 use inkwell::module::Module;
 use std::collections::HashSet;
 
@@ -79,12 +79,7 @@ impl Tile {
             if !seen.insert(user) {
                 continue;
             }
-            let opcode = match () {
-                () if user.is_instruction() => user.opcode(),
-                () if user.is_constant_expression() => user.constant_opcode(),
-                () => return None,
-            };
-            match opcode {
+            match user.operation()? {
                 Opcode::LLVMAddrSpaceCast => self.note_uses(user, place)?,
                 Opcode::LLVMGetElementPtr => {
                     let operands = user.operands();
@@ -163,17 +158,19 @@ fn between(block: Block, one: Value, two: Value) -> Option<Vec<Value>> {
 /// Neither waits nor looks at what other threads do.
 fn is_harmless(instruction: Value) -> bool {
     match instruction.opcode() {
-        Opcode::LLVMCall => instruction.called_name().is_some_and(|name| {
+        Some(Opcode::LLVMCall) => instruction.called_name().is_some_and(|name| {
             ["__nv_", "llvm.fma", "llvm.nvvm.read.ptx.sreg.", DIVISOR]
                 .iter()
                 .any(|known| name.starts_with(known))
         }),
-        Opcode::LLVMLoad | Opcode::LLVMStore => is_plain(instruction),
-        Opcode::LLVMFence
-        | Opcode::LLVMAtomicRMW
-        | Opcode::LLVMAtomicCmpXchg
-        | Opcode::LLVMInvoke
-        | Opcode::LLVMCallBr => false,
+        Some(Opcode::LLVMLoad | Opcode::LLVMStore) => is_plain(instruction),
+        Some(
+            Opcode::LLVMFence
+            | Opcode::LLVMAtomicRMW
+            | Opcode::LLVMAtomicCmpXchg
+            | Opcode::LLVMInvoke
+            | Opcode::LLVMCallBr,
+        ) => false,
         _ => true,
     }
 }

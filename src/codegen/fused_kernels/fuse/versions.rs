@@ -3,7 +3,7 @@
 use super::launch_bounds;
 use crate::codegen::CodegenError;
 use crate::codegen::device::{device_target_machine, run_passes};
-use crate::codegen::ir::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
+use crate::llvm::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use inkwell::module::Module;
 
 /// The new beginning of a kernel, without an end yet.
@@ -37,9 +37,9 @@ pub(super) fn split(module: &Module, kernel: Value) -> Result<Option<Entry>, Cod
     };
     let (holder, copy) = (add(".body"), add(".general"));
     move_body(kernel, holder);
-    let builder = Builder::at_end(module, Block::append(copy, "entry"));
+    let builder = Builder::at_end(Block::append(copy, "entry"));
     builder.call(ty, holder, &copy.parameters());
-    builder.return_void();
+    builder.ret(None);
     drop(builder);
     // External linkage keeps the body alive while it is inlined.
     copy.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
@@ -55,14 +55,14 @@ pub(super) fn split(module: &Module, kernel: Value) -> Result<Option<Entry>, Cod
     holder.delete_function();
     // What is made once belongs to the very beginning.
     for instruction in special.instructions() {
-        if is_register_read(instruction) || instruction.opcode() == Opcode::LLVMAlloca {
-            instruction.move_to_end(module, block);
+        if is_register_read(instruction) || instruction.opcode() == Some(Opcode::LLVMAlloca) {
+            instruction.move_to_end(block);
         }
     }
     let general = Block::append(kernel, "general");
-    let builder = Builder::at_end(module, general);
+    let builder = Builder::at_end(general);
     builder.call(ty, copy, &kernel.parameters());
-    builder.return_void();
+    builder.ret(None);
     Ok(Some(Entry {
         block,
         special,
@@ -91,7 +91,7 @@ pub(super) fn take_call_out(module: &Module, kernel: Value) -> Option<Call> {
     let copy = Value::function(module, &name)?;
     let mut calls = copy.users().into_iter();
     let call = calls.find(|call| {
-        call.opcode() == Opcode::LLVMCall && call.function_of_instruction() == kernel
+        call.opcode() == Some(Opcode::LLVMCall) && call.function_of_instruction() == kernel
     })?;
     let end = call.block().terminator()?;
     let arguments = call.call_arguments();
@@ -134,8 +134,10 @@ pub(super) fn can_be_computed_again(value: Value) -> bool {
             continue;
         }
         match value.opcode() {
-            Opcode::LLVMCall if is_register_read(value) => {}
-            Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul => work.extend(value.operands()),
+            Some(Opcode::LLVMCall) if is_register_read(value) => {}
+            Some(Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul) => {
+                work.extend(value.operands())
+            }
             _ => return false,
         }
     }
@@ -147,11 +149,11 @@ const MOST_STEPS: usize = 32;
 
 /// Computes it there, in wrapping arithmetic.
 pub(super) fn computed_again(builder: &Builder, value: Value) -> Value {
-    if !value.is_instruction() || value.opcode() == Opcode::LLVMCall {
+    let Some(opcode) = value.opcode().filter(|opcode| *opcode != Opcode::LLVMCall) else {
         return value;
-    }
+    };
     let [one, other] = [0, 1].map(|at| computed_again(builder, value.operand(at)));
-    builder.binary(value.opcode(), one, other)
+    builder.binary(opcode, one, other)
 }
 
 fn is_register_read(instruction: Value) -> bool {

@@ -9,6 +9,7 @@ use crate::codegen::launch_call::{
 use crate::codegen::tables::pointer_behind;
 use crate::kernel::KernelModel;
 use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, Operand, ValueId};
+use crate::llvm;
 use crate::program::Program;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
@@ -330,8 +331,7 @@ impl<'a, 'ctx> GroupOperands<'a, 'ctx> {
     ) -> Result<IntValue<'ctx>, CodegenError> {
         let context = program.context;
         let offset = context.i64_type().const_int(offset_bytes.into(), false);
-        // SAFETY: the offset lies within the argument, by the launch graph's invariant.
-        let address = unsafe { builder.build_gep(context.i8_type(), memory, &[offset], "field")? };
+        let address = llvm::element_address(builder, context.i8_type(), memory, offset, "field")?;
         let field = builder.build_load(type_, address, "field")?;
         // A packed struct may have it anywhere.
         if let Some(load) = field.as_instruction_value() {

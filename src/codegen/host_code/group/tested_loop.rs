@@ -29,15 +29,15 @@ use crate::dependence::Guard;
 use crate::launch::{
     HostPlace, LaunchGraph, LaunchId, LoopArgumentValue, LoopTest, NodeId, ScalarType,
 };
+use crate::llvm;
 use crate::program::{Program, operation_call};
 use crate::schedule::{FusionGroup, FusionPlan, TestedLoop};
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
-use inkwell::llvm_sys::core::LLVMInstructionClone;
 use inkwell::module::Linkage;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{
-    AnyValue, AsValueRef, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue,
+    AnyValue, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, FunctionValue,
     InstructionOpcode, InstructionValue, PointerValue,
 };
 use inkwell::{AddressSpace, IntPredicate};
@@ -430,8 +430,13 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         }
         let context = self.program.context;
         let offset = context.i64_type().const_int(begin.into(), false);
-        // SAFETY: a field lies within its argument.
-        Ok(unsafe { builder.build_gep(context.i8_type(), slot, &[offset], "field")? })
+        Ok(llvm::element_address(
+            builder,
+            context.i8_type(),
+            slot,
+            offset,
+            "field",
+        )?)
     }
 
     /// Whether what a copy reads can be read in the pieces that the kernel reads.
@@ -571,8 +576,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
             ["first", "failed", "bring"].map(|name| context.append_basic_block(function, name));
         let state_of = parameters[0].into_pointer_value();
         let place = long.const_int(NUMBER_OFFSET_BYTES, false);
-        // SAFETY: the state has it there.
-        let number = unsafe { builder.build_gep(context.i8_type(), state_of, &[place], "number")? };
+        let number = llvm::element_address(&builder, context.i8_type(), state_of, place, "number")?;
         let number = builder.build_load(int, number, "number")?.into_int_value();
         let zero = int.const_zero();
         let is_first = builder.build_int_compare(IntPredicate::EQ, number, zero, "is.first")?;
@@ -669,8 +673,7 @@ fn brought<'ctx>(
     if !computed {
         return Err(broken());
     }
-    // SAFETY: a live instruction; its copy is put into the same function below.
-    let copy = unsafe { InstructionValue::new(LLVMInstructionClone(instruction.as_value_ref())) };
+    let copy = llvm::copied(instruction);
     for index in 0..instruction.get_num_operands() {
         if let Some(operand) = operand(instruction, index) {
             let operand = brought(builder, operand, place, flow)?;

@@ -1,7 +1,7 @@
 //! Which part defines what.
 
 use super::globals;
-use crate::codegen::ir::{Linkage, Value};
+use crate::llvm::{Linkage, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -5,12 +5,12 @@ use super::super::memory::is_uniform;
 use super::super::rows::rows_name;
 use super::super::shared_memory_reuse;
 use super::{MOST_OPERATIONS, Planned, Work};
-use crate::affine::{Affine, Variable};
 use crate::codegen::PromotedRows;
-use crate::codegen::ir::{Builder, Linkage, Opcode, Type, Value};
-use crate::expression::Expression;
-use crate::isl::{IslError, Set, with_operation_budget};
 use crate::kernel::{AccessId, BlockSymbol, KernelModel, KernelSymbol, Target};
+use crate::llvm::{Builder, Linkage, Opcode, Type, Value};
+use crate::math::affine::{Affine, Variable};
+use crate::math::expression::Expression;
+use crate::math::isl::{IslError, Set, with_operation_budget};
 use crate::verify::{PromotedBuffer, WindowSize, buffer_promotion_conflict};
 use inkwell::module::Module;
 use std::collections::HashMap;
@@ -59,7 +59,7 @@ impl Window {
             let places = places.iter();
             let pairs = places.map(|place| {
                 let global = *at.get(*place)?;
-                let plain = global.opcode() == opcode;
+                let plain = global.opcode() == Some(opcode);
                 (plain && steps_of(global.operand(operand)).is_some()).then_some(Pair {
                     global,
                     shared: None,
@@ -296,11 +296,11 @@ impl Pair {
             Half::Store => {
                 let (value, address) = (global.operand(0), global.operand(1));
                 let place = within(&builder, begin, address);
-                builder.store(value, place, alignment(value.ty()))
+                builder.store_aligned(value, place, alignment(value.ty()))
             }
             Half::Load => {
                 let place = within(&builder, begin, global.operand(0));
-                builder.load(global.ty(), place, alignment(global.ty()))
+                builder.load_aligned(global.ty(), place, alignment(global.ty()))
             }
         });
     }
@@ -361,7 +361,7 @@ fn steps_of(address: Value) -> Option<Vec<Value>> {
     let mut steps = Vec::new();
     let mut at = address;
     while !at.is_parameter() {
-        if !at.is_instruction() || at.opcode() != Opcode::LLVMGetElementPtr {
+        if !at.is_instruction() || at.opcode() != Some(Opcode::LLVMGetElementPtr) {
             return None;
         }
         steps.push(at);
@@ -392,7 +392,7 @@ fn within(builder: &Builder, begin: Value, address: Value) -> Value {
 /// read as signed, and small.
 fn first_of_threads(builder: &Builder, index: Value) -> Value {
     let widened = index.is_instruction()
-        && matches!(index.opcode(), Opcode::LLVMSExt | Opcode::LLVMZExt)
+        && matches!(index.opcode(), Some(Opcode::LLVMSExt | Opcode::LLVMZExt))
         && index.operand(0).ty().integer_bits() == 32;
     let inner = match widened {
         true => index.operand(0),
@@ -428,13 +428,17 @@ fn of_threads(builder: &Builder, value: Value) -> Option<Value> {
         }
     };
     match value.opcode() {
-        Opcode::LLVMAdd => both_of_threads(builder, value, Opcode::LLVMAdd),
-        Opcode::LLVMOr if value.is_disjoint() => both_of_threads(builder, value, Opcode::LLVMAdd),
-        Opcode::LLVMSub => both_of_threads(builder, value, Opcode::LLVMSub),
+        Some(Opcode::LLVMAdd) => both_of_threads(builder, value, Opcode::LLVMAdd),
+        Some(Opcode::LLVMOr) if value.is_disjoint() => {
+            both_of_threads(builder, value, Opcode::LLVMAdd)
+        }
+        Some(Opcode::LLVMSub) => both_of_threads(builder, value, Opcode::LLVMSub),
         // Of bits, where what is left out are higher ones; the verifier sees whether they are.
-        opcode @ (Opcode::LLVMMul | Opcode::LLVMShl | Opcode::LLVMXor) => inner_of_threads(opcode),
+        Some(opcode @ (Opcode::LLVMMul | Opcode::LLVMShl | Opcode::LLVMXor)) => {
+            inner_of_threads(opcode)
+        }
         // What is left may be negative although the whole is not.
-        Opcode::LLVMSExt | Opcode::LLVMZExt => {
+        Some(Opcode::LLVMSExt | Opcode::LLVMZExt) => {
             let inner = value.operand(0);
             match of_threads(builder, inner) {
                 Some(left) if left != inner => {

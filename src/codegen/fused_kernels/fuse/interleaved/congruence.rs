@@ -2,7 +2,7 @@
 
 use super::super::counting::Counting;
 use super::skeleton::SingleExitLoop;
-use crate::codegen::ir::{Block, Opcode, Value};
+use crate::llvm::{Block, Opcode, Value};
 use std::collections::HashSet;
 
 /// Whether two loops, begun by one thread, leave in the same iteration: the values that their tests
@@ -71,8 +71,8 @@ impl Comparison<'_> {
             return false;
         }
         match (one.opcode(), other.opcode()) {
-            (Opcode::LLVMPHI, Opcode::LLVMPHI) => self.equal_phis(one, other),
-            (opcode, same) if opcode == same => {
+            (Some(Opcode::LLVMPHI), Some(Opcode::LLVMPHI)) => self.equal_phis(one, other),
+            (Some(opcode), same) if Some(opcode) == same => {
                 let alike = match opcode {
                     Opcode::LLVMICmp => one.integer_predicate() == other.integer_predicate(),
                     Opcode::LLVMCall => return reads_one_register(one, other),

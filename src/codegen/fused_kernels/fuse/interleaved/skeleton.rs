@@ -10,10 +10,8 @@
 //! an unconditional branch, so that parts can be put into another order by changing branches alone.
 
 use crate::codegen::device::is_block_barrier;
-use crate::codegen::ir::{Block, Opcode, Value};
+use crate::llvm::{self, Block, NaturalLoop, Opcode, Value};
 use inkwell::module::Module;
-use petgraph::algo::dominators::{Dominators, simple_fast};
-use petgraph::graph::{DiGraph, NodeIndex};
 use std::collections::{HashMap, HashSet};
 
 /// A part of a body.
@@ -96,7 +94,7 @@ pub(super) fn cut(
     let path = flow.path(entry, end)?;
     let mut parts = Vec::new();
     flow.sequence(module, &path, None, &mut parts)?;
-    let (exit, _) = flow.pieces(module, end, false, &mut parts);
+    let (exit, _) = flow.pieces(end, false, &mut parts);
     parts.push(Part::Region {
         entry: exit,
         exit: end,
@@ -106,103 +104,36 @@ pub(super) fn cut(
 
 /// Control flow as it was before anything was cut.
 struct ControlFlow {
-    index: HashMap<Block, NodeIndex>,
-    blocks: Vec<Block>,
+    flow: llvm::ControlFlow,
+    /// Where each block led to.
     successors: HashMap<Block, Vec<Block>>,
-    predecessors: HashMap<Block, Vec<Block>>,
-    dominators: Dominators<NodeIndex>,
     /// By header.
     loops: HashMap<Block, NaturalLoop>,
     taken_apart: Loops,
 }
 
-struct NaturalLoop {
-    header: Block,
-    latches: Vec<Block>,
-    blocks: HashSet<Block>,
-}
-
 impl ControlFlow {
     /// `None` for control flow that is not reducible.
     fn of(blocks: &[Block], entry: Block, taken_apart: Loops) -> Option<Self> {
-        let mut graph = DiGraph::<Block, ()>::new();
-        let index: HashMap<Block, NodeIndex> = blocks
-            .iter()
-            .map(|block| (*block, graph.add_node(*block)))
-            .collect();
-        let mut successors = HashMap::new();
-        let mut predecessors: HashMap<Block, Vec<Block>> = HashMap::new();
-        for block in blocks {
-            let mut next: Vec<Block> = block.successors();
-            next.retain(|to| index.contains_key(to));
-            for to in &next {
-                graph.update_edge(index[block], index[to], ());
-                let from = predecessors.entry(*to).or_default();
-                if !from.contains(block) {
-                    from.push(*block);
-                }
-            }
-            successors.insert(*block, next);
-        }
-        let dominators = simple_fast(&graph, index[&entry]);
-        let mut flow = Self {
-            index,
-            blocks: blocks.to_vec(),
-            successors,
-            predecessors,
-            dominators,
-            loops: HashMap::new(),
+        let own: HashSet<Block> = blocks.iter().copied().collect();
+        let flow = llvm::ControlFlow::among(entry, |block| own.contains(&block));
+        let after = |block: &Block| {
+            let next = block.successors().into_iter();
+            (*block, next.filter(|to| own.contains(to)).collect())
+        };
+        let loops = flow.natural_loops().into_iter();
+        flow.is_reducible().then(|| Self {
+            successors: blocks.iter().map(after).collect(),
+            loops: loops.map(|found| (found.header, found)).collect(),
+            flow,
             taken_apart,
-        };
-        let mut forward = graph.clone();
-        for block in blocks {
-            for to in &flow.successors[block].clone() {
-                if flow.dominates(*to, *block) {
-                    let edge = forward.find_edge(flow.index[block], flow.index[to]);
-                    edge.map(|edge| forward.remove_edge(edge));
-                    flow.note_back_edge(*block, *to);
-                }
-            }
-        }
-        (!petgraph::algo::is_cyclic_directed(&forward)).then_some(flow)
-    }
-
-    fn note_back_edge(&mut self, latch: Block, header: Block) {
-        let mut found = HashSet::from([header]);
-        let mut work = vec![latch];
-        while let Some(block) = work.pop() {
-            if found.insert(block) {
-                work.extend(self.predecessors.get(&block).into_iter().flatten());
-            }
-        }
-        let own = self.loops.entry(header).or_insert_with(|| NaturalLoop {
-            header,
-            latches: Vec::new(),
-            blocks: HashSet::new(),
-        });
-        if !own.latches.contains(&latch) {
-            own.latches.push(latch);
-        }
-        own.blocks.extend(found);
-    }
-
-    fn dominates(&self, one: Block, other: Block) -> bool {
-        let Some(mut dominators) = self.dominators.dominators(self.index[&other]) else {
-            return false;
-        };
-        dominators.any(|node| node == self.index[&one])
+        })
     }
 
     /// The blocks on every way from one to another, both included.
     fn path(&self, from: Block, to: Block) -> Option<Vec<Block>> {
-        let place: HashMap<NodeIndex, Block> = self
-            .index
-            .iter()
-            .map(|(block, node)| (*node, *block))
-            .collect();
         let mut path = Vec::new();
-        for node in self.dominators.dominators(self.index[&to])? {
-            let block = place[&node];
+        for block in self.flow.dominators(to) {
             path.push(block);
             if block == from {
                 path.reverse();
@@ -239,10 +170,10 @@ impl ControlFlow {
                 return None;
             }
             self.check_region(block, to, scope)?;
-            let (entry, _) = self.pieces(module, block, false, parts);
+            let (entry, _) = self.pieces(block, false, parts);
             match inner {
                 None => {
-                    let exit = to.split_head(module, to.phis().len());
+                    let exit = to.split_head(to.phis().len());
                     parts.push(Part::Region { entry, exit });
                     at = next;
                 }
@@ -259,27 +190,21 @@ impl ControlFlow {
 
     /// Cuts a block at its barriers, and before its terminator when that is to be alone. Returns the
     /// block that holds what comes after the last barrier, and whether anything does.
-    fn pieces(
-        &self,
-        module: &Module,
-        block: Block,
-        terminator_alone: bool,
-        parts: &mut Vec<Part>,
-    ) -> (Block, bool) {
+    fn pieces(&self, block: Block, terminator_alone: bool, parts: &mut Vec<Part>) -> (Block, bool) {
         while let Some(place) = block.instructions().into_iter().position(is_plain_barrier) {
             if place > 0 {
-                let head = block.split_head(module, place);
+                let head = block.split_head(place);
                 parts.push(Part::Region {
                     entry: head,
                     exit: head,
                 });
             }
-            let barrier = block.split_head(module, 1);
+            let barrier = block.split_head(1);
             parts.push(Part::Barrier(barrier));
         }
         let rest = block.instructions().len();
         if terminator_alone && rest > 1 {
-            let head = block.split_head(module, rest - 1);
+            let head = block.split_head(rest - 1);
             parts.push(Part::Region {
                 entry: head,
                 exit: head,
@@ -292,11 +217,11 @@ impl ControlFlow {
     fn check_region(&self, from: Block, to: Block, scope: Option<&NaturalLoop>) -> Option<()> {
         let inside = |block: &Block| {
             scope.is_none_or(|scope| scope.blocks.contains(block))
-                && self.dominates(from, *block)
-                && !self.dominates(to, *block)
+                && self.flow.dominates(from, *block)
+                && !self.flow.dominates(to, *block)
         };
-        for block in self.blocks.iter().filter(|block| inside(block)) {
-            let mut successors = self.successors[block].iter();
+        for block in self.flow.blocks().filter(inside) {
+            let mut successors = self.successors[&block].iter();
             if !successors.all(|next| inside(next) && *next != from || *next == to) {
                 return None;
             }
@@ -309,7 +234,7 @@ impl ControlFlow {
         let [latch] = own.latches[..] else {
             return None;
         };
-        let mut outside = self.predecessors[&own.header].iter();
+        let mut outside = self.flow.predecessors(own.header).iter();
         let before = *outside.find(|block| !own.blocks.contains(*block))?;
         if outside.any(|block| !own.blocks.contains(block)) || self.successors[&before].len() != 1 {
             return None;
@@ -326,14 +251,14 @@ impl ControlFlow {
             return None;
         };
         test.terminator()?.branch_condition()?;
-        let alone = self.predecessors[&exit].len() == 1;
+        let alone = self.flow.predecessors(exit).len() == 1;
         let mut instructions = own.blocks.iter().flat_map(|block| block.instructions());
         let waits = instructions.any(|instruction| {
             let name = instruction.called_name();
             name.is_some_and(|name| is_block_barrier(&name))
         });
         let wanted = waits || self.taken_apart == Loops::All;
-        (alone && wanted && self.dominates(test, latch)).then_some(Shape {
+        (alone && wanted && self.flow.dominates(test, latch)).then_some(Shape {
             own,
             before,
             test,
@@ -351,16 +276,16 @@ impl ControlFlow {
             latch: last,
             ..
         } = *shape;
-        let header = own.header.split_head(module, own.header.phis().len());
-        let preheader = between(module, shape.before, header);
+        let header = own.header.split_head(own.header.phis().len());
+        let preheader = between(shape.before, header);
         let mut before = Vec::new();
         let path = self.path(own.header, test)?;
         self.sequence(module, &path, Some(own), &mut before)?;
-        self.pieces(module, test, true, &mut before);
+        self.pieces(test, true, &mut before);
         let mut after = Vec::new();
         if test != last {
             let next = self.successors[&test][1 - shape.leaving as usize];
-            let begin = next.split_head(module, next.phis().len());
+            let begin = next.split_head(next.phis().len());
             fold_phis(begin);
             after.push(Part::Region {
                 entry: begin,
@@ -368,11 +293,11 @@ impl ControlFlow {
             });
             let path = self.path(next, last)?;
             self.sequence(module, &path, Some(own), &mut after)?;
-            let (entry, _) = self.pieces(module, last, false, &mut after);
+            let (entry, _) = self.pieces(last, false, &mut after);
             after.push(Part::Region { entry, exit: last });
         }
-        let latch = between(module, last, header);
-        let exit = shape.exit.split_head(module, shape.exit.phis().len());
+        let latch = between(last, header);
+        let exit = shape.exit.split_head(shape.exit.phis().len());
         fold_phis(exit);
         Some(SingleExitLoop {
             preheader,
@@ -401,9 +326,9 @@ struct Shape<'a> {
 }
 
 /// A block of its own between two.
-fn between(module: &Module, from: Block, to: Block) -> Block {
+fn between(from: Block, to: Block) -> Block {
     let block = Block::append(to.function(), "");
-    block.branch_to(module, to);
+    block.branch_to(to);
     from.redirect(to, block);
     for phi in to.phis() {
         let incoming: Vec<_> = phi
@@ -428,7 +353,7 @@ fn fold_phis(block: Block) {
 
 /// A barrier of all threads of the block and nothing else.
 fn is_plain_barrier(instruction: Value) -> bool {
-    instruction.opcode() == Opcode::LLVMCall
+    instruction.opcode() == Some(Opcode::LLVMCall)
         && instruction.called_name().as_deref() == Some(BARRIER)
         && instruction.call_arguments()[0].constant_integer() == Some(0)
 }

@@ -13,7 +13,7 @@ use std::ffi::{CStr, c_void};
 
 /// Lets LLVM say errors only, from a module's context: of loops that it does not unroll and the like, of which it would
 /// warn once for each copy of a kernel, nvcc says nothing either.
-pub(in crate::codegen) fn hear_errors_only(module: &Module<'_>) {
+pub(crate) fn hear_errors_only(module: &Module<'_>) {
     let context = module.get_context().as_ctx_ref();
     // SAFETY: the context is alive, and the handler needs nothing that could end before it.
     unsafe { LLVMContextSetDiagnosticHandler(context, Some(hear), std::ptr::null_mut()) };

@@ -180,7 +180,7 @@ fn all(reader: &mut Reader<'_, '_>) -> Option<Formula> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isl::Set;
+    use crate::math::isl::Set;
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 

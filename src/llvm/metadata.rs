@@ -17,11 +17,11 @@ const HELD: [[&str; 2]; 2] = [
 
 /// A node of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::codegen) struct Metadata(LLVMMetadataRef);
+pub(crate) struct Metadata(LLVMMetadataRef);
 
 impl Metadata {
     /// A list of nodes.
-    pub(in crate::codegen) fn list(module: &Module, items: &[Metadata]) -> Self {
+    pub(crate) fn list(module: &Module, items: &[Metadata]) -> Self {
         let mut raw: Vec<_> = items.iter().map(|item| item.0).collect();
         // SAFETY: pointer and length describe `raw`; the context of a live module is alive.
         Self(unsafe {
@@ -60,7 +60,7 @@ impl Metadata {
     }
 
     /// A text.
-    pub(in crate::codegen) fn text(module: &Module, text: &str) -> Self {
+    pub(crate) fn text(module: &Module, text: &str) -> Self {
         // SAFETY: pointer and length describe `text`.
         Self(unsafe {
             let context = module.get_context().as_ctx_ref();
@@ -70,13 +70,20 @@ impl Metadata {
 }
 
 impl Value {
+    /// Whether an instruction has metadata of a kind.
+    pub(crate) fn has_metadata(self, kind: &str) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMGetMetadata(self.0, metadata_kind(self, kind)).is_null() }
+    }
+
+    /// Takes the metadata of a kind away from an instruction.
+    pub(crate) fn remove_metadata(self, kind: &str) {
+        // SAFETY: as above; null removes.
+        unsafe { LLVMSetMetadata(self.0, metadata_kind(self, kind), std::ptr::null_mut()) }
+    }
+
     /// Appends to the list of metadata that an instruction has under a name.
-    pub(in crate::codegen) fn extend_metadata(
-        self,
-        module: &Module,
-        kind: &str,
-        items: &[Metadata],
-    ) {
+    pub(crate) fn extend_metadata(self, module: &Module, kind: &str, items: &[Metadata]) {
         let mut all = self.metadata_list(kind);
         for item in items {
             if !all.contains(item) {
@@ -93,14 +100,14 @@ impl Value {
     }
 
     /// Asks LLVM to unroll the loop that this branch ends, whatever its size.
-    pub(in crate::codegen) fn unroll_fully(self, module: &Module) {
+    pub(crate) fn unroll_fully(self, module: &Module) {
         let wish = Metadata::list(module, &[Metadata::text(module, "llvm.loop.unroll.full")]);
         self.set_loop_properties(module, &[wish]);
     }
 
     /// Asks LLVM to repeat the body of the loop that this branch ends so many times, unless the loop says
     /// itself how often.
-    pub(in crate::codegen) fn unroll_times(self, module: &Module, times: u32) {
+    pub(crate) fn unroll_times(self, module: &Module, times: u32) {
         if self.says_of_unrolling(module) {
             return;
         }
@@ -115,7 +122,7 @@ impl Value {
     }
 
     /// Whether the loop that this branch ends says itself whether it is to be unrolled.
-    pub(in crate::codegen) fn says_of_unrolling(self, module: &Module) -> bool {
+    pub(crate) fn says_of_unrolling(self, module: &Module) -> bool {
         let says = |property: &Metadata| {
             let text = property.first_text(module);
             text.starts_with("llvm.loop.unroll.")
@@ -124,7 +131,7 @@ impl Value {
     }
 
     /// Has LLVM unroll the loop that this branch ends, or forbids it, until [`Self::release_unrolling`].
-    pub(in crate::codegen) fn hold_unrolling(self, module: &Module, unrolled: bool) {
+    pub(crate) fn hold_unrolling(self, module: &Module, unrolled: bool) {
         let mut properties = self.loop_properties();
         for text in HELD[usize::from(unrolled)] {
             properties.push(Metadata::list(module, &[Metadata::text(module, text)]));
@@ -133,7 +140,7 @@ impl Value {
     }
 
     /// Takes back what [`Self::hold_unrolling`] said, where it did.
-    pub(in crate::codegen) fn release_unrolling(self, module: &Module) {
+    pub(crate) fn release_unrolling(self, module: &Module) {
         let properties = self.loop_properties();
         for held in HELD {
             let held = held.map(|text| Metadata::list(module, &[Metadata::text(module, text)]));
@@ -162,7 +169,7 @@ impl Value {
     }
 
     /// Whether two ends of iterations say the same of their loops.
-    pub(in crate::codegen) fn has_loop_properties_of(self, other: Value) -> bool {
+    pub(crate) fn has_loop_properties_of(self, other: Value) -> bool {
         self.loop_properties() == other.loop_properties()
     }
 
@@ -184,6 +191,16 @@ impl Value {
             raw.into_iter()
                 .map(|operand| Metadata(LLVMValueAsMetadata(operand)))
                 .collect()
+        }
+    }
+
+    /// Gives an instruction empty metadata of a kind.
+    pub(crate) fn add_metadata(self, module: &Module, kind: &str) {
+        let node = Metadata::list(module, &[]);
+        // SAFETY: a live instruction; the empty node belongs to its context.
+        unsafe {
+            let value = LLVMMetadataAsValue(module.get_context().as_ctx_ref(), node.0);
+            LLVMSetMetadata(self.0, metadata_kind(self, kind), value);
         }
     }
 }

@@ -1,18 +1,60 @@
 //! Taking control flow apart and putting it together again.
 
 use super::*;
-use inkwell::llvm_sys::LLVMIntPredicate;
 use inkwell::llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyFunction};
 
 /// Copies a module; inkwell's own way to do that verifies it first.
-pub(in crate::codegen) fn copy_unchecked<'ctx>(module: &Module<'ctx>) -> Module<'ctx> {
+pub(crate) fn copy_unchecked<'ctx>(module: &Module<'ctx>) -> Module<'ctx> {
     // SAFETY: the module is alive; the copy is ours alone, and of the same context.
     unsafe { Module::new(LLVMCloneModule(module.as_mut_ptr())) }
 }
 
 impl Block {
+    /// A new block at the end of a function.
+    pub(crate) fn append(function: Value, name: &str) -> Self {
+        let name = c_string(name);
+        // SAFETY: the function is alive; a block is made in its context.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(function.0));
+            Self(LLVMAppendBasicBlockInContext(
+                context,
+                function.0,
+                name.as_ptr(),
+            ))
+        }
+    }
+
+    /// Its instructions, in order.
+    pub(crate) fn instructions(self) -> Vec<Value> {
+        // SAFETY: see `Type::kind`; so below.
+        iterate(
+            unsafe { Value::checked(LLVMGetFirstInstruction(self.0)) },
+            |at| unsafe { Value::checked(LLVMGetNextInstruction(at.0)) },
+        )
+    }
+
+    /// Its last instruction, once it is complete.
+    pub(crate) fn terminator(self) -> Option<Value> {
+        // SAFETY: see `Type::kind`.
+        unsafe { Value::checked(LLVMGetBasicBlockTerminator(self.0)) }
+    }
+
+    /// The blocks that its terminator leads to.
+    pub(crate) fn successors(self) -> Vec<Block> {
+        self.terminator().map_or(Vec::new(), Value::successors)
+    }
+
+    /// Takes the block out of its function and puts it at the end of another.
+    pub(crate) fn move_to(self, function: Value) {
+        // SAFETY: the block has a parent before and another afterwards.
+        unsafe {
+            LLVMRemoveBasicBlockFromParent(self.0);
+            LLVMAppendExistingBasicBlock(function.0, self.0);
+        }
+    }
+
     /// The blocks whose terminators lead here, each once.
-    pub(in crate::codegen) fn predecessors(self) -> Vec<Block> {
+    pub(crate) fn predecessors(self) -> Vec<Block> {
         // SAFETY: the block is alive; what uses one is a terminator, which is in a block.
         let users = Value(unsafe { LLVMBasicBlockAsValue(self.0) }).users();
         let mut found = Vec::new();
@@ -26,13 +68,13 @@ impl Block {
     }
 
     /// The function that the block is in.
-    pub(in crate::codegen) fn function(self) -> Value {
+    pub(crate) fn function(self) -> Value {
         // SAFETY: as above.
         Value(unsafe { LLVMGetBasicBlockParent(self.0) })
     }
 
     /// Lets all branches of this block to `old` go to `new`. Phis of either are left as they are.
-    pub(in crate::codegen) fn redirect(self, old: Block, new: Block) {
+    pub(crate) fn redirect(self, old: Block, new: Block) {
         let Some(terminator) = self.terminator() else {
             return;
         };
@@ -47,7 +89,7 @@ impl Block {
     }
 
     /// Sets a successor of the terminator.
-    pub(in crate::codegen) fn set_successor(self, index: u32, to: Block) {
+    pub(crate) fn set_successor(self, index: u32, to: Block) {
         if let Some(terminator) = self.terminator() {
             // SAFETY: callers stay below the number of successors.
             unsafe { LLVMSetSuccessor(terminator.0, index, to.0) }
@@ -55,17 +97,13 @@ impl Block {
     }
 
     /// Ends an unfinished block with a branch.
-    pub(in crate::codegen) fn branch_to(self, module: &Module, to: Block) {
-        let builder = Builder::at_end(module, self);
-        // SAFETY: the builder stands at the end of a live block.
-        unsafe {
-            LLVMBuildBr(builder.0, to.0);
-        }
+    pub(crate) fn branch_to(self, to: Block) {
+        Builder::at_end(self).branch(to);
     }
 
     /// The first `count` instructions become a block of their own, which leads to the rest: the
     /// terminator keeps its block, so that no successor's phi changes. It begins the function where this one did.
-    pub(in crate::codegen) fn split_head(self, module: &Module, count: usize) -> Block {
+    pub(crate) fn split_head(self, count: usize) -> Block {
         let head = Block::append(self.function(), "");
         // SAFETY: both are blocks of one function.
         unsafe { LLVMMoveBasicBlockBefore(head.0, self.0) }
@@ -73,62 +111,82 @@ impl Block {
             before.redirect(self, head);
         }
         for instruction in self.instructions().into_iter().take(count) {
-            instruction.move_to_end(module, head);
+            instruction.move_to_end(head);
         }
-        head.branch_to(module, self);
+        head.branch_to(self);
         head
     }
 
     /// Its address, a constant; nobody may ask for that of the block that a function begins with.
-    pub(in crate::codegen) fn address(self, function: Value) -> Value {
+    pub(crate) fn address(self, function: Value) -> Value {
         // SAFETY: the block is of the function, and both are alive.
         Value(unsafe { LLVMBlockAddress(function.0, self.0) })
     }
 
     /// The phis at its start.
-    pub(in crate::codegen) fn phis(self) -> Vec<Value> {
-        let phi = |instruction: &Value| instruction.opcode() == LLVMOpcode::LLVMPHI;
+    pub(crate) fn phis(self) -> Vec<Value> {
+        let phi = |instruction: &Value| instruction.opcode() == Some(Opcode::LLVMPHI);
         self.instructions().into_iter().take_while(phi).collect()
     }
 
     /// Ends an unfinished block that is never left.
-    pub(in crate::codegen) fn end_as_unreachable(self, module: &Module) {
-        let builder = Builder::at_end(module, self);
-        // SAFETY: the builder stands at the end of a live block.
-        unsafe {
-            LLVMBuildUnreachable(builder.0);
-        }
+    pub(crate) fn end_as_unreachable(self) {
+        Builder::at_end(self).unreachable();
     }
 
     /// Takes the block out of its function; it has to be put into one again.
-    pub(in crate::codegen) fn take_out(self) {
+    pub(crate) fn take_out(self) {
         // SAFETY: the block has a parent.
         unsafe { LLVMRemoveBasicBlockFromParent(self.0) }
     }
 
     /// Puts a block that was taken out at the end of a function.
-    pub(in crate::codegen) fn put_into(self, function: Value) {
+    pub(crate) fn put_into(self, function: Value) {
         // SAFETY: the block has no parent, and its values are of the function or of the module.
         unsafe { LLVMAppendExistingBasicBlock(function.0, self.0) }
     }
 
     /// Deletes a block that nothing leads to and whose values nothing uses.
-    pub(in crate::codegen) fn delete(self) {
+    pub(crate) fn delete(self) {
         // SAFETY: as the comment says.
         unsafe { LLVMDeleteBasicBlock(self.0) }
+    }
+
+    /// Puts it before another block of its function.
+    pub(crate) fn move_before(self, other: Self) {
+        // SAFETY: both are live blocks of one function.
+        unsafe { LLVMMoveBasicBlockBefore(self.0, other.0) }
+    }
+
+    /// Puts it behind another block of its function.
+    pub(crate) fn move_behind(self, other: Self) {
+        // SAFETY: both are live blocks of one function.
+        unsafe { LLVMMoveBasicBlockAfter(self.0, other.0) }
     }
 }
 
 impl Value {
-    /// The block of an instruction.
-    pub(in crate::codegen) fn block(self) -> Block {
+    /// The block of an instruction; none for other values, and for one that is in none.
+    pub(crate) fn parent_block(self) -> Option<Block> {
+        // SAFETY: only an instruction is asked for its block.
+        let block = unsafe {
+            match self.is_instruction() {
+                true => LLVMGetInstructionParent(self.0),
+                false => std::ptr::null_mut(),
+            }
+        };
+        (!block.is_null()).then_some(Block(block))
+    }
+
+    /// The block of an instruction that is in one.
+    pub(crate) fn block(self) -> Block {
         // SAFETY: the instruction is alive and in a block.
         Block(unsafe { LLVMGetInstructionParent(self.0) })
     }
 
     /// Takes an instruction out of its block and puts it at the end of another.
-    pub(in crate::codegen) fn move_to_end(self, module: &Module, block: Block) {
-        let builder = Builder::at_end(module, block);
+    pub(crate) fn move_to_end(self, block: Block) {
+        let builder = Builder::at_end(block);
         // SAFETY: the instruction is in a block before and in another afterwards; a builder without
         // a location leaves that of the instruction.
         unsafe {
@@ -138,7 +196,7 @@ impl Value {
     }
 
     /// Takes an instruction out of its block and puts it before another.
-    pub(in crate::codegen) fn move_before(self, place: Value) {
+    pub(crate) fn move_before(self, place: Value) {
         let builder = Builder::before(place);
         // SAFETY: as above; without a location of its own, the builder leaves the instruction's.
         unsafe {
@@ -149,7 +207,7 @@ impl Value {
     }
 
     /// The values of a phi with the blocks that they come from.
-    pub(in crate::codegen) fn incoming(self) -> Vec<(Value, Block)> {
+    pub(crate) fn incoming(self) -> Vec<(Value, Block)> {
         // SAFETY: the indices are in range; callers pass phis.
         unsafe {
             (0..LLVMCountIncoming(self.0))
@@ -164,7 +222,7 @@ impl Value {
     }
 
     /// Gives a phi one more value and the block that it comes from.
-    pub(in crate::codegen) fn add_incoming(self, value: Value, from: Block) {
+    pub(crate) fn add_incoming(self, value: Value, from: Block) {
         // SAFETY: the lists have one element; callers pass a phi and a value of its type.
         unsafe {
             LLVMAddIncoming(self.0, [value.0].as_mut_ptr(), [from.0].as_mut_ptr(), 1);
@@ -172,15 +230,11 @@ impl Value {
     }
 
     /// Replaces a phi by one at the end of the phis of `block` with other incoming values.
-    pub(in crate::codegen) fn replace_phi(
-        self,
-        block: Block,
-        incoming: &[(Value, Block)],
-    ) -> Value {
+    pub(crate) fn replace_phi(self, block: Block, incoming: &[(Value, Block)]) -> Value {
         let place = block
             .instructions()
             .into_iter()
-            .find(|instruction| instruction.opcode() != LLVMOpcode::LLVMPHI);
+            .find(|instruction| instruction.opcode() != Some(Opcode::LLVMPHI));
         let builder = match place {
             Some(place) => Builder::before(place),
             None => Builder::before(self),
@@ -191,7 +245,7 @@ impl Value {
             .unzip();
         // SAFETY: pointers and length describe both lists; all types are the phi's.
         unsafe {
-            let phi = LLVMBuildPhi(builder.0, self.ty().raw(), c"".as_ptr());
+            let phi = LLVMBuildPhi(builder.0, self.ty().0, c"".as_ptr());
             LLVMAddIncoming(
                 phi,
                 values.as_mut_ptr(),
@@ -204,25 +258,29 @@ impl Value {
         }
     }
 
-    /// What an integer comparison asks, as LLVM's number.
-    pub(in crate::codegen) fn integer_predicate(self) -> LLVMIntPredicate {
-        // SAFETY: callers pass integer comparisons.
-        unsafe { LLVMGetICmpPredicate(self.0) }
-    }
-
     /// The condition of a terminator with two ways.
-    pub(in crate::codegen) fn branch_condition(self) -> Option<Value> {
+    pub(crate) fn branch_condition(self) -> Option<Value> {
         // SAFETY: only a conditional branch is asked for its condition.
         unsafe {
-            let branch = self.opcode() == LLVMOpcode::LLVMBr && LLVMIsConditional(self.0) != 0;
+            let branch = self.opcode() == Some(Opcode::LLVMBr) && LLVMIsConditional(self.0) != 0;
             branch.then(|| Value(LLVMGetCondition(self.0)))
         }
     }
 
     /// Whether LLVM finds nothing wrong with a function.
-    pub(in crate::codegen) fn is_valid_function(self) -> bool {
+    pub(crate) fn is_valid_function(self) -> bool {
         let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
         // SAFETY: as above.
         unsafe { LLVMVerifyFunction(self.0, action) == 0 }
+    }
+
+    /// The blocks that a terminator leads to.
+    pub(crate) fn successors(self) -> Vec<Block> {
+        // SAFETY: the indices are in range; callers pass terminators.
+        unsafe {
+            (0..LLVMGetNumSuccessors(self.0))
+                .map(|n| Block(LLVMGetSuccessor(self.0, n)))
+                .collect()
+        }
     }
 }

@@ -4,14 +4,38 @@
 //! Invariant: the new instruction has the operands, attributes, metadata and source place of the
 //! old one, takes its uses, and stands in its place.
 
-use super::super::ir::Value;
-use llvm_sys::LLVMOpcode;
-use llvm_sys::core::*;
-use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc};
-use llvm_sys::prelude::*;
+use super::*;
+use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMFastMathNone};
+
+impl Value {
+    /// True when the instruction carries the `contract` flag.
+    pub(crate) fn may_contract(self) -> bool {
+        // SAFETY: flags are asked of instructions that can have them.
+        unsafe {
+            LLVMCanValueUseFastMathFlags(self.0) != 0
+                && LLVMGetFastMathFlags(self.0) & LLVMFastMathAllowContract != 0
+        }
+    }
+
+    /// Whether the instruction carries any such flag.
+    pub(crate) fn has_fast_math(self) -> bool {
+        // SAFETY: flags are asked of instructions that can have them.
+        unsafe {
+            LLVMCanValueUseFastMathFlags(self.0) != 0
+                && LLVMGetFastMathFlags(self.0) != LLVMFastMathNone
+        }
+    }
+
+    /// Removes every fast-math flag: an instruction that carries some is made again without them.
+    pub(crate) fn strip_fast_math(self) {
+        if self.has_fast_math() {
+            without_fast_math(self);
+        }
+    }
+}
 
 /// Replaces an instruction that carries fast-math flags by one without.
-pub(in crate::program) fn without_fast_math(old: Value) {
+fn without_fast_math(old: Value) {
     let Some(opcode) = old.opcode() else {
         return;
     };
@@ -24,29 +48,26 @@ pub(in crate::program) fn without_fast_math(old: Value) {
         let operand = |index: u32| LLVMGetOperand(old.0, index);
         let name = c"".as_ptr();
         let new = match opcode {
-            LLVMOpcode::LLVMFAdd
-            | LLVMOpcode::LLVMFSub
-            | LLVMOpcode::LLVMFMul
-            | LLVMOpcode::LLVMFDiv
-            | LLVMOpcode::LLVMFRem => LLVMBuildBinOp(builder, opcode, operand(0), operand(1), name),
-            LLVMOpcode::LLVMFNeg => LLVMBuildFNeg(builder, operand(0), name),
-            LLVMOpcode::LLVMFPTrunc
-            | LLVMOpcode::LLVMFPExt
-            | LLVMOpcode::LLVMSIToFP
-            | LLVMOpcode::LLVMUIToFP => {
+            Opcode::LLVMFAdd
+            | Opcode::LLVMFSub
+            | Opcode::LLVMFMul
+            | Opcode::LLVMFDiv
+            | Opcode::LLVMFRem => LLVMBuildBinOp(builder, opcode, operand(0), operand(1), name),
+            Opcode::LLVMFNeg => LLVMBuildFNeg(builder, operand(0), name),
+            Opcode::LLVMFPTrunc | Opcode::LLVMFPExt | Opcode::LLVMSIToFP | Opcode::LLVMUIToFP => {
                 LLVMBuildCast(builder, opcode, operand(0), LLVMTypeOf(old.0), name)
             }
-            LLVMOpcode::LLVMFCmp => LLVMBuildFCmp(
+            Opcode::LLVMFCmp => LLVMBuildFCmp(
                 builder,
                 LLVMGetFCmpPredicate(old.0),
                 operand(0),
                 operand(1),
                 name,
             ),
-            LLVMOpcode::LLVMSelect => {
+            Opcode::LLVMSelect => {
                 LLVMBuildSelect(builder, operand(0), operand(1), operand(2), name)
             }
-            LLVMOpcode::LLVMPHI => {
+            Opcode::LLVMPHI => {
                 let phi = LLVMBuildPhi(builder, LLVMTypeOf(old.0), name);
                 for index in 0..LLVMCountIncoming(old.0) {
                     let mut value = LLVMGetIncomingValue(old.0, index);
@@ -55,7 +76,7 @@ pub(in crate::program) fn without_fast_math(old: Value) {
                 }
                 phi
             }
-            LLVMOpcode::LLVMCall => call(builder, old.0),
+            Opcode::LLVMCall => call(builder, old.0),
             _ => {
                 LLVMDisposeBuilder(builder);
                 return;
@@ -98,7 +119,7 @@ unsafe fn call(builder: LLVMBuilderRef, old: LLVMValueRef) -> LLVMValueRef {
         }
         LLVMSetInstructionCallConv(new, LLVMGetInstructionCallConv(old));
         LLVMSetTailCallKind(new, LLVMGetTailCallKind(old));
-        let places = std::iter::once(llvm_sys::LLVMAttributeFunctionIndex).chain(0..=count);
+        let places = std::iter::once(FUNCTION_ATTRIBUTES).chain(0..=count);
         for place in places {
             let length = LLVMGetCallSiteAttributeCount(old, place) as usize;
             let mut attributes = vec![std::ptr::null_mut(); length];

@@ -6,7 +6,7 @@ use inkwell::llvm_sys::{LLVMUnnamedAddr, LLVMVisibility};
 
 impl Value {
     /// The aliases of a module.
-    pub(in crate::codegen) fn aliases(module: &Module) -> Vec<Value> {
+    pub(crate) fn aliases(module: &Module) -> Vec<Value> {
         // SAFETY: the module is alive.
         iterate(
             unsafe { Self::checked(LLVMGetFirstGlobalAlias(module.as_mut_ptr())) },
@@ -15,19 +15,19 @@ impl Value {
     }
 
     /// What an alias stands for.
-    pub(in crate::codegen) fn aliasee(self) -> Value {
-        // SAFETY: the handle is alive by the invariant of `ir` (so below); callers pass aliases.
+    pub(crate) fn aliasee(self) -> Value {
+        // SAFETY: the handle is alive by the invariant of this module (so below); callers pass aliases.
         Value(unsafe { LLVMAliasGetAliasee(self.0) })
     }
 
     /// Whether a module resolves a symbol when the program is loaded.
-    pub(in crate::codegen) fn any_resolver(module: &Module) -> bool {
+    pub(crate) fn any_resolver(module: &Module) -> bool {
         // SAFETY: the module is alive.
         unsafe { !LLVMGetFirstGlobalIFunc(module.as_mut_ptr()).is_null() }
     }
 
     /// Whether a module has assembly of its own, outside functions.
-    pub(in crate::codegen) fn has_assembly(module: &Module) -> bool {
+    pub(crate) fn has_assembly(module: &Module) -> bool {
         let mut length = 0;
         // SAFETY: the module is alive; only the length is looked at.
         unsafe { LLVMGetModuleInlineAsm(module.as_mut_ptr(), &mut length) };
@@ -35,38 +35,40 @@ impl Value {
     }
 
     /// Whether it is a function, a variable or an alias.
-    pub(in crate::codegen) fn is_global(self) -> bool {
+    pub(crate) fn is_global(self) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMIsAGlobalValue(self.0).is_null() }
     }
 
     /// Whether it is the address of a block.
-    pub(in crate::codegen) fn is_block_address(self) -> bool {
+    pub(crate) fn is_block_address(self) -> bool {
         // SAFETY: as above.
         unsafe { !LLVMIsABlockAddress(self.0).is_null() }
     }
 
     /// Whether nobody compares its address with others'.
-    pub(in crate::codegen) fn is_address_unnamed(self) -> bool {
+    pub(crate) fn is_address_unnamed(self) -> bool {
         // SAFETY: as above; callers pass global values.
         unsafe { LLVMGetUnnamedAddress(self.0) == LLVMUnnamedAddr::LLVMGlobalUnnamedAddr }
     }
 
     /// Takes a function or variable out of its group of sections, of which the linker keeps one; an alias is in none of
     /// its own.
-    pub(in crate::codegen) fn leave_section_group(self) {
+    pub(crate) fn leave_section_group(self) {
         if self.is_function() || self.is_global_variable() {
             // SAFETY: as above; functions and variables may be in no group.
             unsafe { LLVMSetComdat(self.0, std::ptr::null_mut()) }
         }
     }
 
-    pub(in crate::codegen) fn linkage(self) -> LLVMLinkage {
+    /// Who sees it when modules are linked.
+    pub(crate) fn linkage(self) -> LLVMLinkage {
         // SAFETY: as above.
         unsafe { LLVMGetLinkage(self.0) }
     }
 
-    pub(in crate::codegen) fn set_linkage(self, linkage: LLVMLinkage) {
+    /// Changes who sees it; what only its module sees is in no group of sections.
+    pub(crate) fn set_linkage(self, linkage: LLVMLinkage) {
         // SAFETY: as above. A local symbol must have default visibility.
         unsafe {
             if matches!(
@@ -80,17 +82,47 @@ impl Value {
         }
     }
 
-    pub(in crate::codegen) fn set_hidden(self) {
+    /// Lets nobody outside of the program or shared library see it.
+    pub(crate) fn set_hidden(self) {
         // SAFETY: as above.
         unsafe {
             LLVMSetVisibility(self.0, LLVMVisibility::LLVMHiddenVisibility);
         }
     }
 
-    pub(in crate::codegen) fn is_local(self) -> bool {
+    /// Whether only its module sees it.
+    pub(crate) fn is_local(self) -> bool {
         matches!(
             self.linkage(),
             LLVMLinkage::LLVMInternalLinkage | LLVMLinkage::LLVMPrivateLinkage
         )
+    }
+
+    /// Whether it is another name for a function or variable.
+    pub(crate) fn is_alias(self) -> bool {
+        // SAFETY: as above.
+        unsafe { !LLVMIsAGlobalAlias(self.0).is_null() }
+    }
+
+    /// Whether nothing needs to define it.
+    pub(crate) fn is_weak_reference(self) -> bool {
+        self.linkage() == LLVMLinkage::LLVMExternalWeakLinkage
+    }
+
+    /// True when another definition may take its place at link time.
+    pub(crate) fn is_interposable(self) -> bool {
+        matches!(
+            self.linkage(),
+            LLVMLinkage::LLVMWeakAnyLinkage
+                | LLVMLinkage::LLVMLinkOnceAnyLinkage
+                | LLVMLinkage::LLVMExternalWeakLinkage
+                | LLVMLinkage::LLVMCommonLinkage
+        )
+    }
+
+    /// Makes it an ordinary external definition without a comdat.
+    pub(crate) fn make_external(self) {
+        self.leave_section_group();
+        self.set_linkage(LLVMLinkage::LLVMExternalLinkage);
     }
 }

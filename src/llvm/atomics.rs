@@ -5,7 +5,7 @@ use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
 
 /// What an atomic operation does with the value in memory and its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::codegen) enum AtomicOperation {
+pub(crate) enum AtomicOperation {
     Add,
     FloatAdd,
     Exchange,
@@ -24,7 +24,7 @@ pub(in crate::codegen) enum AtomicOperation {
 
 impl Builder {
     /// An atomic operation on memory that is so aligned, in bytes; the value that was there.
-    pub(in crate::codegen) fn atomic(
+    pub(crate) fn atomic(
         &self,
         operation: AtomicOperation,
         pointer: Value,
@@ -55,7 +55,7 @@ impl Builder {
     }
 
     /// Stores `new` where memory that is so aligned, in bytes, has `expected`; the value that was there.
-    pub(in crate::codegen) fn compare_and_swap(
+    pub(crate) fn compare_and_swap(
         &self,
         pointer: Value,
         expected: Value,
@@ -75,25 +75,44 @@ impl Builder {
 
 impl Value {
     /// Whether an atomic operation stores its own value, whatever was there.
-    pub(in crate::codegen) fn is_exchange(self) -> bool {
+    pub(crate) fn is_exchange(self) -> bool {
         // SAFETY: as above; callers give an `atomicrmw`.
         unsafe { LLVMGetAtomicRMWBinOp(self.0) == LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg }
     }
 
     /// Makes a load or store one that is never left out and that other threads see in order; of one that
     /// is wider than the processor's atomic ones, only the first.
-    pub(in crate::codegen) fn make_ordered(self, bits: u32) {
+    pub(crate) fn make_ordered(self, bits: u32) {
         // SAFETY: as above; callers give a load or store of so many bits.
         unsafe {
             LLVMSetVolatile(self.0, 1);
             if bits <= 64 {
                 let ordering = match self.opcode() {
-                    Opcode::LLVMStore => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
+                    Some(Opcode::LLVMStore) => LLVMAtomicOrdering::LLVMAtomicOrderingRelease,
                     _ => LLVMAtomicOrdering::LLVMAtomicOrderingAcquire,
                 };
                 LLVMSetAlignment(self.0, bits / 8);
                 LLVMSetOrdering(self.0, ordering);
             }
+        }
+    }
+
+    /// What an `atomicrmw` does.
+    pub(crate) fn atomic_update(self) -> AtomicUpdate {
+        // SAFETY: as above; callers give an `atomicrmw`.
+        unsafe { LLVMGetAtomicRMWBinOp(self.0) }
+    }
+
+    /// Whether an atomic operation holds for one of these scopes, by their names; the whole system's is empty.
+    pub(crate) fn has_scope_of(self, names: &[&str]) -> bool {
+        // SAFETY: as above; pointers and lengths describe the names.
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let own = LLVMGetAtomicSyncScopeID(self.0);
+            let mut scopes = names
+                .iter()
+                .map(|name| LLVMGetSyncScopeID(context, name.as_ptr().cast(), name.len()));
+            scopes.any(|scope| scope == own)
         }
     }
 }

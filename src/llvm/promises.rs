@@ -7,7 +7,7 @@ use inkwell::llvm_sys::LLVMOpcode::*;
 impl Value {
     /// Takes the promises away that LLVM's C interface can take away: that nothing overflows, that
     /// no bits get lost, that signs agree. The result is then the plain one in every case.
-    pub(in crate::codegen) fn drop_promises(self) {
+    pub(crate) fn drop_promises(self) {
         // SAFETY: live instructions, each with the flags that its opcode has.
         unsafe {
             match LLVMGetInstructionOpcode(self.0) {
@@ -31,8 +31,8 @@ impl Value {
     }
 
     /// Promises that a sum or a product overflows neither as a signed nor as an unsigned number.
-    pub(in crate::codegen) fn promise_no_wrap(self) {
-        if self.is_instruction() && matches!(self.opcode(), LLVMAdd | LLVMSub | LLVMMul) {
+    pub(crate) fn promise_no_wrap(self) {
+        if self.is_instruction() && matches!(self.opcode(), Some(LLVMAdd | LLVMSub | LLVMMul)) {
             // SAFETY: a live instruction of an opcode that has the flags.
             unsafe {
                 LLVMSetNSW(self.0, 1);
@@ -43,14 +43,14 @@ impl Value {
 
     /// Whether the result can be anything without a promise: a shift by more than there is, a number
     /// that an integer cannot hold.
-    pub(in crate::codegen) fn may_be_anything(self) -> bool {
+    pub(crate) fn may_be_anything(self) -> bool {
         match self.opcode() {
-            LLVMShl | LLVMLShr | LLVMAShr => {
+            Some(LLVMShl | LLVMLShr | LLVMAShr) => {
                 let bits = u64::from(self.ty().integer_bits());
                 let amount = self.operand(1).constant_integer();
                 !self.ty().is_integer() || amount.is_none_or(|amount| amount >= bits)
             }
-            LLVMFPToSI | LLVMFPToUI => true,
+            Some(LLVMFPToSI | LLVMFPToUI) => true,
             _ => false,
         }
     }
@@ -65,9 +65,9 @@ impl Value {
     }
 
     /// Whether this calls a function that does not return.
-    pub(in crate::codegen) fn never_returns(self) -> bool {
+    pub(crate) fn never_returns(self) -> bool {
         let kind = attribute_kind("noreturn");
-        self.opcode() == LLVMCall
+        self.opcode() == Some(LLVMCall)
             // SAFETY: this is a call.
             && (!unsafe { LLVMGetCallSiteEnumAttribute(self.0, FUNCTION_ATTRIBUTES, kind) }.is_null()
                 || self.called().is_function()
@@ -75,7 +75,7 @@ impl Value {
     }
 
     /// Takes from a phi what comes from a block that does not lead to it any more.
-    pub(in crate::codegen) fn forget_incoming(self, from: Block) {
+    pub(crate) fn forget_incoming(self, from: Block) {
         let mut left = self.incoming();
         left.retain(|(_, block)| *block != from);
         self.replace_phi(self.block(), &left);
@@ -84,7 +84,7 @@ impl Value {
 
 impl Builder {
     /// A value that is one and the same wherever it is used, also where it could be anything.
-    pub(in crate::codegen) fn freeze(&self, value: Value) -> Value {
+    pub(crate) fn freeze(&self, value: Value) -> Value {
         // SAFETY: as in `Value`.
         Value(unsafe { LLVMBuildFreeze(self.0, value.0, c"".as_ptr()) })
     }
