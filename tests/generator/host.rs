@@ -130,7 +130,8 @@ impl Case<'_> {
             | Manner::Hosted
             | Manner::Held
             | Manner::Parted
-            | Manner::Reduced => Some(Shape::Line),
+            | Manner::Reduced
+            | Manner::Repeated => Some(Shape::Line),
         };
         let mut scene = Scene {
             shape,

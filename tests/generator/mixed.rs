@@ -116,18 +116,7 @@ template <typename T> __global__ void sum_of_row(T *out, const T *in, int n, int
     for (int j = lane; j < columns; j += 32) out[row * columns + j] = mad(in[row * columns + j], scale, sum);
 }
 
-// One block, of which each thread needs what all of them found.
-template <typename T> __global__ void of_one_block(T *out, const T *in, int n, int columns, T scale) {
-    __shared__ T part[256];
-    T own = (T)0, all = (T)0;
-    for (int i = threadIdx.x; i < columns; i += blockDim.x) own = mad(in[i], scale, own);
-    part[threadIdx.x] = own;
-    __syncthreads();
-    for (int k = 0; k < blockDim.x; ++k) all = mad(part[k], (T)1, all);
-    for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = mad(in[i], scale, all);
-}
-
-// These pointers are apart, too.
+// So are they.
 template <typename T> __global__ void on_last_block(T *out, const T *in, int n, int columns, T scale) {
     int block = gridDim.x - 1 - blockIdx.x;
     out[block * blockDim.x + threadIdx.x] = mad(in[blockIdx.x * blockDim.x + threadIdx.x], scale, (T)blockIdx.x);
@@ -212,9 +201,7 @@ impl Case<'_> {
             };
             let count = self.pick(&["all", "all", "all", "all / 2", "all - columns"]);
             let line = format!("({count} + {threads} - 1) / {threads}, {threads}");
-            let of_one_block = matches!(kind, 4 | 5) && count != "all";
             let (name, configuration) = match kind {
-                _ if of_one_block => ("of_one_block", format!("1, {threads}")),
                 0 => ("on_line", line),
                 1 => ("on_line_by_place", line),
                 2 => {

@@ -15,6 +15,7 @@ mod kernels;
 mod mixed;
 mod parted;
 mod reduced;
+mod repeated;
 mod shapes;
 mod sized;
 pub mod solved;
@@ -83,7 +84,7 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
     format!(
         "#include <cstdio>\n#include <cstdlib>\n#include <cstring>\n#include <cuda_pipeline.h>\n\
          {}\n\
-         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}{}{}{}\n\
+         static const int ELEMENTS = {ELEMENTS};\nstatic const int HALF = {HALF};\n{PRELUDE}{}{}{}{}{}{}{}{}{}{}\n\
          {kernels}\n{functions}\n\
          int main(int argc, char **argv) {{\n\
          \x20   int size = argc > 1 ? atoi(argv[1]) : -2;\n\
@@ -98,6 +99,7 @@ fn whole_program(kernels: &str, functions: &str, calls: &str) -> String {
         tabled::KERNELS,
         parted::KERNELS,
         reduced::KERNELS,
+        repeated::KERNELS,
         held::CLASSES,
         hosted::CALLED
     )

@@ -39,6 +39,8 @@ pub enum Manner {
     Parted,
     /// One block adds what many have added.
     Reduced,
+    /// Many blocks need what one has made.
+    Repeated,
 }
 
 /// Elements between the first ones of two rows.
@@ -51,8 +53,8 @@ impl Case<'_> {
     /// How the group at hand is made.
     pub fn manner(&mut self) -> Manner {
         use Manner::{
-            Any, Arranged, Batches, Chain, Handed, Held, Hosted, Mixed, Parted, Reduced, Sharing,
-            Sized, Tabled,
+            Any, Arranged, Batches, Chain, Handed, Held, Hosted, Mixed, Parted, Reduced, Repeated,
+            Sharing, Sized, Tabled,
         };
         match self.pool.is_empty() {
             true => Any,
@@ -62,7 +64,7 @@ impl Case<'_> {
                 Handed, Handed, Handed, Handed, Handed, Handed, Handed, Tabled, Tabled, Tabled,
                 Tabled, Tabled, Tabled, Hosted, Hosted, Hosted, Hosted, Held, Held, Held, Parted,
                 Parted, Parted, Reduced, Reduced, Reduced, Reduced, Reduced, Reduced, Reduced,
-                Reduced, Reduced,
+                Reduced, Reduced, Repeated, Repeated, Repeated, Repeated,
             ]),
         }
     }
@@ -94,6 +96,7 @@ impl Case<'_> {
             Manner::Held => self.held(text, scene),
             Manner::Parted => self.parted(text, scene),
             Manner::Reduced => self.reduced(text, scene),
+            Manner::Repeated => self.repeated(text, scene),
         }
     }
 

@@ -162,10 +162,16 @@ fn run(steps: &[Step], stream: *mut c_void) -> CudaResult {
             Work::Child(_) => run(&step.inner, stream)?,
             Work::Record(recorded) => event::record(*recorded as *mut c_void, stream)?,
             Work::Allocate(memory) => footprint::allocated(memory),
-            Work::Free(address) => footprint::freed(*address),
+            Work::Free(address) => {
+                stream::in_order(stream)?;
+                footprint::freed(*address);
+            }
             // What an event waits for has run.
             Work::Empty | Work::Wait(_) => {}
-            Work::Recorded(_, operation) => operation(stream)?,
+            Work::Recorded(_, operation) => {
+                stream::in_order(stream)?;
+                operation(stream)?;
+            }
         }
     }
     Ok(())
