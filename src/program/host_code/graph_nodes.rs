@@ -13,6 +13,7 @@
 use super::super::{
     HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, runtime_effects,
 };
+use super::handles;
 use crate::llvm::{self, Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -442,18 +443,7 @@ fn replace(host: &Module<'_>, chain: &[Node], number: usize) -> bool {
 /// Grid x and y, grid z, block x and y, block z and shared bytes of a node.
 fn configuration(host: &Module<'_>, builder: &Builder, node: &Node) -> Vec<Value> {
     let long = Type::integer(host, 64);
-    let packed = |low: Value, high: Value| {
-        let high = builder.binary(
-            Opcode::LLVMShl,
-            builder.cast(Opcode::LLVMZExt, high, long),
-            long.constant(32),
-        );
-        builder.binary(
-            Opcode::LLVMOr,
-            high,
-            builder.cast(Opcode::LLVMZExt, low, long),
-        )
-    };
+    let packed = |low: Value, high: Value| handles::packed(host, builder, low, high);
     let extents = &node.extents;
     vec![
         packed(extents[0], extents[1]),

@@ -255,7 +255,7 @@ fn structured(
 }
 
 /// Two 32-bit values as one of 64 bits, the first in the low half.
-fn packed(module: &Module<'_>, builder: &Builder, low: Value, high: Value) -> Value {
+pub(super) fn packed(module: &Module<'_>, builder: &Builder, low: Value, high: Value) -> Value {
     let long = Type::integer(module, 64);
     let high = builder.binary(
         Opcode::LLVMShl,
