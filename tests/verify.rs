@@ -122,12 +122,6 @@ fn passes_nothing() {
 }
 
 #[test]
-fn passes_pointwise_chain() {
-    let chain = chain_of(scale, shift);
-    assert_passes(&chain.scene, &chain.plan());
-}
-
-#[test]
 fn passes_anti_dependence_in_one_thread() {
     let mut chain = chain_of(scale, shift);
     // The second launch overwrites what the first reads.
@@ -142,52 +136,6 @@ fn passes_anti_dependence_in_one_thread() {
         (three, false),
     ];
     assert_passes(&chain.scene, &plan(&members, Vec::new()));
-}
-
-#[test]
-fn passes_block_scope_with_barrier() {
-    let chain = chain_of(
-        |scene| scene.block_sum("sum"),
-        |scene| scene.spread("spread"),
-    );
-    assert_passes(&chain.scene, &chain.plan_with(true, Vec::new()));
-}
-
-#[test]
-fn refuses_block_scope_without_barrier() {
-    let chain = chain_of(
-        |scene| scene.block_sum("sum"),
-        |scene| scene.spread("spread"),
-    );
-    assert_refused!(chain.scene, chain.plan(), Refusal::MissingBarrier { .. });
-}
-
-#[test]
-fn refuses_stencil() {
-    let chain = chain_of(scale, |scene| scene.stencil("stencil"));
-    for barrier in [false, true] {
-        let plan = chain.plan_with(barrier, Vec::new());
-        assert_refused!(chain.scene, plan, Refusal::CrossesBlocks { .. });
-    }
-}
-
-#[test]
-fn passes_stencil_over_one_block() {
-    let mut chain = chain_of(scale, |scene| scene.stencil("stencil"));
-    for launch in chain.launches {
-        let one = chain.scene.constant(1);
-        chain.scene.launch_mut(launch).grid[0] = one;
-    }
-    assert_passes(&chain.scene, &chain.plan_with(true, Vec::new()));
-    assert_refused!(chain.scene, chain.plan(), Refusal::MissingBarrier { .. });
-}
-
-#[test]
-fn refuses_wrong_order() {
-    let chain = chain_of(scale, shift);
-    let [one, two] = chain.launches;
-    let plan = plan(&[(two, false), (one, false)], Vec::new());
-    assert_refused!(chain.scene, plan, Refusal::HostOrder { .. });
 }
 
 #[test]
@@ -257,27 +205,11 @@ fn refuses_special_launch() {
 }
 
 #[test]
-fn refuses_opaque_kernel() {
-    let mut chain = chain_of(scale, shift);
-    let reason = ("uses inline assembly".to_string(), Location::default());
-    chain.scene.kernels[1].opaque.push(reason);
-    assert_refused!(chain.scene, chain.plan(), Refusal::OpaqueKernel { .. });
-}
-
-#[test]
 fn refuses_kernel_that_runs_alone() {
     let mut chain = chain_of(scale, shift);
     let reason = (Unfusable::MemoryFence, Location::default());
     chain.scene.kernels[1].unfusable.push(reason);
     assert_refused!(chain.scene, chain.plan(), Refusal::Unfusable { .. });
-}
-
-#[test]
-fn refuses_barrier_before_first() {
-    let chain = chain_of(scale, shift);
-    let [one, two] = chain.launches;
-    let plan = plan(&[(one, true), (two, false)], Vec::new());
-    assert_refused!(chain.scene, plan, Refusal::BarrierFirst { .. });
 }
 
 #[test]
@@ -480,16 +412,6 @@ fn members_agree_on_the_threads_that_run_in_step() {
     let in_step = |refusal: &Refusal| matches!(refusal, Refusal::NotInStep { axis: 'z', .. });
     assert!(!judged(1).iter().any(in_step));
     assert!(judged(2).iter().any(in_step));
-}
-
-#[test]
-fn refuses_different_shapes() {
-    let mut chain = chain_of(scale, shift);
-    let other = chain.scene.constant(41);
-    chain.scene.launch_mut(chain.launches[1]).grid[0] = other;
-    let found = refusals(&chain.scene, &chain.plan());
-    let shape = |refusal: &Refusal| matches!(refusal, Refusal::DifferentShape { .. });
-    assert!(found.iter().any(shape), "{found:?}");
 }
 
 /// Two launches of unknown shapes, all guards needed: shapes, configurations, wrap.

@@ -4,7 +4,20 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
 
 /// Runs `check` on each file of `tests/STAGE` that is a case, and exits.
+#[allow(
+    dead_code,
+    reason = "what has cases of several stages asks for their trials"
+)]
 pub fn run(stage: &str, is_case: fn(&Path) -> bool, check: fn(&Path) -> Result<(), Failed>) -> ! {
+    libtest_mimic::run(&Arguments::from_args(), trials(stage, is_case, check)).exit()
+}
+
+/// A trial for each file of `tests/STAGE` that is a case.
+pub fn trials(
+    stage: &str,
+    is_case: fn(&Path) -> bool,
+    check: fn(&Path) -> Result<(), Failed>,
+) -> Vec<Trial> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests")
         .join(stage);
@@ -14,17 +27,14 @@ pub fn run(stage: &str, is_case: fn(&Path) -> bool, check: fn(&Path) -> Result<(
         .filter(|path| is_case(path))
         .collect();
     cases.sort();
-    let trials = cases
-        .into_iter()
-        .map(|case| {
-            let name = case
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default();
-            Trial::test(name, move || check(&case))
-        })
-        .collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit()
+    let trials = cases.into_iter().map(|case| {
+        let name = case
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        Trial::test(name, move || check(&case))
+    });
+    trials.collect()
 }
 
 /// The text of a case in two: its source, and the lines of what is expected.
