@@ -10,26 +10,33 @@ const LONGEST_FILE: usize = 800;
 
 #[test]
 fn a_stage_uses_only_stages_above_it() {
-    let order = stages();
-    let place = |stage: &str| order.iter().position(|name| name == stage);
+    // The runner of all stages is above them only because its names of stages are.
+    let exempt = |stage: &str, used: &str| stage == "pipeline" || used == "pipeline::Stage";
+    check_order("src", exempt);
+}
+
+#[test]
+fn a_module_of_the_runtime_uses_only_those_above_it() {
+    check_order("runtime_shim/src", |_, _| false);
+}
+
+/// The modules of a crate, in the order of its `lib.rs`, use only those above them, but for what is exempt.
+fn check_order(package: &str, is_exempt: impl Fn(&str, &str) -> bool) {
+    let order = modules_of(package);
+    let place = |module: &str| order.iter().position(|name| name == module);
     let mut checked = 0;
-    for path in sources() {
-        let stage = stage_of(&path);
-        let Some(own) = place(&stage) else { continue };
-        // The runner of all stages is above them only because its names of stages are.
-        if stage == "pipeline" {
-            continue;
-        }
+    for path in sources_below(package) {
+        let module = module_of(package, &path);
+        let Some(own) = place(&module) else { continue };
         for used in used_paths(&code_of(&path)) {
             let other = used.split("::").next().unwrap_or_default();
             let Some(other_place) = place(other) else {
                 continue;
             };
             checked += 1;
-            let is_stage_name = other == "pipeline" && used == "pipeline::Stage";
             assert!(
-                other == stage || other_place < own || is_stage_name,
-                "{} uses crate::{used}, but stage {other} is not above {stage} in lib.rs",
+                other == module || other_place < own || is_exempt(&module, &used),
+                "{} uses crate::{used}, but {other} is not above {module} in {package}/lib.rs",
                 path.display()
             );
         }
@@ -138,8 +145,9 @@ fn use_trees_are_read_completely() {
 }
 
 /// The stages, in the order of `lib.rs`.
-fn stages() -> Vec<String> {
-    let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
+/// The modules of a crate, in the order of its `lib.rs`.
+fn modules_of(package: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(package).join("lib.rs")).unwrap();
     let modules = text.lines().filter_map(|line| {
         let name = line
             .trim()
@@ -150,9 +158,9 @@ fn stages() -> Vec<String> {
     modules.collect()
 }
 
-/// The stage that a file belongs to: its folder or file name below `src`.
-fn stage_of(path: &Path) -> String {
-    let below = path.strip_prefix(root().join("src")).unwrap();
+/// The module that a file belongs to: its folder or file name below the folder of its crate.
+fn module_of(package: &str, path: &Path) -> String {
+    let below = path.strip_prefix(root().join(package)).unwrap();
     let first = below
         .components()
         .next()
@@ -163,9 +171,17 @@ fn stage_of(path: &Path) -> String {
     first.trim_end_matches(".rs").to_owned()
 }
 
-/// Every Rust file below `src`.
+fn stage_of(path: &Path) -> String {
+    module_of("src", path)
+}
+
 fn sources() -> Vec<PathBuf> {
-    let mut folders = vec![root().join("src")];
+    sources_below("src")
+}
+
+/// Every Rust file below a folder.
+fn sources_below(package: &str) -> Vec<PathBuf> {
+    let mut folders = vec![root().join(package)];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {

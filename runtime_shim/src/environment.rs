@@ -1,6 +1,5 @@
 //! What the user sets through environment variables, read once.
 
-use crate::check::{Checks, Watch};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -36,6 +35,60 @@ impl Settings {
             || self.trace.is_some()
             || self.checks.any()
             || self.watch.is_some()
+    }
+}
+
+/// What `SIRIUS_CHECK` asks for: its words, with commas between them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// `memory`.
+    pub memory: bool,
+    /// `race`.
+    pub race: bool,
+}
+
+impl Checks {
+    /// Reads the words; nothing for a word that is none.
+    pub fn read(text: &str) -> Option<Self> {
+        let mut checks = Self::default();
+        for word in text.split(',').filter(|word| !word.is_empty()) {
+            match word {
+                "memory" => checks.memory = true,
+                "race" => checks.race = true,
+                _ => return None,
+            }
+        }
+        Some(checks)
+    }
+
+    /// Whether accesses are checked at all.
+    pub fn any(self) -> bool {
+        self.memory || self.race
+    }
+}
+
+/// A byte of an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// The allocation's ordinal.
+    pub allocation: u32,
+    /// The byte's distance from its start.
+    pub byte: usize,
+}
+
+impl Watch {
+    /// Reads `ALLOCATION:BYTE`.
+    pub fn read(text: &str) -> Option<Self> {
+        let (allocation, byte) = text.split_once(':')?;
+        Some(Self {
+            allocation: allocation.parse().ok()?,
+            byte: byte.parse().ok()?,
+        })
+    }
+
+    /// Whether it is one of so many bytes of an allocation.
+    pub fn is_in(&self, allocation: u32, from: usize, bytes: usize) -> bool {
+        self.allocation == allocation && (from..from.saturating_add(bytes)).contains(&self.byte)
     }
 }
 

@@ -7,8 +7,6 @@ use std::cell::Cell;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use crate::check::host;
-
 /// An error other than `cudaSuccess`, by its number in CUDA 13.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CudaError(pub u32);
@@ -72,7 +70,7 @@ pub fn runtime_call(body: impl FnOnce() -> CudaResult) -> u32 {
     }
     let result = match device_failure() {
         Some(failure) => Err(failure),
-        None => host::within_call(body),
+        None => body(),
     };
     match result {
         Ok(()) => 0,

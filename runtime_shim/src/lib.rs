@@ -7,35 +7,35 @@
 //!
 //! Invariants: a pointer that a program got from an allocation call is in the allocation table
 //! ([`memory`]) until it is freed; a kernel runs only after its launch was found valid; code of a
-//! kernel runs only between [`execution`]'s entry and exit, so that a fault is known to be a kernel's.
+//! kernel runs only between [`execution`]'s entry and exit, so that a fault is known to be a kernel's. A module uses
+//! only those above it in the list below.
 
 pub use sirius_abi as abi;
 
-pub mod api;
-pub mod check;
+pub mod termination;
+pub mod environment;
+mod mapping;
+mod source_lines;
+pub mod sums;
+pub mod handles;
+pub mod error;
+pub mod fat_binary;
 pub mod compiler;
+pub mod allocations;
+pub mod printf;
+pub mod trace;
+pub mod memory_dump;
+pub mod texture;
+pub mod execution;
+pub mod memory;
+pub mod registry;
+pub mod dense;
+pub mod api;
+pub mod library_calls;
 pub mod cublas;
 pub mod cufft;
 pub mod curand;
-pub mod cusolver;
 pub mod cusparse;
-pub mod dense;
-pub mod environment;
-pub mod error;
-pub mod execution;
-pub mod fat_binary;
-pub mod fault;
-pub mod handles;
-pub mod library_calls;
-mod mapping;
-pub mod memory;
-pub mod memory_dump;
+pub mod cusolver;
 pub mod nvml;
 pub mod nvrtc;
-pub mod printf;
-pub mod registry;
-pub mod statistics;
-pub mod sums;
-pub mod termination;
-pub mod texture;
-pub mod trace;

@@ -10,9 +10,9 @@ use std::ffi::c_void;
 
 use crate::api::graph::{self, NodeType};
 use crate::api::stream;
-use crate::check::host;
 use crate::error::{CudaError, CudaResult};
 use crate::execution::arithmetic::DeviceMode;
+use crate::execution::check::host;
 use crate::{error, memory, termination};
 
 /// A library's status other than success.

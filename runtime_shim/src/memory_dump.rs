@@ -15,9 +15,9 @@ use std::io::Write;
 use std::sync::Mutex;
 
 use crate::abi::FUSED_KERNEL;
+use crate::allocations::{AllocationView, is_version, live};
 use crate::environment::settings;
 use crate::error::{description, device_failure};
-use crate::memory::{AllocationView, is_version, live};
 use crate::termination;
 
 /// Largest allocation whose contents are written out, in bytes.
@@ -157,7 +157,7 @@ fn line(view: &AllocationView, contents: &[u8], addresses: Option<&Addresses>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::MemoryKind;
+    use crate::allocations::MemoryKind;
 
     #[test]
     fn only_copies_of_the_compiler_are_left_out() {

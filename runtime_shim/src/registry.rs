@@ -8,56 +8,11 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::abi::{
-    ABI_VERSION, CLUSTER_SHIFT, CpuImage, CpuKernel, CpuVariable, IMAGE_MAGIC, IN_STEP_SHIFT, flags,
-};
-use crate::api::driver::loaded;
-use crate::environment::settings;
-use crate::fat_binary;
-use crate::memory::{self, MemoryKind};
+use crate::abi::{ABI_VERSION, CpuImage, CpuKernel, CpuVariable, IMAGE_MAGIC};
+use crate::allocations::MemoryKind;
+use crate::execution::kernel::KernelRecord;
+use crate::memory;
 use crate::termination;
-
-/// A kernel that can be launched.
-#[derive(Debug)]
-pub struct KernelRecord {
-    /// Its compiled form.
-    pub kernel: &'static CpuKernel,
-    /// Mangled name.
-    pub name: String,
-    /// Name for people.
-    pub display_name: String,
-    /// What it was compiled for: `__CUDA_ARCH__` over ten.
-    pub architecture: u32,
-    /// Dynamic shared memory that `cudaFuncSetAttribute` allows beyond the default, in bytes.
-    pub dynamic_shared_opt_in: AtomicU32,
-}
-
-impl KernelRecord {
-    /// Whether it may wait for other threads of its block or warp.
-    pub fn waits(&self) -> bool {
-        self.kernel.flags & (flags::BARRIERS | flags::WARP_OPERATIONS) != 0
-    }
-
-    /// For x, y and z: whether one thread stands for all that differ only in this index. Where accesses of threads
-    /// are compared, each runs.
-    pub fn in_step(&self) -> [bool; 3] {
-        if settings().checks.race {
-            return [false; 3];
-        }
-        [0, 1, 2].map(|axis| self.kernel.flags >> (IN_STEP_SHIFT + axis) & 1 != 0)
-    }
-
-    /// The extents of the clusters that it was compiled for (`__cluster_dims__`), if it was.
-    pub fn cluster(&self) -> Option<[u32; 3]> {
-        let cluster = [0, 1, 2].map(|axis| self.kernel.flags >> (CLUSTER_SHIFT + 8 * axis) & 0xff);
-        (cluster != [0; 3]).then_some(cluster)
-    }
-
-    /// Whether it may end its launch (assert, trap) or prints.
-    pub fn prints_or_traps(&self) -> bool {
-        self.kernel.flags & flags::PRINTS_OR_TRAPS != 0
-    }
-}
 
 /// A device variable.
 #[derive(Clone, Copy, Debug)]
@@ -81,12 +36,6 @@ pub struct ImageHandle {
 /// `data` is null or points to at least 12 readable bytes, and to a [`CpuImage`] that lives as long as
 /// the process when those begin with its magic and version.
 pub unsafe fn register_image(data: *const c_void) -> &'static ImageHandle {
-    // SAFETY: as the caller promises.
-    if !data.is_null() && unsafe { data.cast::<u32>().read_unaligned() } == fat_binary::MAGIC {
-        // SAFETY: whoever registers a fat binary registers a whole one.
-        let image = unsafe { loaded::foreign_image(data) };
-        return image.unwrap_or_else(|_| Box::leak(Box::new(ImageHandle { image: None })));
-    }
     // SAFETY: as the caller promises; the words are read unaligned since foreign data may be.
     let image = unsafe {
         if data.is_null() || data.cast::<u64>().read_unaligned() != IMAGE_MAGIC {
@@ -125,6 +74,11 @@ pub unsafe fn register_image(data: *const c_void) -> &'static ImageHandle {
         );
     }
     Box::leak(Box::new(ImageHandle { image }))
+}
+
+/// The handle of an image that cannot be used: it has no kernels.
+pub fn unusable_image() -> &'static ImageHandle {
+    Box::leak(Box::new(ImageHandle { image: None }))
 }
 
 /// Connects a host stub with the kernel of that name in the image; a name that the image lacks is left

@@ -29,8 +29,8 @@ use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
+use crate::allocations::{AllocationView, MemoryKind, place};
 use crate::environment::settings;
-use crate::memory::{AllocationView, MemoryKind, place};
 use crate::termination;
 
 /// Version of the format.
@@ -228,7 +228,7 @@ pub fn at_exit() {
 }
 
 /// Writes what is buffered, when nobody is writing, for a program that is about to be ended.
-pub fn before_failure() {
+fn before_failure() {
     if let Ok(mut writer) = WRITER.try_lock()
         && let Some(writer) = &mut *writer
     {
@@ -248,7 +248,11 @@ fn emit(record: impl FnOnce() -> Record) {
     let mut writer = WRITER
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    check(writer.get_or_insert_with(|| create(path)).write_all(&bytes));
+    let writer = writer.get_or_insert_with(|| {
+        termination::before_failure(before_failure);
+        create(path)
+    });
+    check(writer.write_all(&bytes));
 }
 
 fn create(path: &Path) -> BufWriter<File> {

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::RwLock;
 
-use super::channel::ChannelFormat;
 use super::copy::{DEVICE_TO_DEVICE, Region, copy_region, on_stream};
 use super::graph::NodeType;
 use super::memory::Extent;
@@ -15,6 +14,7 @@ use super::{store, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::memory::{self, MemoryKind};
 use crate::texture::Image;
+use crate::texture::descriptions::ChannelFormat;
 use crate::texture::format::Format;
 
 /// `cudaArrayLayered`.

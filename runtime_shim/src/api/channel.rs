@@ -2,15 +2,7 @@
 
 use std::ffi::c_int;
 
-/// `cudaChannelFormatDesc`: bits of each component, and their kind.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChannelFormat {
-    /// Bits of x, y, z and w; 0 where there is none.
-    pub bits: [c_int; 4],
-    /// `cudaChannelFormatKind`.
-    pub kind: u32,
-}
+use crate::texture::descriptions::ChannelFormat;
 
 /// Puts a description together.
 #[unsafe(no_mangle)]

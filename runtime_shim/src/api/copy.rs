@@ -8,9 +8,10 @@ use std::ffi::c_void;
 use super::graph::NodeType;
 use super::memory::{Extent, PitchedPointer};
 use super::{array, graph, stream};
-use crate::check::streams;
 use crate::error::{CudaError, CudaResult};
-use crate::{check, memory, trace};
+use crate::execution::check;
+use crate::execution::check::streams;
+use crate::{memory, trace};
 
 /// `cudaPos`.
 #[repr(C)]

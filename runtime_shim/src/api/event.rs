@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::{graph, store, stream};
-use crate::check::streams;
 use crate::error::{CudaError, CudaResult};
+use crate::execution::check::streams;
 
 /// `cudaEventDisableTiming`.
 const DISABLE_TIMING: u32 = 2;

@@ -7,7 +7,8 @@ use super::launch::LaunchConfiguration;
 use super::{device, launch, store};
 use crate::error::{CudaError, CudaResult};
 use crate::execution::fiber;
-use crate::registry::{self, KernelRecord};
+use crate::execution::kernel::KernelRecord;
+use crate::registry;
 
 /// `cudaFuncAttributes`.
 #[repr(C)]

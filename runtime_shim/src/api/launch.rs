@@ -12,10 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use super::driver::execution;
 use super::{Dim3, device, function, graph, registration, stream};
 use crate::error::{CudaError, CudaResult, set_device_failure};
+use crate::execution::kernel::KernelRecord;
 use crate::execution::{Failure, Launch, fiber, grid, overlap};
+use crate::execution::{check, statistics};
 use crate::memory::{self, MemoryKind};
-use crate::registry::{self, KernelRecord};
-use crate::{check, statistics, termination, trace};
+use crate::registry;
+use crate::{termination, trace};
 
 /// Shared memory of a block without opt-in, in bytes.
 pub const SHARED_BYTES: u32 = 48 << 10;

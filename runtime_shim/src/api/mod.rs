@@ -26,7 +26,7 @@ macro_rules! cuda_functions {
         #[unsafe(no_mangle)]
         #[allow(non_snake_case, reason = "CUDA's own name")]
         pub unsafe extern "C" fn $name($($parameter: $kind),*) -> u32 {
-            $crate::error::runtime_call(move || $body)
+            $crate::error::runtime_call(move || $crate::execution::check::host::within_call(move || $body))
         }
         cuda_functions!(@aliases [$($($alias)+)?] $name ($($parameter: $kind),*));
     )*};

@@ -3,8 +3,10 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Once;
 
+use super::driver::loaded;
+use crate::execution::{fault, statistics};
 use crate::registry::{self, ImageHandle};
-use crate::{fault, memory_dump, statistics, termination, trace};
+use crate::{fat_binary, memory_dump, termination, trace};
 
 /// What `__cudaRegisterFatBinary` gets.
 #[repr(C)]
@@ -33,7 +35,12 @@ pub unsafe extern "C" fn __cudaRegisterFatBinary(
             termination::fail("an object registers something that is no CUDA image");
         }
         keep_loaded(wrapper.cast());
-        registry::register_image((*wrapper).data)
+        let data = (*wrapper).data;
+        match !data.is_null() && data.cast::<u32>().read_unaligned() == fat_binary::MAGIC {
+            // Whoever registers a fat binary registers a whole one.
+            true => loaded::foreign_image(data).unwrap_or_else(|_| registry::unusable_image()),
+            false => registry::register_image(data),
+        }
     };
     std::ptr::from_ref(handle).cast_mut().cast()
 }
@@ -151,9 +158,9 @@ fn keep_loaded(address: *const c_void) {
 }
 
 extern "C" fn finish() {
-    crate::check::host::at_exit();
+    crate::execution::check::host::at_exit();
     memory_dump::at_exit();
-    crate::check::at_exit();
+    crate::execution::check::at_exit();
     statistics::at_exit();
     trace::at_exit();
 }

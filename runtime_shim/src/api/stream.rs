@@ -13,8 +13,8 @@ use std::thread::JoinHandle;
 
 use super::graph::NodeType;
 use super::{graph, store, stream_attributes};
-use crate::check::streams;
 use crate::error::{self, CudaError, CudaResult, device_failure, runtime_call};
+use crate::execution::check::streams;
 
 /// `cudaStreamNonBlocking`.
 const NON_BLOCKING: u32 = 1;

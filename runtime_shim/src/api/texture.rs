@@ -2,45 +2,13 @@
 
 use std::ffi::c_void;
 
-use super::channel::ChannelFormat;
 use super::{array, store};
 use crate::error::{CudaError, CudaResult};
 use crate::memory;
 use crate::termination;
+use crate::texture::descriptions::{ChannelFormat, ResourceDescription, TextureDescription};
 use crate::texture::format::{Component, Format};
 use crate::texture::{AddressMode, Image, SURFACES, Sampler, Surface, TEXTURES, Texture};
-
-/// `cudaResourceDesc`; newer versions reserve more behind it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResourceDescription {
-    pub(super) kind: u32,
-    /// An array's handle, or the address of memory.
-    pub(super) handle: usize,
-    pub(super) channel: ChannelFormat,
-    /// Bytes of linear memory, or texels of a row.
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) pitch: usize,
-}
-
-/// `cudaTextureDesc`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TextureDescription {
-    pub(super) address: [u32; 3],
-    pub(super) filter: u32,
-    pub(super) read: u32,
-    pub(super) srgb: i32,
-    pub(super) border: [f32; 4],
-    pub(super) normalised_coordinates: i32,
-    pub(super) anisotropy: u32,
-    pub(super) level_filter: u32,
-    pub(super) level_bias: f32,
-    pub(super) level_bounds: [f32; 2],
-    pub(super) trilinear: i32,
-    pub(super) seamless: i32,
-}
 
 const ARRAY: u32 = 0;
 const MIPMAPPED: u32 = 1;

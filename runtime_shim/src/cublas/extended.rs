@@ -10,8 +10,9 @@ use nalgebra::{Complex, DMatrix};
 use super::{BlasError, BlasResult};
 use crate::api::stream;
 use crate::dense::{self, Operation, Scalar};
+use crate::execution::check;
 use crate::handles::Handles;
-use crate::{check, memory, trace};
+use crate::{memory, trace};
 
 #[derive(Clone, Copy, Debug)]
 struct State {

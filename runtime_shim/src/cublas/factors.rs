@@ -7,7 +7,8 @@ use nalgebra::{Complex, DMatrix};
 use super::triangles::starts;
 use super::{BlasError, BlasResult, Matrix, check, handle};
 use crate::dense::{LowerUpper, Operation, Reflectors, Scalar, least_squares};
-use crate::{check as checks, trace};
+use crate::execution::check as checks;
+use crate::trace;
 
 macro_rules! factor_functions {
     ($kind:ty, $factor:ident $solve:ident $invert_factors:ident $invert:ident $orthogonal:ident

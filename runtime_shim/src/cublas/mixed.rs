@@ -298,7 +298,7 @@ impl Stored {
             }
             let (start, length) = (self.address(0, column), self.rows * bytes(self.kind));
             trace::set(start, length);
-            crate::check::filled(start, length);
+            crate::execution::check::filled(start, length);
         }
     }
 }

@@ -12,9 +12,10 @@ use std::ffi::{c_int, c_void};
 use nalgebra::DMatrix;
 
 use crate::dense::Scalar;
+use crate::execution::check;
 use crate::library_calls::LibraryError;
 use crate::memory;
-use crate::{check, trace};
+use crate::trace;
 
 /// Defines C functions whose bodies return a `BlasResult`.
 macro_rules! cublas_functions {

@@ -4,7 +4,8 @@ use std::ffi::c_int;
 
 use super::{BlasError, BlasResult, Vector, check};
 use crate::dense::{Operation, Scalar};
-use crate::{check as checked, trace};
+use crate::execution::check as checked;
+use crate::trace;
 
 /// Where elements stand.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use super::mixed::{BFLOAT, DOUBLE, HALF, SINGLE, bytes, load, store};
 use super::{BlasError, BlasResult, check, handle};
+use crate::execution::check as checked;
 use crate::sums::pairwise;
-use crate::{check as checked, termination, trace};
+use crate::{termination, trace};
 
 cublas_functions! {
     /// The scalar product.

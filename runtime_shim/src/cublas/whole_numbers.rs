@@ -71,7 +71,7 @@ pub unsafe fn product(
             }
             let (start, length) = (result.at::<i32>(0, column) as usize, 4 * rows);
             trace::set(start, length);
-            crate::check::filled(start, length);
+            crate::execution::check::filled(start, length);
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU32;
 
 use crate::abi::{CpuKernel, ThreadContext, flags};
 use crate::api::launch;
-use crate::registry::KernelRecord;
+use crate::execution::kernel::KernelRecord;
 
 use super::{TransformError, TransformResult};
 

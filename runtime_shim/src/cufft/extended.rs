@@ -6,8 +6,9 @@
 
 use std::ffi::{c_int, c_longlong, c_void};
 
+use crate::execution::check;
 use crate::memory::{self, MemoryKind};
-use crate::{check, library_calls, termination, trace};
+use crate::{library_calls, termination, trace};
 
 use super::callback::{Callback, Elements};
 use super::plan::{FORWARD, INVERSE, Kind};

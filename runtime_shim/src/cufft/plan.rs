@@ -5,7 +5,8 @@ use rustfft::{FftDirection, FftNum, FftPlanner};
 
 use super::callback::{self, Callback, Elements};
 use super::{TransformError, TransformResult};
-use crate::{check, memory, trace};
+use crate::execution::check;
+use crate::{memory, trace};
 
 /// `CUFFT_FORWARD`.
 pub const FORWARD: i32 = -1;

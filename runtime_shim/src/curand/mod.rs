@@ -15,8 +15,9 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::api::stream;
+use crate::execution::check;
 use crate::library_calls::LibraryError;
-use crate::{check, memory, termination, trace};
+use crate::{memory, termination, trace};
 use engines::{Engine, Family};
 use quasirandom::{Number, Poisson, Sobol};
 

@@ -465,7 +465,7 @@ fn count_elements(
     unsafe { store(total, sum as c_int)? };
     if check_range(total as usize, 4).is_ok() {
         written(total as usize, 4);
-        crate::check::streams::host_waits_for_last();
+        crate::execution::check::streams::host_waits_for_last();
     }
     Ok(())
 }

@@ -116,7 +116,7 @@ cusparse_functions! {
         if check_range(result as usize, bytes).is_ok() {
             written(result as usize, bytes);
             // The host may read it when the call returns.
-            crate::check::streams::host_waits_for_last();
+            crate::execution::check::streams::host_waits_for_last();
         }
         Ok(())
     }

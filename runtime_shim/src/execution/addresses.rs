@@ -7,7 +7,7 @@ use super::{
     shared_barrier::*, warp::*,
 };
 use crate::abi::{BlockContext, Texel, ThreadContext};
-use crate::texture::device_functions::*;
+use crate::execution::textures::*;
 use std::ffi::{c_char, c_void};
 
 macro_rules! by_name {

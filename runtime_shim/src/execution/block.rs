@@ -17,10 +17,10 @@ use super::shared_barrier::VAIN_ROUNDS;
 use super::warp::{WARP_LANES, Warp};
 use super::{Failure, Launch, grid};
 use crate::abi::{BlockContext, Counters, ThreadContext};
-use crate::check;
+use crate::allocations::Place;
 use crate::environment::settings;
+use crate::execution::check;
 use crate::mapping::GuardedMapping;
-use crate::memory::Place;
 use crate::termination;
 use crate::trace::{self, Access};
 

@@ -11,7 +11,8 @@ use super::block::{BlockRunner, BlockState, Method};
 use super::cooperative::{self, __sirius_give_way};
 use super::{Failure, Launch, fiber, grid};
 use crate::abi::{Counters, ThreadContext};
-use crate::{fault, termination};
+use crate::execution::fault;
+use crate::termination;
 use std::sync::{Mutex, PoisonError};
 
 /// The shared memory of a block.

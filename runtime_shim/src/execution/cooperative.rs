@@ -14,8 +14,8 @@ use super::block::{BlockRunner, BlockState, Method, Waiting};
 use super::warp::WARP_LANES;
 use super::{Failure, Launch, clusters};
 use crate::abi::{BlockContext, Counters, ThreadContext};
-use crate::fault;
-use crate::statistics::accumulate;
+use crate::execution::fault;
+use crate::execution::statistics::accumulate;
 
 /// Whether blocks of this launch may wait for each other.
 pub fn waits_for_blocks(launch: &Launch, method: Method) -> bool {

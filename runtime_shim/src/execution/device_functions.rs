@@ -9,9 +9,9 @@ use super::Failure;
 use super::block::BlockState;
 use super::clusters::{Cluster, SharedMemory};
 use crate::abi::{ThreadContext, access};
-use crate::check::{self, Checked};
+use crate::allocations::{self, MemoryKind};
 use crate::environment::settings;
-use crate::memory::{self, MemoryKind};
+use crate::execution::check::{self, Checked};
 use crate::trace::{Access, NO_ORDINAL, SPACE_GLOBAL, SPACE_SHARED};
 use crate::{printf, termination, trace};
 
@@ -295,8 +295,8 @@ unsafe extern "C" fn counted_access(
 }
 
 /// The allocation of an address; remembers the last one, since accesses cluster.
-fn place_of_access(state: &mut BlockState, address: usize) -> Option<memory::Place> {
-    let generation = memory::generation();
+fn place_of_access(state: &mut BlockState, address: usize) -> Option<allocations::Place> {
+    let generation = allocations::generation();
     match state.last_place {
         Some((place, then))
             if then == generation && address.wrapping_sub(place.base) < place.bytes =>
@@ -304,7 +304,7 @@ fn place_of_access(state: &mut BlockState, address: usize) -> Option<memory::Pla
             Some(place)
         }
         _ => {
-            let place = memory::place(address);
+            let place = allocations::place(address);
             state.last_place = place.map(|place| (place, generation)).or(state.last_place);
             place
         }

@@ -17,8 +17,9 @@ use super::fiber::{self, Loan};
 use super::{Failure, Launch, clusters, cooperative, overlap};
 use crate::abi::Counters;
 use crate::environment::settings;
-use crate::statistics::accumulate;
-use crate::{fault, termination};
+use crate::execution::fault;
+use crate::execution::statistics::accumulate;
+use crate::termination;
 
 /// [`run`], where blocks may begin early, with memory as it was before the last launch.
 pub fn run_early(launch: &Launch, kept: &mut overlap::Kept) -> (Counters, Option<Failure>) {

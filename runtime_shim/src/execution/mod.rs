@@ -7,21 +7,26 @@ pub mod addresses;
 pub mod arithmetic;
 pub mod barrier;
 pub mod block;
+pub mod check;
 pub mod clusters;
 pub mod cooperative;
 pub mod device_functions;
+pub mod fault;
 pub mod fiber;
 pub mod grid;
+pub mod kernel;
 pub mod lockstep;
 pub mod overlap;
 pub mod shared_barrier;
+pub mod statistics;
+pub mod textures;
 pub mod tiles;
 pub mod warp;
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use crate::registry::KernelRecord;
+use kernel::KernelRecord;
 
 /// A launch that was found valid.
 #[derive(Debug)]

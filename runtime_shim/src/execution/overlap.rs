@@ -17,10 +17,10 @@ use super::cooperative::take_turns;
 use super::warp::WARP_LANES;
 use super::{Failure, Launch, clusters, fiber, grid};
 use crate::abi::{Counters, ThreadContext};
+use crate::allocations::{self, MemoryKind};
 use crate::environment::settings;
-use crate::fault;
-use crate::memory::{self, MemoryKind};
-use crate::statistics::accumulate;
+use crate::execution::fault;
+use crate::execution::statistics::accumulate;
 
 /// The contents of an allocation at some time.
 struct Contents {
@@ -81,7 +81,7 @@ fn before() -> std::sync::MutexGuard<'static, Option<Vec<Contents>>> {
 
 /// All memory that kernels of the program write, unless it is too much.
 fn contents() -> Option<Vec<Contents>> {
-    let views = memory::live().into_iter();
+    let views = allocations::live().into_iter();
     let views = views.filter(|view| view.has_memory && view.kind != MemoryKind::Registered);
     let views: Vec<_> = views.collect();
     let bytes: usize = views.iter().map(|view| view.bytes).sum();
@@ -99,7 +99,7 @@ fn contents() -> Option<Vec<Contents>> {
 /// Lets memory and what is kept change places.
 fn exchange(kept: &mut [Contents]) {
     for each in kept {
-        let here = memory::find(each.base);
+        let here = allocations::find(each.base);
         if here.is_none_or(|view| view.base != each.base || view.bytes != each.bytes.len()) {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Addresses in dumped memory. Two runs of one program have their memory at different places, so
 //! that a pointer in device memory is compared by what it leads to.
 
-use crate::memory::{AllocationView, is_version};
+use crate::allocations::{AllocationView, is_version};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -102,7 +102,7 @@ fn mapped_range(line: &str) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::MemoryKind;
+    use crate::allocations::MemoryKind;
 
     #[test]
     fn an_address_is_what_it_leads_to() {

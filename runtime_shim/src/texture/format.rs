@@ -1,6 +1,6 @@
 //! Formats of texels: one to four components of 8, 16 or 32 bits.
 
-use crate::api::channel::ChannelFormat;
+use super::descriptions::ChannelFormat;
 use crate::error::{CudaError, CudaResult};
 
 /// What the components are.

@@ -5,14 +5,14 @@
 //! named instead of followed. What is read is the memory as it is at that moment: a GPU reads through a
 //! cache that writes of the same kernel do not reach, and says nothing of what such a read gives.
 
-pub mod device_functions;
+pub mod descriptions;
 pub mod format;
 pub mod sample;
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::api::texture::{ResourceDescription, TextureDescription};
 use crate::error::{CudaError, CudaResult};
+use descriptions::{ResourceDescription, TextureDescription};
 use format::Format;
 
 /// Memory seen as texels.

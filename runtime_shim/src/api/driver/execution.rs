@@ -8,7 +8,8 @@ use super::passed_on;
 use crate::api::launch::{self, Blocks, LaunchAttribute, THREADS_PER_BLOCK};
 use crate::api::{Dim3, device, function, store};
 use crate::error::{CudaError, CudaResult};
-use crate::registry::{self, KernelRecord};
+use crate::execution::kernel::KernelRecord;
+use crate::registry;
 
 /// `CUlaunchConfig`.
 #[repr(C)]

@@ -4,12 +4,13 @@ use std::ffi::{c_int, c_void};
 
 use super::context::required;
 use super::{DevicePointer, passed_on};
-use crate::api::channel::ChannelFormat;
 use crate::api::copy::{DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE};
 use crate::api::memory::Extent;
-use crate::api::texture::{self, ResourceDescription, TextureDescription};
+use crate::api::texture;
 use crate::api::{array, store};
 use crate::error::{CudaError, CudaResult};
+use crate::texture::descriptions::ChannelFormat;
+use crate::texture::descriptions::{ResourceDescription, TextureDescription};
 
 /// `CUDA_ARRAY_DESCRIPTOR`.
 #[repr(C)]

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::api::{copy, event, store, stream};
 use crate::error::{CudaError, CudaResult};
-use crate::statistics;
+use crate::execution::statistics;
 
 /// `cudaErrorGraphExecUpdateFailure`.
 const UPDATE_FAILURE: CudaError = CudaError(910);

@@ -19,7 +19,8 @@ use nalgebra::{Complex, RealField};
 use super::{HANDLES, SolverError, SolverResult, cusolver_functions, in_order, store};
 use crate::cusparse::descriptors::index_base;
 use crate::dense::Scalar;
-use crate::{check, memory, trace};
+use crate::execution::check;
+use crate::{memory, trace};
 use factors::{Cholesky, Factors, Lines, LowerUpper, Pivots, turned};
 use ordering::reverse_cuthill_mckee;
 

@@ -3,13 +3,13 @@
 //! The compiler puts what an instruction says into one word, see [`Request`], and its coordinates into
 //! others; texels come back as four words of 32 bits, or, from surfaces, as up to 16 bytes.
 
-use super::sample::{Fetch, Point, Shape};
-use super::{Image, SURFACES, TEXTURES, Texture};
 use crate::abi::{Texel, ThreadContext, access};
 use crate::execution::Failure;
 use crate::execution::block::BlockState;
 use crate::execution::device_functions::{place_of, reported_access};
 use crate::termination;
+use crate::texture::sample::{Fetch, Point, Shape};
+use crate::texture::{Image, SURFACES, TEXTURES, Texture};
 
 /// What an instruction asks for, as a word:
 ///

@@ -14,7 +14,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::streams::{self, Source};
 use super::{allocation_name, at};
-use crate::memory::{self, MemoryKind};
+use crate::allocations::{self, MemoryKind};
 use crate::{mapping, termination};
 
 /// A part of an allocation that an operation has touched.
@@ -100,7 +100,7 @@ fn leave() {
         awaited
             .parts
             .retain(|part| !streams::host_knows(part.operation));
-        let lives = memory::place(awaited.base).is_some_and(|place| place.ordinal == *ordinal);
+        let lives = allocations::place(awaited.base).is_some_and(|place| place.ordinal == *ordinal);
         lives && !awaited.parts.is_empty()
     });
     if shared.calls > 0 {
@@ -130,7 +130,7 @@ pub(super) fn touched(
     if DEPTH.get() == 0 {
         return;
     }
-    let Some(pages) = memory::own_pages(base) else {
+    let Some(pages) = allocations::own_pages(base) else {
         return;
     };
     IN_USE.store(true, Ordering::Relaxed);

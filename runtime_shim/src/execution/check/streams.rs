@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::{allocation_name, at, host};
+use crate::allocations::{MemoryKind, Place, place};
 use crate::environment::settings;
-use crate::memory::{MemoryKind, Place, place};
 use crate::termination;
 
 /// The number of the last operation that is known of each stream.

@@ -17,9 +17,9 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::abi::Counters;
+use crate::allocations::{self, MemoryStatistics};
 use crate::environment::settings;
-use crate::memory::{self, MemoryStatistics};
-use crate::registry::KernelRecord;
+use crate::execution::kernel::KernelRecord;
 use crate::termination;
 
 /// The contents of the file.
@@ -181,7 +181,7 @@ pub fn at_exit() {
     let mut total = TOTAL
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    total.memory = memory::statistics();
+    total.memory = allocations::statistics();
     let written = serde_json::to_string_pretty(&*total)
         .map_err(std::io::Error::from)
         .and_then(|text| std::fs::write(path, text + "\n"));

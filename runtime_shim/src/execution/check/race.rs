@@ -13,11 +13,11 @@ use std::mem::ManuallyDrop;
 use self::order::Order;
 use self::shadow::{Shadow, Unit, Visit, Visits};
 use super::{Checked, allocation_name, at, place_of, streams, thread_of};
+use crate::allocations::{MemoryKind, Place};
 use crate::execution::block::BlockState;
 use crate::execution::grid;
 use crate::execution::warp::WARP_LANES;
-use crate::memory::{MemoryKind, Place};
-use crate::{abi, fault, termination};
+use crate::{abi, source_lines, termination};
 
 /// What is known of the launch that runs on this thread.
 #[derive(Default)]
@@ -329,7 +329,7 @@ fn original_kernel(instruction: usize) -> Option<String> {
         static KNOWN: RefCell<ManuallyDrop<HashMap<usize, Option<String>>>> = RefCell::default();
     }
     let look_up = || {
-        let names = fault::inlined_functions(instruction.saturating_sub(1));
+        let names = source_lines::inlined_functions(instruction.saturating_sub(1));
         let mut outermost = names.into_iter().rev();
         outermost.find(|name| !name.contains("sirius"))
     };

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::Checked;
+use crate::allocations::{MemoryKind, Place, place};
 use crate::environment::settings;
-use crate::memory::{MemoryKind, Place, place};
 
 /// One bit a byte.
 #[derive(Debug, Default)]

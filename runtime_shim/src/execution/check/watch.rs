@@ -4,33 +4,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::{Checked, at, place_of};
-use crate::environment::settings;
+use crate::environment::{Watch, settings};
 use crate::execution::block::BlockState;
-use crate::{memory, termination};
-
-/// A byte of an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Watch {
-    /// The allocation's ordinal.
-    pub allocation: u32,
-    /// The byte's distance from its start.
-    pub byte: usize,
-}
-
-impl Watch {
-    /// Reads `ALLOCATION:BYTE`.
-    pub fn read(text: &str) -> Option<Self> {
-        let (allocation, byte) = text.split_once(':')?;
-        Some(Self {
-            allocation: allocation.parse().ok()?,
-            byte: byte.parse().ok()?,
-        })
-    }
-
-    fn is_in(&self, allocation: u32, from: usize, bytes: usize) -> bool {
-        self.allocation == allocation && (from..from.saturating_add(bytes)).contains(&self.byte)
-    }
-}
+use crate::{allocations, termination};
 
 /// A thread accesses memory.
 pub(super) fn accessed(watch: &Watch, state: &BlockState, checked: &Checked) {
@@ -54,7 +30,7 @@ pub fn moved(address: usize, bytes: usize, what: &str) {
     let Some(watch) = settings().watch else {
         return;
     };
-    let place = memory::place(address);
+    let place = allocations::place(address);
     if place.is_some_and(|place| watch.is_in(place.ordinal, address - place.base, bytes)) {
         remember(format!("written last by {what}"));
     }

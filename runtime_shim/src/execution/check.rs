@@ -17,7 +17,7 @@
 //! Atomic and volatile accesses do not race with each other, and order what stands before and behind them; stores
 //! of one kernel that leave the same in a byte do not race either. `docs/races.md` has all of it for users.
 //!
-//! [`Watch`] only looks.
+//! [`Watch`](crate::environment::Watch) only looks.
 //!
 //! Either way the program says kernel, block, thread and source line of the access (of both) and ends
 //! with status 1. Blocks run one after the other.
@@ -28,44 +28,15 @@ pub mod streams;
 mod watch;
 mod written;
 
-pub use watch::{Watch, at_exit};
+pub use watch::at_exit;
 pub use written::freed;
 
+use crate::allocations::{self, Place};
 use crate::environment::settings;
 use crate::execution::block::BlockState;
 use crate::execution::clusters::SharedMemory;
 use crate::mapping;
-use crate::memory::{self, Place};
-use crate::{abi, fault, termination};
-
-/// What `SIRIUS_CHECK` asks for: its words, with commas between them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checks {
-    /// `memory`.
-    pub memory: bool,
-    /// `race`.
-    pub race: bool,
-}
-
-impl Checks {
-    /// Reads the words; nothing for a word that is none.
-    pub fn read(text: &str) -> Option<Self> {
-        let mut checks = Self::default();
-        for word in text.split(',').filter(|word| !word.is_empty()) {
-            match word {
-                "memory" => checks.memory = true,
-                "race" => checks.race = true,
-                _ => return None,
-            }
-        }
-        Some(checks)
-    }
-
-    /// Whether accesses are checked at all.
-    pub fn any(self) -> bool {
-        self.memory || self.race
-    }
-}
+use crate::{abi, source_lines, termination};
 
 /// One access of one thread, to other memory than its own stack.
 #[derive(Clone, Copy, Debug)]
@@ -179,7 +150,7 @@ fn check_memory(state: &BlockState, checked: &Checked) {
     } else if let Some(place) = &checked.place {
         let past = end.saturating_sub(place.base + place.bytes);
         if past > 0 {
-            let what = memory::describe(address).map_or(String::new(), |(_, what)| what);
+            let what = allocations::describe(address).map_or(String::new(), |(_, what)| what);
             fail(
                 state,
                 checked,
@@ -187,7 +158,7 @@ fn check_memory(state: &BlockState, checked: &Checked) {
             );
         }
     } else {
-        match memory::describe(address) {
+        match allocations::describe(address) {
             // Between an allocation and the next page nothing of the host lies.
             Some((distance, what)) if distance <= mapping::page_bytes() => {
                 fail(state, checked, &what)
@@ -198,7 +169,7 @@ fn check_memory(state: &BlockState, checked: &Checked) {
     if checked.reads() && !written::is_written(checked) {
         let what = match checked.shared {
             Some(shared) => format!("byte {} of shared memory", address - shared.bounds.0),
-            None => memory::describe(address).map_or(String::new(), |(_, what)| what),
+            None => allocations::describe(address).map_or(String::new(), |(_, what)| what),
         };
         fail(state, checked, &format!("{what}, which nobody has written"));
     }
@@ -236,7 +207,7 @@ fn thread_of(state: &BlockState, thread: u32) -> String {
 
 /// What messages call the allocation at an address: a variable by its name, others by their place in the order of creation.
 fn allocation_name(base: usize, ordinal: u32) -> String {
-    match memory::find(base).and_then(|found| found.name) {
+    match allocations::find(base).and_then(|found| found.name) {
         Some(name) => format!("the variable {name}"),
         None => format!("allocation {ordinal}"),
     }
@@ -245,6 +216,6 @@ fn allocation_name(base: usize, ordinal: u32) -> String {
 /// `, at file:line`, where that is known.
 fn at(instruction: usize) -> String {
     // The address after the call that reported the access.
-    fault::source_line(instruction.saturating_sub(1))
+    source_lines::source_line(instruction.saturating_sub(1))
         .map_or(String::new(), |line| format!(", at {line}"))
 }

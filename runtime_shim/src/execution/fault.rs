@@ -9,10 +9,11 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Once, OnceLock};
 
-use crate::execution::block::{self, BlockState};
+use super::block::{self, BlockState};
+use super::check;
 use crate::mapping::{self, GuardedMapping};
-use crate::termination;
-use crate::{check, memory};
+use crate::source_lines::source_line;
+use crate::{allocations, termination};
 
 /// Installs the handlers, once, and gives this thread a stack for them.
 pub fn prepare_thread() {
@@ -145,7 +146,10 @@ fn describe(
         let _ = write!(sentence, ", {place}");
     }
     if matches!(signal, libc::SIGSEGV | libc::SIGBUS) && !overflow && code != libc::SI_KERNEL {
-        let neighbours = [memory::describe(address), shared_neighbour(state, address)];
+        let neighbours = [
+            allocations::describe(address),
+            shared_neighbour(state, address),
+        ];
         if let Some((_, neighbour)) = neighbours
             .into_iter()
             .flatten()
@@ -167,45 +171,6 @@ fn shared_neighbour(state: &BlockState, address: usize) -> Option<(usize, String
     };
     let near = low < high && distance <= mapping::page_bytes();
     near.then(|| (distance, format!("{distance} bytes {side} shared memory")))
-}
-
-/// File and line of the innermost function that an instruction belongs to and that is the program's own, else of
-/// the innermost one.
-pub fn source_line(instruction: usize) -> Option<String> {
-    let mut place: Option<String> = None;
-    if instruction == 0 {
-        return None;
-    }
-    backtrace::resolve(instruction as *mut c_void, |symbol| {
-        if place.as_ref().is_none_or(|place| is_of_compiler(place))
-            && let (Some(file), Some(line)) = (symbol.filename(), symbol.lineno())
-        {
-            let found = format!("{}:{line}", file.display());
-            if place.is_none() || !is_of_compiler(&found) {
-                place = Some(found);
-            }
-        }
-    });
-    place
-}
-
-/// Whether a file is one of the headers that come with the compiler or the toolkit.
-fn is_of_compiler(path: &str) -> bool {
-    let folders = [
-        "/lib/clang/",
-        "/nvidia/cu",
-        "/targets/x86_64-linux/include/",
-    ];
-    folders.iter().any(|folder| path.contains(folder))
-}
-
-/// Names of the functions that an instruction belongs to by inlining, the innermost first.
-pub fn inlined_functions(instruction: usize) -> Vec<String> {
-    let mut names = Vec::new();
-    backtrace::resolve(instruction as *mut c_void, |symbol| {
-        names.extend(symbol.name().map(|name| name.to_string()));
-    });
-    names
 }
 
 /// Whether the access that faulted stores.
