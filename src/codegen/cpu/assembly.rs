@@ -2,6 +2,20 @@
 //! meaning, others instruction by instruction ([`super::statements`]); what is not known reports
 //! itself when it is executed.
 
+pub(super) mod atomics;
+pub(super) mod barriers;
+pub(super) mod carries;
+pub(super) mod copies;
+pub(super) mod exits;
+pub(super) mod integers;
+pub(super) mod matrices;
+pub(super) mod predicates;
+pub(super) mod saturation;
+pub(super) mod shared_barrier;
+pub(super) mod statements;
+pub(super) mod textures;
+pub(super) mod video;
+
 use super::functions::Library;
 use super::statements::lower_statements;
 use crate::codegen::CodegenError;

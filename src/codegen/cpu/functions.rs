@@ -2,6 +2,12 @@
 //! `bits.ll`, `conversions.ll`, `half.ll`, `matrices.ll` and the table of functions for which the C
 //! library has one of the same meaning.
 
+pub(super) mod conversions;
+pub(super) mod eight_bits;
+pub(super) mod half_math;
+pub(super) mod packed;
+pub(super) mod rounding;
+
 use super::conversions::add_conversions;
 use super::eight_bits::add_eight_bits;
 use super::half_math::add_half_math;
@@ -202,12 +208,12 @@ fn definitions_as_text() -> String {
         text.push_str(&function.declaration());
         text.push('\n');
     }
-    text.push_str(&with_layouts(include_str!("threads.ll")));
-    text.push_str(include_str!("arithmetic.ll"));
-    text.push_str(include_str!("bits.ll"));
-    text.push_str(include_str!("conversions.ll"));
-    text.push_str(include_str!("half.ll"));
-    text.push_str(include_str!("matrices.ll"));
+    text.push_str(&with_layouts(include_str!("functions/threads.ll")));
+    text.push_str(include_str!("functions/arithmetic.ll"));
+    text.push_str(include_str!("functions/bits.ll"));
+    text.push_str(include_str!("functions/conversions.ll"));
+    text.push_str(include_str!("functions/half.ll"));
+    text.push_str(include_str!("functions/matrices.ll"));
     add_c_library_wrappers(&mut text);
     add_directed_rounding(&mut text);
     add_packed_arithmetic(&mut text);

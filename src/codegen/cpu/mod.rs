@@ -4,42 +4,30 @@
 //! contraction exists there and none is added here; a loop over threads is vectorised only across
 //! threads, never by changing the order of one thread's operations.
 
-mod assembly;
-mod atomics;
-mod barriers;
-mod carries;
 mod classify;
-mod conversions;
-mod copies;
-mod divisions;
-mod eight_bits;
-mod entry;
-mod exits;
-mod functions;
-mod half_math;
-mod image;
-mod in_step;
 mod instrument;
-mod integers;
-pub(super) mod libdevice;
-mod loads;
-mod lockstep;
-mod long_blocks;
-mod lower;
-mod masks;
-mod matrices;
-mod out_of_range;
-mod packed;
-mod predicates;
-mod rounding;
-mod saturation;
-mod shared;
-mod shared_barrier;
-mod spins;
-mod statements;
-mod textures;
 mod tiles;
-mod video;
+mod spins;
+mod lockstep;
+mod in_step;
+mod shared;
+pub(super) mod libdevice;
+mod image;
+mod lower;
+mod loads;
+mod divisions;
+mod out_of_range;
+mod assembly;
+mod functions;
+mod entry;
+mod masks;
+mod long_blocks;
+
+use assembly::{
+    atomics, barriers, carries, copies, exits, integers, matrices, predicates, saturation,
+    shared_barrier, statements, textures, video,
+};
+use functions::{conversions, eight_bits, half_math, packed, rounding};
 
 use super::{CodegenError, DeviceImage, device};
 use crate::llvm::{self, FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};

@@ -8,58 +8,21 @@
 //! of numbers are its own affair ([`promises`]), and data that an earlier segment may have written is
 //! never read through a path that need not see the write (`!invariant.load`, non-coherent loads).
 //!
-//! What is done to a kernel once its segments are written is a table of passes ([`passes`]); each is a file below.
+//! What is done to a kernel once its segments are written is a table of passes ([`passes`]); each is a file below
+//! [`memory`] or [`control_flow`].
 
-mod aliasing;
-mod assembly;
-mod barriers;
-mod batch;
-mod buffer_promotion;
-mod broadcasts;
-mod built;
-mod clipped;
-mod control_flow;
-mod counterparts;
-mod counting;
-mod dead_stores;
-mod remapped;
-mod elements;
-mod excerpt;
-mod fields;
-mod forwarding;
-mod guarded_values;
-mod host_values;
-mod implied_branches;
-mod indices;
-mod last_block;
-mod launch_bounds;
-mod loops;
-mod memory;
-mod overlap;
-mod heterogeneous;
-mod names;
-mod passes;
-mod persistent;
-mod phases;
-mod shared_memory_reuse;
-mod preparation;
-mod promises;
-mod rearranged;
-mod recomputation;
 mod specialisation;
-mod registers;
-mod rows;
-mod runs;
-mod scopes;
-mod segment;
+mod built;
+mod names;
 mod segments;
-mod tested_loop;
-mod short_loops;
-mod partitions;
-mod tiles;
-mod interleaved;
-mod versions;
-mod wanted;
+mod segment;
+mod thread_map;
+mod side_by_side;
+mod boundaries;
+mod passes;
+mod assembly;
+mod control_flow;
+mod memory;
 #[cfg(test)]
 mod block_tests;
 #[cfg(test)]
@@ -68,6 +31,19 @@ mod guarded_tests;
 mod joining_tests;
 #[cfg(test)]
 mod tests;
+
+use boundaries::{last_block, overlap, persistent, phases, recomputation, tested_loop};
+use control_flow::{
+    barriers, broadcasts, counterparts, counting, implied_branches, loops, short_loops, tiles,
+    versions,
+};
+use memory::{
+    aliasing, buffer_promotion, dead_stores, forwarding, guarded_values, rows, scopes,
+    shared_memory_reuse,
+};
+use side_by_side::{batch, heterogeneous, interleaved, partitions};
+use specialisation::{excerpt, fields, host_values, launch_bounds, preparation, promises, wanted};
+use thread_map::{clipped, elements, indices, rearranged, registers, remapped, runs};
 
 pub(in crate::codegen) use shared_memory_reuse::WAIT_FOR_COPIES;
 pub(in crate::codegen) use tested_loop::piece_bytes;

@@ -1,5 +1,17 @@
 //! The control flow of a fused kernel: what dominates what, which blocks run again, and what a thread
 //! may do between two barriers.
+//!
+//! The passes that ask this are below: loops that become one, barriers that go, branches whose outcome is known.
+
+pub(super) mod barriers;
+pub(super) mod broadcasts;
+pub(super) mod counterparts;
+pub(super) mod counting;
+pub(super) mod implied_branches;
+pub(super) mod loops;
+pub(super) mod short_loops;
+pub(super) mod tiles;
+pub(super) mod versions;
 
 use super::BLOCK_BARRIER;
 use crate::llvm::{self, Block, Value};

@@ -1,6 +1,17 @@
 //! What the instructions of a fused kernel do to memory, and which of them may touch a common byte.
 //!
 //! Invariant: what is not known is [`Effect::Unknown`] or [`Root::Unknown`], which may be anything.
+//!
+//! The passes that ask this are below: what is kept in registers or shared memory, and what is not stored.
+
+pub(super) mod aliasing;
+pub(super) mod buffer_promotion;
+pub(super) mod dead_stores;
+pub(super) mod forwarding;
+pub(super) mod guarded_values;
+pub(super) mod rows;
+pub(super) mod scopes;
+pub(super) mod shared_memory_reuse;
 
 use super::control_flow::is_barrier;
 use crate::kernel::{ArgumentPointer, computes_from_operands};

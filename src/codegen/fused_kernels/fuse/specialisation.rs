@@ -4,12 +4,21 @@
 //! one. The *shape* says which bodies run where and which of them get the same parameter; the *facts*
 //! are claims about parameters and extents that hold at every site the kernel is used for. Facts of
 //! several sites have a greatest common part, [`Facts::meet`]: what each of them claims.
+//!
+//! Below is what goes into that: what the host knows of arguments and extents, and what kernels promise.
+
+pub(super) mod excerpt;
+pub(super) mod fields;
+pub(super) mod host_values;
+pub(super) mod launch_bounds;
+pub(super) mod preparation;
+pub(super) mod promises;
+pub(super) mod wanted;
 
 use super::aliasing::{PointerFacts, Table};
 use super::clipped::{self, Grid};
 use super::dead_stores;
 use super::fields::Piece;
-use super::host_values::{self, Known};
 use super::last_block::LastBlock;
 use super::partitions::{self, PartitionPosition};
 use super::phases::Phase;
@@ -25,6 +34,7 @@ use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::llvm::Type;
 use crate::program::{KernelId, Program};
 use crate::schedule::{BlockThreads, FusionGroup, PersistentLoop, ThreadMap, Variant};
+use host_values::Known;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet};
 

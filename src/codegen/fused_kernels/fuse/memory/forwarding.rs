@@ -1,0 +1,85 @@
+//! What a segment stores and a later one loads in the same thread, kept in registers.
+
+use super::super::guarded_values::forward_guarded_values;
+use super::super::memory::KernelFacts;
+use super::super::{implied_branches, registers, short_loops};
+use crate::codegen::CodegenError;
+use crate::codegen::device::{device_target_machine, kernels, mark_pure_math, run_passes};
+use crate::codegen::divisors::show_constant_divisors;
+use crate::llvm::Value;
+use inkwell::module::Module;
+
+/// Inlines the segments of all kernels of a module. In those of `wanting`, and in what they call, it forwards what one
+/// segment stores and the next loads in the same thread: two segments that test the same condition are threaded together,
+/// so that the store dominates the load. Nothing here unrolls, so that the number of barriers may not grow.
+///
+/// A member that is remapped tests its number besides, which becomes one condition with its own tests. Only
+/// LLVM's jump threading takes these apart, which leaves devices alone whose threads may part; it duplicates
+/// nothing that threads do together, so that in the kernels `remapped` it may.
+pub(in crate::codegen::fused_kernels::fuse) fn forward_values(
+    module: &Module,
+    wanting: &[Value],
+    remapped: &[Value],
+) -> Result<(), CodegenError> {
+    mark_pure_math(module);
+    let machine = device_target_machine("sm_80")?;
+    run_passes(module, "always-inline,globaldce", &machine)?;
+    show_constant_divisors(module);
+    let all = kernels(module);
+    all.iter().copied().for_each(registers::read_once);
+    let run = |function: Value, passes: &str, machine: Option<&_>| {
+        let run = function.run_passes(passes, machine);
+        run.map_err(CodegenError::Llvm)
+    };
+    for kernel in remapped {
+        let form = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>";
+        run(
+            *kernel,
+            &format!("{form},early-cse<memssa>,simplifycfg,jump-threading"),
+            None,
+        )?;
+    }
+    let passes = format!("{ROUND},{ROUND},instcombine<no-verify-fixpoint>,simplifycfg");
+    for function in Value::functions(module) {
+        let other = all.contains(&function) && !wanting.contains(&function);
+        if !function.is_declaration() && !other {
+            run(function, &passes, Some(&machine))?;
+        }
+    }
+    Ok(())
+}
+
+/// Forwards values, once.
+const ROUND: &str = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
+                     jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
+
+/// Forwards what members store in loops over tiles, or under conditions, in a version of a kernel.
+pub(in crate::codegen::fused_kernels::fuse) fn forward_guarded(
+    module: &Module,
+    version: Value,
+    facts: &KernelFacts,
+) -> Result<(), CodegenError> {
+    let machine = device_target_machine("sm_80")?;
+    let run = |passes: &str, machine: Option<&_>| {
+        let run = version.run_passes(passes, machine);
+        run.map_err(CodegenError::Llvm)
+    };
+    let written_out = short_loops::has_any(module, version);
+    if written_out {
+        run(short_loops::CANONICAL_FORM, Some(&machine))?;
+        short_loops::mark(module, version);
+        run(short_loops::WRITE_OUT, Some(&machine))?;
+        short_loops::release(module, version);
+    }
+    let forwarded = forward_guarded_values(module, version, facts);
+    if forwarded > 0 && implied_branches::tell_by_ways(module, version) > 0 {
+        // Not for the device, on which no jump is threaded lest threads part for longer: here they part
+        // where they did.
+        run("jump-threading,simplifycfg", None)?;
+    }
+    if written_out || forwarded > 0 {
+        let last = "instcombine<no-verify-fixpoint>,simplifycfg";
+        run(&format!("{ROUND},{last}"), Some(&machine))?;
+    }
+    Ok(())
+}

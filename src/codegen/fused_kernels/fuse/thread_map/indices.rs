@@ -1,0 +1,141 @@
+//! What a body reads of its place in the launch, given by its caller.
+//!
+//! Invariant: a body that is given an index never reads the fused kernel's own in its stead.
+
+use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
+use crate::math::affine::Axis;
+use inkwell::module::Module;
+
+/// One of the numbers that a thread finds its place by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::codegen::fused_kernels::fuse) enum Index {
+    /// `blockIdx` on an axis.
+    Block(Axis),
+    /// `gridDim` on an axis.
+    GridSize(Axis),
+    /// `threadIdx` on an axis.
+    Thread(Axis),
+    /// `blockDim` on an axis.
+    BlockSize(Axis),
+}
+
+/// What a body does not read by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::codegen::fused_kernels::fuse) enum Given {
+    /// It reads all indices.
+    Nothing,
+    /// `gridDim`.
+    Grid,
+    /// `blockIdx` and `gridDim`.
+    Block,
+    /// All that tells a thread's place.
+    Place,
+}
+
+impl Index {
+    /// `gridDim`.
+    pub(in crate::codegen::fused_kernels::fuse) fn grid_size() -> [Self; 3] {
+        Axis::ALL.map(Self::GridSize)
+    }
+
+    /// `blockIdx` and `gridDim`.
+    pub(in crate::codegen::fused_kernels::fuse) fn of_block() -> [Self; 6] {
+        let [x, y, z] = Axis::ALL.map(Self::Block);
+        let [width, height, depth] = Self::grid_size();
+        [x, y, z, width, height, depth]
+    }
+
+    /// All of them.
+    pub(in crate::codegen::fused_kernels::fuse) fn all() -> [Self; 12] {
+        let [x, y, z] = Axis::ALL.map(|axis| {
+            [
+                Self::Block(axis),
+                Self::GridSize(axis),
+                Self::Thread(axis),
+                Self::BlockSize(axis),
+            ]
+        });
+        std::array::from_fn(|index| [x, y, z][index / 4][index % 4])
+    }
+
+    fn intrinsic(self) -> String {
+        let (register, axis) = match self {
+            Self::Block(axis) => ("ctaid", axis),
+            Self::GridSize(axis) => ("nctaid", axis),
+            Self::Thread(axis) => ("tid", axis),
+            Self::BlockSize(axis) => ("ntid", axis),
+        };
+        format!("llvm.nvvm.read.ptx.sreg.{register}.{}", axis.name())
+    }
+
+    /// The registers that depend on it, as assembly writes them.
+    fn registers(self) -> &'static [&'static str] {
+        match self {
+            Self::Block(_) => &["%ctaid"],
+            Self::GridSize(_) => &["%nctaid"],
+            Self::Thread(_) => &["%tid"],
+            Self::BlockSize(_) => &["%ntid"],
+        }
+    }
+
+    /// The fused kernel's own, 32 bits.
+    pub(in crate::codegen::fused_kernels::fuse) fn read(
+        self,
+        module: &Module,
+        builder: &Builder,
+    ) -> Value {
+        let name = self.intrinsic();
+        let ty = Type::function(Type::integer(module, 32), &[]);
+        let intrinsic = Value::function(module, &name)
+            .unwrap_or_else(|| Value::add_function(module, &name, ty));
+        intrinsic.add_attribute(FUNCTION_ATTRIBUTES, "nounwind", 0);
+        builder.call(ty, intrinsic, &[])
+    }
+}
+
+/// Those of `given` that a body with everything inlined reads; `None` where assembly may read one.
+pub(in crate::codegen::fused_kernels::fuse) fn indices_read(
+    function: Value,
+    given: &[Index],
+) -> Option<Vec<Index>> {
+    let mut found = Vec::new();
+    for instruction in function.instructions() {
+        if instruction.opcode() != Some(Opcode::LLVMCall) {
+            continue;
+        }
+        if let Some((text, _)) = instruction.called().inline_assembly() {
+            let mut registers = given.iter().flat_map(|index| index.registers());
+            if registers.any(|register| text.contains(register)) {
+                return None;
+            }
+            continue;
+        }
+        let name = instruction.called_name();
+        let index = given
+            .iter()
+            .find(|index| name.as_ref() == Some(&index.intrinsic()));
+        if let Some(index) = index
+            && !found.contains(index)
+        {
+            found.push(*index);
+        }
+    }
+    Some(found)
+}
+
+/// Lets a body use `value` wherever it reads an index.
+pub(in crate::codegen::fused_kernels::fuse) fn replace_reads(
+    function: Value,
+    index: Index,
+    value: Value,
+) {
+    let name = index.intrinsic();
+    for instruction in function.instructions() {
+        if instruction.opcode() == Some(Opcode::LLVMCall)
+            && instruction.called_name().as_ref() == Some(&name)
+        {
+            instruction.replace_uses_with(value);
+            instruction.erase();
+        }
+    }
+}

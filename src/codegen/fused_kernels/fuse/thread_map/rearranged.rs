@@ -1,0 +1,142 @@
+//! Members whose whole blocks are those of the fused launch in another arrangement.
+//!
+//! Invariant: each block of a rearranged member runs once, in one block of the fused launch with as many
+//! threads; the body is given all indices and extents of its own launch and reads none of the fused
+//! one. Where places are counted their numbers stay below 2³¹ by the plan's guards.
+
+use super::super::GroupBuilder;
+use super::super::indices::Index;
+use super::super::partitions::{Number, coordinates, extent};
+use super::super::specialisation::{Parameter, SiteReader};
+use crate::llvm::{Builder, Opcode, Type, Value};
+use crate::math::affine::Axis;
+use crate::schedule::{Arrangement, ThreadMap};
+
+/// How a member is rearranged.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::codegen::fused_kernels::fuse) struct Rearranged {
+    blocks: Arrangement,
+    threads: Arrangement,
+    grid: [Number; 3],
+    block: [Number; 3],
+}
+
+/// The place of the member's thread that runs where a builder stands.
+pub(in crate::codegen::fused_kernels::fuse) struct RearrangedPosition {
+    /// `blockIdx`, `gridDim`, `threadIdx`, `blockDim`.
+    indices: [[Value; 3]; 4],
+}
+
+impl SiteReader<'_, '_> {
+    /// How the rearranged members are, by member; what is known at run time only becomes a parameter.
+    pub(in crate::codegen::fused_kernels::fuse) fn rearranged(
+        &self,
+        parameters: &mut Vec<Parameter>,
+    ) -> Vec<Option<Rearranged>> {
+        let members = self.members.iter().zip(&self.group.members);
+        members
+            .map(|((launch, _), planned)| {
+                let ThreadMap::Rearranged { blocks, threads } = planned.map else {
+                    return None;
+                };
+                let mut numbers = |values: [_; 3]| {
+                    values.map(|value| {
+                        Number::of(self.module, &extent(self.graph, value), parameters)
+                    })
+                };
+                Some(Rearranged {
+                    blocks,
+                    threads,
+                    grid: numbers(launch.grid),
+                    block: numbers(launch.block),
+                })
+            })
+            .collect()
+    }
+}
+
+impl GroupBuilder<'_, '_> {
+    /// The place of the member whose block and thread it is.
+    pub(in crate::codegen::fused_kernels::fuse) fn rearrange(
+        &self,
+        function: Value,
+        builder: &Builder,
+        rearranged: &Rearranged,
+    ) -> RearrangedPosition {
+        let value = |number: Number| number.value(self.module, function);
+        let blocks = [Index::Block, Index::GridSize];
+        let threads = [Index::Thread, Index::BlockSize];
+        let (grid, block) = (rearranged.grid, rearranged.block);
+        RearrangedPosition {
+            indices: [
+                self.own_place((function, builder), rearranged.blocks, blocks, grid),
+                grid.map(value),
+                self.own_place((function, builder), rearranged.threads, threads, block),
+                block.map(value),
+            ],
+        }
+    }
+
+    /// The member's coordinates in a box of its own extents; the fused launch's are read.
+    fn own_place(
+        &self,
+        (function, builder): (Value, &Builder),
+        arrangement: Arrangement,
+        [index, size]: [fn(Axis) -> Index; 2],
+        own: [Number; 3],
+    ) -> [Value; 3] {
+        let zero = Type::integer(self.module, 32).constant(0);
+        let read = |axis: Axis| match self.fused_extent(size(axis)) {
+            Some(1) => zero,
+            _ => index(axis).read(self.module, builder),
+        };
+        let [x, y, z] = Axis::ALL;
+        match arrangement {
+            Arrangement::Same => [read(x), read(y), read(z)],
+            Arrangement::Transposed => [read(y), read(x), read(z)],
+            Arrangement::Reversed => {
+                let one = Type::integer(self.module, 32).constant(1);
+                let extent = own[0].value(self.module, function);
+                let last = builder.binary(Opcode::LLVMSub, extent, one);
+                [
+                    builder.binary(Opcode::LLVMSub, last, read(x)),
+                    read(y),
+                    read(z),
+                ]
+            }
+            Arrangement::Renumbered => {
+                // From the slowest digit on, each time by the next one's extent.
+                let mut number: Option<Value> = None;
+                for axis in [z, y, x] {
+                    if self.fused_extent(size(axis)) == Some(1) {
+                        continue;
+                    }
+                    let digit = read(axis);
+                    number = Some(match number {
+                        None => digit,
+                        Some(before) => {
+                            let extent = self.read_extent(builder, size(axis));
+                            let scaled = builder.binary(Opcode::LLVMMul, before, extent);
+                            builder.binary(Opcode::LLVMAdd, scaled, digit)
+                        }
+                    });
+                }
+                let number = number.unwrap_or(zero);
+                coordinates(self.module, function, builder, number, own)
+            }
+        }
+    }
+}
+
+impl RearrangedPosition {
+    /// What the member reads of its place.
+    pub(in crate::codegen::fused_kernels::fuse) fn given(&self, index: Index) -> Value {
+        let [blocks, grid, threads, block] = &self.indices;
+        match index {
+            Index::Block(axis) => blocks[axis.index()],
+            Index::GridSize(axis) => grid[axis.index()],
+            Index::Thread(axis) => threads[axis.index()],
+            Index::BlockSize(axis) => block[axis.index()],
+        }
+    }
+}
