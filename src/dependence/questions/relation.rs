@@ -80,6 +80,8 @@ pub(in crate::dependence) struct Solver {
     pub(in crate::dependence) spent: u64,
     /// What those of them took that were given up.
     spent_in_vain: u64,
+    /// Characters of relations that were written, what each one of them may have where one became too long.
+    written: usize,
     unions: Unions,
 }
 
@@ -115,6 +117,9 @@ const MUCH_SPENT_IN_VAIN: u64 = 500_000_000;
 /// Most that is spent on one problem then: nearly all proofs take less.
 const LITTLE_SPENT: u64 = 15_000_000;
 
+/// Characters of relations after which others are all pairs of their scope: some ten seconds of work.
+const MUCH_WRITTEN: usize = 800_000;
+
 /// Text of the relation that holds all pairs of a scope.
 pub(in crate::dependence) fn universal_relation(scope: Scope) -> String {
     let source = "bx, by, bz, tx, ty, tz";
@@ -137,18 +142,28 @@ impl Solver {
             problems: 0,
             spent: 0,
             spent_in_vain: 0,
+            written: 0,
             unions: Unions::default(),
         }
     }
 
     /// Whether somebody reads which pairs conflict.
     pub(in crate::dependence) fn writes_relations(&self) -> bool {
-        self.relations == Relations::Written
+        self.relations() == Relations::Written
+    }
+
+    /// Whether more relations are written: what takes longest is that, and nobody reads so many.
+    fn relations(&self) -> Relations {
+        let by_others = self.writer.as_ref().map_or(0, |writer| writer.written);
+        match self.written + by_others < MUCH_WRITTEN {
+            true => self.relations,
+            false => Relations::LeftOut,
+        }
     }
 
     /// Who answers what only a relation is asked for, if there are any.
     pub(in crate::dependence) fn writer(&mut self) -> Option<&mut Self> {
-        match self.relations {
+        match self.relations() {
             Relations::LeftOut => None,
             Relations::Written => {
                 let new = || Box::new(Self::new(Relations::Written));
@@ -159,7 +174,7 @@ impl Solver {
 
     /// The union of relations, and whether it is exactly that; see [`Unions::text`].
     pub(in crate::dependence) fn unite(&mut self, union: Union, scope: Scope) -> (String, bool) {
-        match self.relations {
+        match self.relations() {
             Relations::Written => self.unions.text(union, scope),
             Relations::LeftOut => (universal_relation(scope), false),
         }
@@ -181,8 +196,15 @@ impl Solver {
         let canonical = match self.answers.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let (answer, spent) = problem.solve(self.allowance(), self.relations);
+                let relations = self.relations();
+                let (answer, spent) = problem.solve(self.allowance(), relations);
                 self.count(spent, answer.gave_up);
+                if relations == Relations::Written && answer.certain {
+                    self.written += match answer.exact {
+                        true => answer.relation.len(),
+                        false => LONGEST_RELATION,
+                    };
+                }
                 self.answers.insert(key, answer.clone());
                 answer
             }
