@@ -647,11 +647,15 @@ impl<'a> Judge<'a> {
                 _ => false,
             });
             if single && needs_equal && orders(edge) {
+                let why = match edge.explanation() {
+                    none if none.is_empty() => {
+                        String::from("the second needs what the first leaves")
+                    }
+                    why => why,
+                };
                 let message = format!(
-                    "`{}` and `{}` are launched with one block and a computed number, and {}",
-                    source.model.display_name,
-                    sink.model.display_name,
-                    edge.explanation()
+                    "`{}` and `{}` are launched with one block and a computed number, and {why}",
+                    source.model.display_name, sink.model.display_name
                 );
                 return Err(rejection(RejectionReason::Shape, message, &edge.location));
             }

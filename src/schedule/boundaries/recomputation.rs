@@ -13,6 +13,7 @@
 use super::super::group::{Judge, orders};
 use super::super::obstacle::{Candidate, candidate, rejection};
 use super::super::told_by_first::told_by_first;
+use super::super::unfused::name;
 use super::super::{
     BlockCopy, FusionGroup, FusionPlan, Member, Missed, Recomputation, ScheduleOptions, ThreadMap,
     ThreadOrder, Variant,
@@ -73,10 +74,18 @@ pub fn plan_recomputation(
     plan.groups.sort_by_key(place);
     missed.retain(|each| each.carried || !joined.contains(&(each.source, each.sink)));
     for each in missed.iter_mut().filter(|each| !each.carried) {
-        if let Some(why) = refused.get(&(each.source, each.sink)) {
-            let message = &mut each.rejection.message;
-            let why = &why.message;
-            message.push_str(&format!("; its blocks do not compute it themselves: {why}"));
+        // Where not both run each time, that is what has to change first.
+        let is_on_one_path = each.rejection.reason != RejectionReason::ControlFlow;
+        if let Some(why) = refused.get(&(each.source, each.sink))
+            && is_on_one_path
+        {
+            let named = |node| name(&judge, node);
+            each.rejection.message.push_str(&format!(
+                "; nor does each block of {} do the work of {} by itself: {}",
+                named(each.sink),
+                named(each.source),
+                why.message
+            ));
         }
     }
 }
