@@ -22,7 +22,7 @@ pub fn read_body(function: FunctionValue<'_>) -> Body {
 struct Reader {
     function: llvm::Value,
     layout: Layout,
-    own_file: String,
+    own_location: Location,
     numbers: HashMap<llvm::Value, ValueRef>,
     block_numbers: HashMap<llvm::Block, BlockRef>,
     values: Vec<Value>,
@@ -39,7 +39,7 @@ impl Reader {
         Self {
             function,
             layout: Layout::of_function(function),
-            own_file: String::new(),
+            own_location: Location::default(),
             numbers: HashMap::new(),
             block_numbers: HashMap::new(),
             values: Vec::new(),
@@ -48,7 +48,7 @@ impl Reader {
 
     fn read(mut self, name: String) -> Body {
         let location = self.function.source_of_function().unwrap_or_default();
-        self.own_file = location.file.clone();
+        self.own_location = location.clone();
         let formals = self.read_formals();
         let blocks = self.function.blocks();
         for (index, block) in blocks.iter().enumerate() {
@@ -101,16 +101,19 @@ impl Reader {
     }
 
     /// The innermost place that lies in the kernel's own file; code inlined from headers is shown
-    /// where the user called it.
+    /// where the user called it. What LLVM made of instructions of several lines has no line: it is the kernel's.
     fn location(&self, instruction: llvm::Value) -> Location {
         let mut last = Location::default();
         for place in instruction.source_places() {
             last = place;
-            if last.file == self.own_file && last.line != 0 {
+            if last.file == self.own_location.file && last.line != 0 {
                 break;
             }
         }
-        last
+        match last.line {
+            0 => self.own_location.clone(),
+            _ => last,
+        }
     }
 
     fn read_formals(&mut self) -> Vec<Formal> {
