@@ -45,6 +45,8 @@ struct Taken {
     /// Destination and, for a copy, source.
     pointers: Vec<Pointer>,
     bytes: Expression<ValueId>,
+    /// What a set stores, where that is a constant.
+    set_to: Option<i64>,
     stream: Stream,
     grid: [ValueId; 3],
     block: [ValueId; 3],
@@ -100,6 +102,7 @@ impl Taken {
             kernel,
             pointers: touches.iter().map(|touch| touch.pointer.clone()).collect(),
             bytes,
+            set_to: operation.set_to,
             stream,
             grid: near.grid,
             block: near.block,
@@ -149,7 +152,11 @@ impl Taken {
             argument(graph, 64, known);
         }
         if self.kind == OperationKind::Set {
-            argument(graph, 32, Known::default());
+            let known = Known {
+                constant: self.set_to,
+                ..Known::default()
+            };
+            argument(graph, 32, known);
         }
         let wide = |value: &ValueId| {
             let (_, operand) = graph.values[value.0].holder;

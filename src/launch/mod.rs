@@ -540,6 +540,9 @@ pub struct Operation {
     /// The node is a launch of this number, of a kernel that does the same: see
     /// [`crate::dependence::take_domains`].
     pub launch: Option<LaunchId>,
+    /// Of a set, the number whose lowest eight bits each byte becomes, where that is a constant.
+    #[serde(default)]
+    pub set_to: Option<i64>,
 }
 
 impl LaunchGraph {

@@ -334,6 +334,14 @@ impl Builder<'_> {
         Some(count.multiply(Expression::Constant(element_bytes)))
     }
 
+    /// An operand that is a literal.
+    fn literal(&mut self, function: usize, at: usize, position: usize) -> Option<i64> {
+        let instruction = &self.facts.host.functions[function].instructions[at];
+        let operand = *instruction.operands.get(position)?;
+        let symbol = self.numbering.operand(function, operand, instruction.block);
+        self.numbering.literal(symbol)
+    }
+
     /// Third pass: the nodes.
     fn nodes(&mut self, functions: &[Analysed]) {
         let host = self.facts.host;
@@ -359,15 +367,21 @@ impl Builder<'_> {
                             let touched = std::mem::take(&mut self.touched);
                             self.moving.insert(node, touched);
                         }
-                        if let Some((ordinal, does)) = self.operations.get(&(analysed.function, at))
+                        let operation = self.operations.get(&(analysed.function, at)).copied();
+                        if let Some((ordinal, does)) = operation
                             && let Some(touches) = operation_touches(&kind)
                         {
+                            let set_to = match does {
+                                OperationKind::Set => self.literal(analysed.function, at, 1),
+                                OperationKind::Copy => None,
+                            };
                             self.graph.operations.push(Operation {
                                 node,
-                                kind: *does,
+                                kind: does,
                                 touches,
-                                ordinal: *ordinal,
+                                ordinal,
                                 launch: None,
+                                set_to,
                             });
                         }
                         self.places.push((analysed.function, at));
