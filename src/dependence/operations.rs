@@ -48,9 +48,29 @@ struct Taken {
     /// What a set stores, where that is a constant.
     set_to: Option<i64>,
     stream: Stream,
-    grid: [ValueId; 3],
-    block: [ValueId; 3],
+    shape: Shape,
 }
+
+/// The shape of an operation as a launch.
+enum Shape {
+    /// Grid and block of the launch nearby.
+    Of([ValueId; 3], [ValueId; 3]),
+    /// One block.
+    OneBlock,
+}
+
+/// Which launches lend their shapes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shapes {
+    OfOneAxis,
+    Any,
+}
+
+/// So few bytes one block sets or copies, where no launch nearby has a shape of one axis. That is worth it in a loop that ends by
+/// what it copies, which may move into a kernel as a whole.
+const SMALL_BYTES: i64 = 1024;
+/// The threads of that block.
+const THREADS_OF_ONE_BLOCK: i64 = 32;
 
 /// So many nodes away a launch is looked for.
 const FARTHEST: usize = 16;
@@ -84,7 +104,21 @@ impl Taken {
             return None;
         }
         let place = (operation.node, operation.kind);
-        let (near, element_bytes) = neighbour(graph, kernels, place, &buffers, stream)?;
+        let near = neighbour(graph, kernels, place, &buffers, stream, Shapes::OfOneAxis);
+        let (shape, element_bytes) = match near {
+            Some((near, element_bytes)) => (Shape::Of(near.grid, near.block), element_bytes),
+            None => {
+                let is_small = bytes
+                    .as_constant()
+                    .is_some_and(|bytes| bytes <= SMALL_BYTES);
+                let around = graph.blocks[node.block.0].innermost_loop?;
+                if !is_small || !matches!(graph.loop_tests.get(&around), Some(Ok(_))) {
+                    return None;
+                }
+                let near = neighbour(graph, kernels, place, &buffers, stream, Shapes::Any);
+                (Shape::OneBlock, near?.1)
+            }
+        };
         let fits = |size: i64| {
             let offsets = touches
                 .iter()
@@ -104,8 +138,7 @@ impl Taken {
             bytes,
             set_to: operation.set_to,
             stream,
-            grid: near.grid,
-            block: near.block,
+            shape,
         })
     }
 
@@ -172,11 +205,19 @@ impl Taken {
         };
         argument(graph, 64, known);
         let shared_bytes = new(graph, Some(0), Operand::SharedBytes);
+        let (grid, block) = match self.shape {
+            Shape::Of(grid, block) => (grid, block),
+            Shape::OneBlock => {
+                let one = [0, 1, 2].map(|axis| new(graph, Some(1), Operand::Grid(axis)));
+                let threads = new(graph, Some(THREADS_OF_ONE_BLOCK), Operand::Block(0));
+                (one, [threads, one[1], one[2]])
+            }
+        };
         Launch {
             id,
             kernel: Some(self.kernel),
-            grid: self.grid,
-            block: self.block,
+            grid,
+            block,
             shared_bytes,
             stream: self.stream,
             arguments,
@@ -272,14 +313,14 @@ fn reaches(graph: &LaunchGraph, from: NodeId, to: NodeId) -> bool {
     false
 }
 
-/// The launch of one axis that touches one of the allocations next, or else last, and the size of
-/// its elements there.
+/// The launch that touches one of the allocations next, or else last, and the size of its elements there.
 fn neighbour<'g>(
     graph: &'g LaunchGraph,
     kernels: &[KernelModel],
     (node, kind): (NodeId, OperationKind),
     buffers: &[BufferId],
     stream: Stream,
+    shapes: Shapes,
 ) -> Option<(&'g Launch, u32)> {
     let place = graph.blocks.get(graph.nodes[node.0].block.0)?;
     let touches = |other: usize| -> Option<(&'g Launch, u32)> {
@@ -291,7 +332,7 @@ fn neighbour<'g>(
         let one = |value: &ValueId| graph.values[value.0].constant == Some(1);
         let line = launch.grid[1..].iter().chain(&launch.block[1..]).all(one);
         if graph.operation_of(launch.id).is_some()
-            || !line
+            || !line && shapes == Shapes::OfOneAxis
             || launch.special
             || launch.stream != stream
             || block.function != place.function

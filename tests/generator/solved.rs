@@ -282,7 +282,20 @@ impl<'a> Loop<'a> {
             7 => format!(
                 "cudaMemcpyAsync({to}, {from}, n * sizeof(T), cudaMemcpyDeviceToDevice, {stream})"
             ),
-            _ => format!("cudaMemsetAsync(result + 2, 0, sizeof(T), {stream})"),
+            _ => {
+                let set = pick(
+                    self.random,
+                    &[
+                        "result + 2, 0, sizeof(T)",
+                        "result + 2, 1, sizeof(T)",
+                        "result + 2, rounds & 1, sizeof(T)",
+                        "counted, 255, sizeof(unsigned)",
+                        "counted, 0, 2 * sizeof(unsigned)",
+                        "part, 3, sizeof(T)",
+                    ],
+                );
+                format!("cudaMemsetAsync({set}, {stream})")
+            }
         };
         format!("        {line};\n")
     }

@@ -1,13 +1,14 @@
 // Solvers that set their sum to zero in each iteration, in front of the launches: the set runs in the kernel like they do.
 // Beside them stand loops whose sets differ from iteration to iteration. An argument is the number of the part.
 //
-// expect: 8 launches -> 4, 2 host loops inside their kernels
+// expect: 9 launches -> 5, 3 host loops inside their kernels
 // built with: --sirius-boundaries=grid-barrier
-// executes: 1 1 5 5
+// executes: 1 1 5 5 1
 // arguments: 0
 // arguments: 1
 // arguments: 2
 // arguments: 3
+// arguments: 4
 #include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
@@ -25,6 +26,16 @@ __global__ void smooth(const float *from, float *to) {
 __global__ void count_moved(const float *from, const float *to, int *moved) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     float by = i < N ? from[i] - to[i] : 0;
+    if (by > 1e-3f || by < -1e-3f) atomicAdd(moved, 1);
+}
+
+// The same in tiles of a plane of 40 x 25, of which each row goes on in the next one.
+__global__ void smooth_tiles(const float *from, float *to, int *moved) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= 40 || y >= 25) return;
+    int i = y * 40 + x;
+    float value = (from[(i + N - 1) % N] + from[i] * 2 + from[(i + 1) % N]) * 0.25f, by = from[i] - value;
+    to[i] = value;
     if (by > 1e-3f || by < -1e-3f) atomicAdd(moved, 1);
 }
 
@@ -93,6 +104,16 @@ int main(int, char **arguments) {
             iterations++;
         }
         break;
+    case 4:
+        // One launch whose shape has two axes.
+        while (host > 0 && iterations < 5) {
+            cudaMemset(moved, 0, sizeof(int));
+            smooth_tiles<<<dim3(5, 4), dim3(8, 8)>>>(from, to, moved);
+            cudaMemcpy(&host, moved, sizeof(int), cudaMemcpyDeviceToHost);
+            std::swap(from, to);
+            iterations++;
+        }
+        break;
     }
     std::vector<float> result(N), right = expected(iterations);
     cudaMemcpy(result.data(), from, N * sizeof(float), cudaMemcpyDeviceToHost);
@@ -106,7 +127,7 @@ int main(int, char **arguments) {
         count += by > 1e-3f || by < -1e-3f;
     }
     printf("part %d: %d iterations, %d moved\n", part, iterations, host);
-    if (part == 0) wrong += host != count;
+    if (part == 0 || part == 4) wrong += host != count;
     if (part == 1) wrong += host != 0x01010101 + count;
     puts(wrong == 0 && iterations == 5 ? "PASS" : "FAIL");
     return wrong != 0;

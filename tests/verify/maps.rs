@@ -153,6 +153,7 @@ fn set_and_scale(bytes: impl Fn(ValueId) -> Expression<ValueId>) -> (Scene, Fusi
         }],
         ordinal: 0,
         launch: Some(one),
+        set_to: None,
     });
     let plan = plan(&[(one, false), (two, false)], vec![valid(one), valid(two)]);
     (scene, plan)
@@ -179,6 +180,53 @@ fn a_set_within_its_allocation_may_be_a_member() {
     assert!(refuses_set(&scene, &plan));
     scene.graph.buffers[0].bytes = Some(Expression::Constant(1024));
     assert!(!refuses_set(&scene, &plan));
+}
+
+/// The same in one launch with a barrier across its grid, the set in one block of 32 threads.
+fn set_in_one_block() -> (Scene, FusionPlan) {
+    let (mut scene, mut plan) = set_and_scale(elements);
+    let (one, block) = (scene.constant(1), scene.constant(32));
+    let set = scene.launch_mut(scene.graph.operations[0].launch.unwrap());
+    (set.grid[0], set.block[0]) = (one, block);
+    let group = &mut plan.groups[0];
+    group.grid_barriers = vec![1];
+    group.guards.push(Guard::Resident { rounds: 8 });
+    (scene, plan)
+}
+
+#[test]
+fn a_set_in_a_cooperative_launch_may_have_a_constant_shape() {
+    let (scene, plan) = set_in_one_block();
+    assert_passes(&scene, &plan);
+    // In an ordinary launch, nobody hands its extents over.
+    let mut ordinary = plan.clone();
+    ordinary.groups[0].grid_barriers.clear();
+    ordinary.groups[0].guards.pop();
+    assert!(refuses_set(&scene, &ordinary));
+    let changes: [fn(&mut Scene); 3] = [
+        |scene| {
+            let unknown = scene.unknown();
+            let set = scene.graph.operations[0].launch.unwrap();
+            scene.launch_mut(set).grid[0] = unknown;
+        },
+        |scene| {
+            let two = scene.constant(2);
+            let set = scene.graph.operations[0].launch.unwrap();
+            scene.launch_mut(set).block[1] = two;
+        },
+        // Its kernel stores another number than the call does.
+        |scene| {
+            let seven = scene.constant(7);
+            let set = scene.graph.operations[0].launch.unwrap();
+            scene.launch_mut(set).arguments[1].pieces[0].value = seven;
+            scene.graph.operations[0].set_to = Some(0);
+        },
+    ];
+    for (number, change) in changes.iter().enumerate() {
+        let (mut scene, plan) = set_in_one_block();
+        change(&mut scene);
+        assert!(refuses_set(&scene, &plan), "change {number}");
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! The call that was there fails, and does nothing, when a pointer leads into no allocation or the
 //! bytes go beyond it; a segment would touch them all the same. So a set or a copy may be a member
 //! only where that is known not to happen but for a null pointer, which its guard tests. Its kernel
-//! runs through whole elements on one axis, in the shape of another member.
+//! runs through whole elements on one axis, in the shape of another member; or in a constant one, where each member of the
+//! launch goes through its own grid.
 
 use super::super::liveness::comes_after;
 use super::super::place::Values;
@@ -12,7 +13,7 @@ use super::super::{Refusal, Site};
 use crate::dependence::Guard;
 use crate::launch::{LaunchGraph, MemoryKind, NodeKind, Operation, Root, Touch, ValueId};
 use crate::math::expression::Expression;
-use crate::program::{ELEMENT_BYTES, operation_kernel};
+use crate::program::{ELEMENT_BYTES, OperationKind, operation_kernel};
 use crate::schedule::FusionGroup;
 
 /// What speaks against the sets and copies among the members.
@@ -37,11 +38,14 @@ pub(in crate::verify) fn refusals(
         let one = |extent: &Polynomial| extent.as_constant() == Some(1);
         let [grid, block] = shapes(site);
         let line = grid[1..].iter().chain(&block[1..]).all(one);
+        // The host has no extents to hand over. In a cooperative launch, each member's own stand in the kernel.
+        let mut extents = grid.iter().chain(&block);
+        let written = group.is_cooperative() && extents.all(|each| each.as_constant().is_some());
         let what = if !group.guards.contains(&Guard::ConfigurationValid { launch }) {
             "whose pointers nothing tests"
         } else if operation.node != site.node {
             "at another place"
-        } else if !carried || !line {
+        } else if !(carried || written) || !line {
             "in a shape of its own"
         } else if !does_the_same(graph, operation, site) {
             "that its kernel does not do"
@@ -79,7 +83,18 @@ fn does_the_same(graph: &LaunchGraph, operation: &Operation, site: &Site<'_>) ->
         .touches
         .windows(2)
         .all(|pair| pair[0].bytes == pair[1].bytes);
+    let stored = site
+        .launch
+        .arguments
+        .get(1)
+        .filter(|_| operation.kind == OperationKind::Set);
+    let mut stored = stored.into_iter().flat_map(|argument| &argument.pieces);
+    let stores_the_same = stored.all(|piece| {
+        let constant = graph.values[piece.value.0].constant;
+        constant.is_none() || constant == operation.set_to
+    });
     !operation.touches.is_empty()
+        && stores_the_same
         && !overlaps
         && lengths_agree
         && operation.touches.iter().enumerate().all(same_pointer)
