@@ -31,9 +31,9 @@ use device_code::{
     exchanged, inlining, numerics, shared_offsets, shared_tables, truth_values, unmasked,
 };
 use host_code::{
-    allocation_loops, block_copies, canonicalise_host, closed, contexts, graph_nodes, handles,
-    host_arrays, host_functions, launches, loop_ends, loops, promotion, registration_order,
-    rotation, runtime_effects, streams,
+    allocation_loops, block_copies, canonicalise_host, closed, constant_copies, contexts,
+    graph_nodes, handles, host_arrays, host_functions, launches, loop_ends, loops, promotion,
+    registration_order, rotation, runtime_effects, streams,
 };
 use kernels::{cluster_dimensions, grid_stride, operations, own_copies, single_iterations};
 use variables::{kept_variables, managed, mappings, names, read_only, texture_references};
@@ -55,7 +55,7 @@ pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 pub use rotation::{RotatedHost, SplitSites};
 pub use streams::{gives_stream_memory, is_stream_output};
 
-use crate::cli::{Build, Input, Language, Phase, Target, Toolchain};
+use crate::cli::{Boundary, Build, Input, Language, Phase, Target, Toolchain};
 use crate::diagnostics::Location;
 use crate::llvm::Value;
 use canonicalise_host::Outside;
@@ -174,6 +174,9 @@ pub fn read_program<'ctx>(
     )?;
     if variables.iter().any(|variable| variable.managed) {
         host_visible_memory = HostVisibleMemory::Anything;
+    }
+    if build.sirius.boundaries.contains(&Boundary::GridBarrier) {
+        constant_copies::set_what_is_copied(&host);
     }
     let operations = operations::kernels(context, &host, &units, &mut kernels)?;
     let iterations = grid_stride::kernels(&units, &mut kernels)?;

@@ -153,6 +153,18 @@ impl<'a> Loop<'a> {
             "do" => writeln!(text, "    do {{"),
             _ => writeln!(text, "    for (; rounds < most; ) {{"),
         };
+        if self.chance(0.25) {
+            let number = pick(self.random, &["0", "0", "0x07070707", "rounds", "258"]);
+            let to = pick(
+                self.random,
+                &["counted", "counted + 1", "(unsigned *)(result + 2)"],
+            );
+            let _ = writeln!(
+                text,
+                "        unsigned fresh = {number};\n\
+                 \x20       cudaMemcpy({to}, &fresh, sizeof fresh, cudaMemcpyHostToDevice);"
+            );
+        }
         let count = self.random.random_range(1..4);
         for _ in 0..count {
             let line = self.sweep();

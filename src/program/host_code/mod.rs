@@ -11,6 +11,7 @@ pub(super) mod block_copies;
 pub(super) mod rotation;
 pub(super) mod loop_ends;
 pub(super) mod graph_nodes;
+pub(super) mod constant_copies;
 pub(super) mod closed;
 pub(super) mod runtime_effects;
 pub(super) mod streams;
