@@ -139,11 +139,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
                 }
             });
         }
-        // What memory a launch touches was asked where it was kept.
-        // Whether its blocks are on the device at once is asked last.
-        let asks =
-            |guard: &Guard| !matches!(guard, Guard::DeviceMemory { .. } | Guard::Resident { .. });
-        let guard = refused.emit(&builder, &operands, (&group.guards, &asks), holds)?;
+        let guard = refused.emit(&builder, &operands, &group.guards, holds)?;
         builder.build_conditional_branch(guard, room, separate)?;
 
         builder.position_at_end(room);

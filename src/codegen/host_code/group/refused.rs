@@ -51,17 +51,22 @@ impl<'a, 'ctx> Refused<'a, 'ctx> {
         Ok(())
     }
 
-    /// Whether all guards hold, of which those that `asked` chooses are emitted; keeps the first that does not, by its kind and
-    /// its number among all, or that something which `is_there` tells of is not.
+    /// Whether all guards hold that are asked where a group runs; keeps the first that does not, by its kind and its number
+    /// among all, or that something which `is_there` tells of is not.
     pub(super) fn emit(
         &self,
         builder: &Builder<'ctx>,
         operands: &dyn Operands<'ctx>,
-        (guards, asked): (&[Guard], &dyn Fn(&Guard) -> bool),
+        guards: &[Guard],
         is_there: IntValue<'ctx>,
     ) -> Result<IntValue<'ctx>, CodegenError> {
         let (context, host) = (self.program.context, &self.program.host);
-        let numbered = guards.iter().enumerate().filter(|(_, guard)| asked(guard));
+        // What memory a launch touches was asked where it was kept.
+        // Whether its blocks are on the device at once is asked last.
+        let is_asked =
+            |guard: &Guard| !matches!(guard, Guard::DeviceMemory { .. } | Guard::Resident { .. });
+        let numbered = guards.iter().enumerate();
+        let numbered = numbered.filter(|(_, guard)| is_asked(guard));
         let (numbers, asked): (Vec<usize>, Vec<Guard>) = numbered
             .map(|(number, guard)| (number, guard.clone()))
             .unzip();
