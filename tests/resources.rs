@@ -324,6 +324,9 @@ fn statistics_tell_how_often_each_side_ran() {
     assert_eq!(groups.len(), 1, "{json}");
     assert_eq!(groups[0]["fused"], 3);
     assert_eq!(groups[0]["originals"], 2);
+    // The number is that of the report, whose test says that what both launches store does not overlap.
+    let refused = serde_json::json!({"alias 1": 1, "issued_before": 1});
+    assert_eq!(groups[0]["refused"], refused);
     let kernel = &groups[0]["kernel"];
     let of_kernel = json["kernels"]
         .as_array()

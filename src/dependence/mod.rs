@@ -168,6 +168,19 @@ pub enum Guard {
 }
 
 impl Guard {
+    /// What kind of test it is, in one word of reports.
+    pub fn kind(&self) -> &str {
+        match self {
+            Self::Holds { class, .. } => class,
+            Self::RangesDisjoint { .. } | Self::SameOrDisjoint { .. } => "alias",
+            Self::DeviceMemory { .. } => "device_memory",
+            Self::NotCapturing { .. } => "capture",
+            Self::SameStream { .. } => "stream",
+            Self::Resident { .. } => "residency",
+            Self::ConfigurationValid { .. } => "configuration",
+        }
+    }
+
     /// Whether a run has to tell what it asks.
     pub fn may_fail(&self) -> bool {
         match self {

@@ -40,9 +40,12 @@ impl StreamCapture {
             let others = functions().filter(|(index, _)| !own.contains(index));
             others.map(|(_, function)| function.name.as_str())
         };
+        // Libraries that know nothing of the program may call a function that they are handed, but capture nothing around that.
+        let all_is_seen = host.closed && !names().any(|name| FINDS_ANYTHING.contains(&name));
         let entries = analysed.iter().enumerate().filter(|(_, function)| {
             let function = &host.functions[**function];
-            function.name != "main" && (!function.internal || function.address_taken)
+            let is_open = !function.internal || function.address_taken;
+            function.name != "main" && is_open && !all_is_seen
         });
         Self {
             replays: names()

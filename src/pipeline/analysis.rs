@@ -26,7 +26,7 @@ pub(super) struct Analysis {
     pub(super) unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
     /// Allocations that take no memory before an original launch needs it.
     pub(super) reserved: Vec<BufferId>,
-    /// By a group's first member, how it fares on each architecture, where ptxas was asked.
+    /// By a group's last member, how it fares on each architecture, where ptxas was asked.
     pub(super) occupancy: BTreeMap<LaunchId, Vec<GroupOccupancy>>,
     /// By a group's first member, the name of the variant that was chosen.
     pub(super) tuned: BTreeMap<LaunchId, String>,
@@ -64,7 +64,9 @@ impl Analysis {
             fusion.not_written = names
                 .map(|buffer| graph.buffers[buffer.0].name.clone())
                 .collect();
-            let figures = first.and_then(|first| self.occupancy.get(&first.launch));
+            // Several groups may begin with one launch.
+            let last = group.members.last();
+            let figures = last.and_then(|last| self.occupancy.get(&last.launch));
             fusion.resources = figures.cloned().unwrap_or_default();
             let chosen = first.and_then(|first| self.tuned.get(&first.launch));
             fusion.tuned = chosen.cloned();

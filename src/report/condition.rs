@@ -51,59 +51,41 @@ impl<'a> LaunchNames<'a> {
     }
 
     pub(super) fn guard(&self, guard: &Guard) -> ReportGuard {
-        match guard {
-            Guard::Holds { class, condition } => ReportGuard {
-                kind: class.clone(),
-                condition: self.condition(condition),
+        let condition = match guard {
+            Guard::Holds { condition, .. } => self.condition(condition),
+            Guard::RangesDisjoint { left, right } => format!(
+                "{} and {} do not overlap",
+                self.range(left),
+                self.range(right)
+            ),
+            Guard::SameOrDisjoint { left, right } => format!(
+                "{} and {} do not overlap, or the two are equal",
+                self.range(left),
+                self.range(right)
+            ),
+            Guard::DeviceMemory { launch, operand } => format!(
+                "{} leads to memory of the device alone",
+                self.operand(*launch, *operand)
+            ),
+            Guard::NotCapturing { launch } => {
+                format!("the stream of {} is not captured", self.launch(*launch))
+            }
+            Guard::SameStream { first, second } => format!(
+                "{} and {} are on one stream",
+                self.launch(*first),
+                self.launch(*second)
+            ),
+            Guard::Resident { rounds } => format!(
+                "the device runs so many of the blocks at once that none has more than {rounds} rounds"
+            ),
+            Guard::ConfigurationValid { launch } => match self.graph.operation_of(*launch) {
+                Some(_) => format!("{} has no null pointer", self.launch(*launch)),
+                None => format!("{} has a valid configuration", self.launch(*launch)),
             },
-            Guard::RangesDisjoint { left, right } => ReportGuard {
-                kind: "alias".to_string(),
-                condition: format!(
-                    "{} and {} do not overlap",
-                    self.range(left),
-                    self.range(right)
-                ),
-            },
-            Guard::SameOrDisjoint { left, right } => ReportGuard {
-                kind: "alias".to_string(),
-                condition: format!(
-                    "{} and {} do not overlap, or the two are equal",
-                    self.range(left),
-                    self.range(right)
-                ),
-            },
-            Guard::DeviceMemory { launch, operand } => ReportGuard {
-                kind: "device_memory".to_string(),
-                condition: format!(
-                    "{} leads to memory of the device alone",
-                    self.operand(*launch, *operand)
-                ),
-            },
-            Guard::NotCapturing { launch } => ReportGuard {
-                kind: "capture".to_string(),
-                condition: format!("the stream of {} is not captured", self.launch(*launch)),
-            },
-            Guard::SameStream { first, second } => ReportGuard {
-                kind: "stream".to_string(),
-                condition: format!(
-                    "{} and {} are on one stream",
-                    self.launch(*first),
-                    self.launch(*second)
-                ),
-            },
-            Guard::Resident { rounds } => ReportGuard {
-                kind: "residency".to_string(),
-                condition: format!(
-                    "the device runs so many of the blocks at once that none has more than {rounds} rounds"
-                ),
-            },
-            Guard::ConfigurationValid { launch } => ReportGuard {
-                kind: "configuration".to_string(),
-                condition: match self.graph.operation_of(*launch) {
-                    Some(_) => format!("{} has no null pointer", self.launch(*launch)),
-                    None => format!("{} has a valid configuration", self.launch(*launch)),
-                },
-            },
+        };
+        ReportGuard {
+            kind: guard.kind().to_owned(),
+            condition,
         }
     }
 

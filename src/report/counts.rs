@@ -5,7 +5,7 @@ use crate::launch::{LaunchGraph, LaunchId, NodeKind};
 use crate::program::OperationKind;
 use crate::schedule::FusionPlan;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// Launch sites that the user wrote, before and after; each loop counts once. Sets and copies are no launches,
@@ -48,8 +48,11 @@ impl ReportCounts {
                 _ => None,
             })
             .collect();
+        let mut counted = HashSet::new();
         let groups = plan.groups.iter().map(|group| {
+            // What several groups begin with is one launch, whichever of them takes it in.
             let members = group.members.iter();
+            let members = members.filter(|member| counted.insert(member.launch));
             let kinds = members.filter_map(|member| launches.get(&member.launch));
             let mut kinds: Vec<ReportNodeKind> = kinds.copied().collect();
             // What joins a launch of the last iteration is none any more.

@@ -2,7 +2,7 @@
 
 use super::rotation::member_name;
 use super::text::{list, name_at};
-use super::{Report, ReportMissed, ReportNodeKind, persistent};
+use super::{Report, ReportFusion, ReportMissed, ReportNodeKind, persistent};
 use crate::diagnostics::RejectionReason;
 use std::fmt::Write;
 
@@ -59,25 +59,30 @@ const MOST_LINES: usize = 10;
 
 fn about(report: &Report, id: usize) -> Vec<String> {
     let mut lines = vec![name_at(report, id)];
-    let fusion = report
-        .fusions
-        .iter()
-        .find(|fusion| fusion.members.contains(&id));
+    // One launch may begin several of them.
+    let fusions = report.fusions.iter();
+    let mut fusions = fusions.filter(|fusion| fusion.members.contains(&id));
+    let fusion = fusions.next();
     let batched = report.batched_regions.iter().any(|region| {
         let mut statements = region.statements.iter();
         statements.any(|statement| statement.members.contains(&id))
     });
+    let others_of = |fusion: &ReportFusion| {
+        let others = fusion.members.iter().filter(|member| **member != id);
+        let others = others.map(|other| member_name(report, fusion, *other, Some(id)));
+        list(&others.collect::<Vec<String>>())
+    };
     match fusion {
         Some(fusion) => {
-            let others = fusion.members.iter().filter(|member| **member != id);
-            let others: Vec<String> = others
-                .map(|other| member_name(report, fusion, *other, Some(id)))
-                .collect();
             let which = match fusion.of_last_iteration.contains(&id) {
                 true => ", in the last iteration",
                 false => "",
             };
-            lines.push(format!("  runs as one with {}{which}", list(&others)));
+            lines.push(format!("  runs as one with {}{which}", others_of(fusion)));
+            lines.extend(fusions.map(|other| {
+                let others = others_of(other);
+                format!("  or with {others}, where the host comes to that first")
+            }));
             if fusion.partial {
                 lines.push(format!("  {}", super::text::PARTIAL));
             }

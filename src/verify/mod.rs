@@ -239,8 +239,8 @@ fn sites<'a>(graph: &'a LaunchGraph, plan: &FusionPlan) -> (Sites<'a>, Vec<Refus
     let mut refusals = Vec::new();
     let mut seen = BTreeSet::new();
     for member in plan.groups.iter().flat_map(|group| &group.members) {
-        if !seen.insert(member.launch) {
-            let launch = member.launch;
+        let launch = member.launch;
+        if !seen.insert(launch) && !recomputation::begins_several(plan, launch) {
             refusals.push(Refusal::DuplicateMember { launch });
         }
     }

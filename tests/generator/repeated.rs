@@ -1,6 +1,6 @@
 //! One block in front of many, each of which needs all that it made: sums, norms, tables and single numbers, of lengths that the
 //! run may make too long, by blocks of equal and of other sizes, in place or not; and what looks like it but is not: parts that
-//! nobody stores, a second block, results that are read as they were before.
+//! nobody stores, a second block, results that are read as they were before. What needs it may be one of several launches.
 
 use super::Case;
 use super::host::Scene;
@@ -123,35 +123,60 @@ impl Case<'_> {
             if self.chance(0.1) {
                 self.between(text, scene);
             }
-            // Mostly what was made.
-            let read = match self.chance(0.9) {
-                true => made,
-                false => self.pick(&places),
-            };
-            let mut output = self.pick(&places);
-            while output == read {
-                output = self.pick(&places);
+            if self.chance(0.3) {
+                // One of several, or none.
+                let by = self.pick(&["mix >> 3", "mix >> 7", "mix >> 14"]);
+                let _ = writeln!(text, "    switch ({by} & 3) {{");
+                for label in ["case 0", "case 1", "default"] {
+                    if label == "default" && self.chance(0.5) {
+                        continue;
+                    }
+                    let _ = writeln!(text, "    {label}: {{");
+                    if self.chance(0.1) {
+                        self.between(text, scene);
+                    }
+                    self.second(text, scene, (made, usual));
+                    let _ = writeln!(text, "        break;\n    }}");
+                }
+                let _ = writeln!(text, "    }}");
+            } else {
+                self.second(text, scene, (made, usual));
             }
-            let then = self.pick(&[
-                "then_all",
-                "then_warps",
-                "then_warps",
-                "then_blocks",
-                "then_one",
-            ]);
-            let threads = self.pick(&[usual, usual, "32", "64"]);
-            let taken = self.pick(&["count", "count", "count", "count", "1", "(count + 1) / 2"]);
-            let grid = match then {
-                "then_warps" => format!("(rows * 32 + {threads} - 1) / {threads}"),
-                _ => format!("(rows + {threads} - 1) / {threads}"),
-            };
-            let (from, to) = (&scene.pointers[read], &scene.pointers[output]);
-            let _ = writeln!(
-                text,
-                "    {then}<{element}><<<{grid}, {threads}>>>({to}, {from}, rows, {taken}, ({element})2);"
-            );
-            scene.last = Some(output);
         }
         scene.budget = 0;
+    }
+
+    /// A launch that needs what one before it made, or looks so.
+    fn second(&mut self, text: &mut String, scene: &mut Scene, (made, usual): (usize, &str)) {
+        let element = self.element;
+        let places: Vec<usize> = (0..scene.pointers.len()).collect();
+        // Mostly what was made.
+        let read = match self.chance(0.9) {
+            true => made,
+            false => self.pick(&places),
+        };
+        let mut output = self.pick(&places);
+        while output == read {
+            output = self.pick(&places);
+        }
+        let then = self.pick(&[
+            "then_all",
+            "then_warps",
+            "then_warps",
+            "then_blocks",
+            "then_one",
+        ]);
+        let threads = self.pick(&[usual, usual, "32", "64"]);
+        let taken = self.pick(&["count", "count", "count", "count", "1", "(count + 1) / 2"]);
+        let grid = match then {
+            "then_warps" => format!("(rows * 32 + {threads} - 1) / {threads}"),
+            _ => format!("(rows + {threads} - 1) / {threads}"),
+        };
+        let (from, to) = (&scene.pointers[read], &scene.pointers[output]);
+        let _ = writeln!(
+            text,
+            "    {then}<{element}><<<{grid}, {threads}>>>({to}, {from}, rows, {taken}, ({element})2);"
+        );
+        scene.last = Some(output);
     }
 }

@@ -409,3 +409,101 @@ fn the_launch_is_made_in_another_way_too() {
     kept.groups[0].members[0].map = ThreadMap::Clipped;
     is_refused(&chain.scene, &kept, "keep its threads");
 }
+
+/// What one block makes, and two launches of which the host makes one.
+struct Either {
+    chain: Chain,
+    other: LaunchId,
+}
+
+impl Either {
+    /// The second one stands in a block of its own, or behind the first one.
+    fn of(alternatives: bool) -> Self {
+        let between = |scene: &mut Scene, _: [BufferId; 3]| {
+            scene.block_after(HostBlockId(0));
+        };
+        let mut chain = chain_with(strided, between, |scene| scene.pointwise("g"));
+        let one = chain.scene.constant(1);
+        let [first, second] = chain.launches;
+        chain.scene.launch_mut(first).grid[0] = one;
+        if alternatives {
+            chain.scene.block_after(HostBlockId(0));
+        }
+        let kernel = chain.scene.launch_mut(second).kernel.unwrap();
+        let passed = [Pass::To(chain.buffers[1]), Pass::To(chain.buffers[2])];
+        let [b, c] = passed;
+        let n = Pass::Integer(chain.size);
+        let other = chain.scene.launch(kernel, chain.shape, &[b, c, n]);
+        Self { chain, other }
+    }
+
+    /// Each of the two has a group with the first launch.
+    fn plan(&mut self) -> FusionPlan {
+        let mut plan = recomputed(&mut self.chain);
+        let [first, second] = self.chain.launches;
+        let stored = self.chain.scene.launch_mut(first).arguments[1].clone();
+        self.chain.scene.launch_mut(self.other).arguments[0] = stored;
+        let mut group = plan.groups[0].clone();
+        group.members[1].launch = self.other;
+        for guard in &mut group.guards {
+            if *guard == valid(second) {
+                *guard = valid(self.other);
+            }
+        }
+        plan.groups.push(group);
+        plan
+    }
+}
+
+#[test]
+fn passes_what_either_of_two_launches_takes_in() {
+    let mut either = Either::of(true);
+    let plan = either.plan();
+    assert_passes(&either.chain.scene, &plan);
+}
+
+#[test]
+fn the_later_of_two_launches_needs_the_launch_too() {
+    let mut either = Either::of(false);
+    let plan = either.plan();
+    assert_refused!(either.chain.scene, plan, Refusal::Reordered { .. });
+}
+
+#[test]
+fn one_group_of_two_takes_the_launch_in_in_another_way() {
+    let mut either = Either::of(true);
+    let plan = either.plan();
+    let [first, _] = either.chain.launches;
+    for group in 0..2 {
+        let mut plan = plan.clone();
+        plan.groups[group].recomputation = None;
+        let found = refusals(&either.chain.scene, &plan);
+        let twice = Refusal::DuplicateMember { launch: first };
+        assert!(found.contains(&twice), "{found:#?}");
+    }
+}
+
+#[test]
+fn two_groups_end_with_one_launch() {
+    let mut either = Either::of(true);
+    let mut plan = either.plan();
+    plan.groups[1] = plan.groups[0].clone();
+    let [_, second] = either.chain.launches;
+    let found = refusals(&either.chain.scene, &plan);
+    let twice = Refusal::DuplicateMember { launch: second };
+    assert!(found.contains(&twice), "{found:#?}");
+}
+
+#[test]
+fn what_one_group_begins_with_is_the_end_of_another() {
+    let mut either = Either::of(true);
+    let mut plan = either.plan();
+    let [first, second] = either.chain.launches;
+    plan.groups[1].members[0].launch = second;
+    plan.groups[1].members[1].launch = first;
+    let found = refusals(&either.chain.scene, &plan);
+    for launch in [first, second] {
+        let twice = Refusal::DuplicateMember { launch };
+        assert!(found.contains(&twice), "{found:#?}");
+    }
+}

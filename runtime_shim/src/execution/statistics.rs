@@ -2,15 +2,16 @@
 //!
 //! `{"launches": n, "graph_launches": n, "kernels": [{"name", "kernel", "launches", "blocks", "threads", "instructions",
 //! "global_load_bytes", "global_store_bytes", "shared_load_bytes", "shared_store_bytes", "barriers"}],
-//! "groups": [{"kernel", "site", "fused", "originals"}], "memory": {"allocated_bytes",
+//! "groups": [{"kernel", "site", "fused", "originals", "refused": {reason: n}}], "memory": {"allocated_bytes",
 //! "reserved_bytes", "peak_bytes"}}`, in order of first launch; `name` is for people, `kernel` is
 //! mangled. Launches that CUDA would refuse are not counted, and `graph_launches` is left out where it is 0. Global bytes are those of device, managed
 //! and pinned memory and of `__device__` variables; `__constant__` variables and a thread's own stack
 //! are not counted. An atomic update counts as a load and a store. `groups` says of each group of
 //! launches that the compiler made one, in order of first arrival, how often its guards held, so that
 //! the fused `kernel` was launched, and how often its launches ran as they were written; `site` is the
-//! first launch's. `memory` is device and managed memory, see [`MemoryStatistics`].
+//! first launch's. `refused` says why they did, and is left out where they never did. `memory` is device and managed memory, see [`MemoryStatistics`].
 
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
 
@@ -51,6 +52,9 @@ pub struct GroupStatistics {
     pub fused: u64,
     /// How often they did not, or a launch had to be issued early: the original launches ran.
     pub originals: u64,
+    /// What was the first reason for that, and how often: the kind of a guard with its number in the report, or another one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub refused: BTreeMap<String, u64>,
 }
 
 /// Counters of one kernel, summed over its launches.
@@ -119,7 +123,37 @@ pub unsafe extern "C" fn __sirius_group_ran(kernel: *const c_char, site: u32, fu
         return;
     }
     // SAFETY: the compiler passes such a string.
-    let kernel = unsafe { CStr::from_ptr(kernel) }.to_string_lossy();
+    let kernel = unsafe { CStr::from_ptr(kernel) };
+    of_group(kernel, site, |group| match fused {
+        0 => group.originals += 1,
+        _ => group.fused += 1,
+    });
+}
+
+/// Why the originals run this time: what the compiler calls behind the call above.
+///
+/// # Safety
+/// Both are strings that end with a null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __sirius_group_refused(
+    kernel: *const c_char,
+    site: u32,
+    why: *const c_char,
+) {
+    if settings().statistics.is_none() {
+        return;
+    }
+    // SAFETY: the compiler passes such strings.
+    let [kernel, why] = [kernel, why].map(|text| unsafe { CStr::from_ptr(text) });
+    let why = why.to_string_lossy().into_owned();
+    of_group(kernel, site, |group| {
+        *group.refused.entry(why).or_default() += 1
+    });
+}
+
+/// Changes what is known of a group.
+fn of_group(kernel: &CStr, site: u32, change: impl FnOnce(&mut GroupStatistics)) {
+    let kernel = kernel.to_string_lossy();
     let mut total = TOTAL
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -133,10 +167,7 @@ pub unsafe extern "C" fn __sirius_group_ran(kernel: *const c_char, site: u32, fu
         });
         total.groups.len() - 1
     });
-    match fused {
-        0 => total.groups[index].originals += 1,
-        _ => total.groups[index].fused += 1,
-    }
+    change(&mut total.groups[index]);
 }
 
 /// Adds `other` to `total`, counter by counter.

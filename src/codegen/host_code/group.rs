@@ -10,6 +10,7 @@
 mod arrivals;
 mod operands;
 mod partial;
+mod refused;
 mod residency;
 mod shape;
 mod shared_memory;
@@ -39,6 +40,7 @@ use inkwell::builder::Builder;
 use inkwell::module::Linkage;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use refused::Refused;
 pub(in crate::codegen) use residency::cooperative_launch;
 use residency::{cooperative, resident_grid};
 use shape::{largest_grid, tells_shape};
@@ -97,6 +99,8 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let frame = parameters[0].into_pointer_value();
         let first_site = parameters[1].into_int_value();
         let of_last = passed(&parameters[first.len()..], &members[last]);
+        let refused = Refused::new(program, &builder, launcher)?;
+        refused.by(&builder, refused::ISSUED_BEFORE)?;
         let pending = builder.build_load(int, frame, "pending")?.into_int_value();
         builder.build_store(frame, int.const_zero())?;
         let all = int.const_int(last as u64, false);
@@ -135,22 +139,17 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
                 }
             });
         }
-        // What memory a launch touches was asked where it was kept.
-        // Whether its blocks are on the device at once is asked last.
-        let asked =
-            |guard: &&Guard| matches!(guard, Guard::DeviceMemory { .. } | Guard::Resident { .. });
-        let guards = group.guards.iter().filter(|guard| !asked(guard)).cloned();
-        let guards: Vec<Guard> = guards.collect();
-        let guard = emit_guards(context, &program.host, &builder, &operands, &guards)?;
-        let guard = builder.build_and(guard, holds, "run.fused")?;
+        let guard = refused.emit(&builder, &operands, &group.guards, holds)?;
         builder.build_conditional_branch(guard, room, separate)?;
 
         builder.position_at_end(room);
+        refused.by(&builder, refused::SHARED_MEMORY)?;
         let key = key_of(program, kernel)?;
         let ways = [ask, fused, separate];
         let shared = ask_for_room(program, &builder, &operands, (key, group), ways)?;
 
         builder.position_at_end(fused);
+        refused.by(&builder, refused::RESIDENCY)?;
         let of_loop = waiting.and_then(|waiting| waiting.persistent_key(program));
         let keys: Vec<BasicValueEnum<'_>> = [key].into_iter().chain(of_loop).collect();
         let resident = resident_grid(
@@ -211,6 +210,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         }
         issue_waiting(program, &builder)?;
         if waiting.is_some_and(Waiting::must_replace) {
+            refused.by(&builder, refused::BATCH)?;
             builder.build_unconditional_branch(separate)?;
         } else {
             announce_site(program, &builder, launcher, site)?;
@@ -231,6 +231,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         // Where a member was issued at its own place the others are, too, each at its own.
         builder.position_at_end(separate);
         side(&builder, false)?;
+        refused.tell(&builder, &kernel.name, first_site)?;
         builder.build_call(flush_function, &[frame.into(), pending.into()], "")?;
         let status = members[last].build_call(&builder, &of_last)?;
         builder.build_return(Some(&status))?;

@@ -14,7 +14,7 @@ use inkwell::builder::Builder;
 use inkwell::context::Context;
 use inkwell::intrinsics::Intrinsic;
 use inkwell::module::{Linkage, Module};
-use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue};
+use inkwell::values::{BasicMetadataValueEnum, FunctionValue, IntValue, PointerValue};
 use std::collections::HashMap;
 
 /// Where a guard finds its operands: 64-bit values at the place where the guard is evaluated.
@@ -54,6 +54,38 @@ pub fn emit_guards<'ctx>(
     }
     let clean = builder.build_not(emitter.failed, "exact")?;
     Ok(builder.build_and(holds, clean, "guard")?)
+}
+
+/// As [`emit_guards`], with the name of the first guard that does not hold, or `otherwise` where some arithmetic left 64
+/// bits or an operand could not be had.
+///
+/// # Errors
+/// As for [`emit_guards`].
+pub fn emit_named_guards<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &dyn Operands<'ctx>,
+    (guards, names): (&[Guard], &[PointerValue<'ctx>]),
+    otherwise: PointerValue<'ctx>,
+) -> Result<(IntValue<'ctx>, PointerValue<'ctx>), CodegenError> {
+    let mut emitter = Emitter::new(context, module, builder, operands);
+    let mut holds = context.bool_type().const_all_ones();
+    let mut first = otherwise;
+    for guard in strictest(guards) {
+        let place = guards.iter().position(|each| each == guard);
+        let name = place.and_then(|place| names.get(place)).copied();
+        let one = emitter.guard(guard)?;
+        let fails = builder.build_not(one, "fails")?;
+        let fails_first = builder.build_and(holds, fails, "fails.first")?;
+        first = builder
+            .build_select(fails_first, name.unwrap_or(otherwise), first, "first")?
+            .into_pointer_value();
+        holds = builder.build_and(holds, one, "holds")?;
+    }
+    let clean = builder.build_not(emitter.failed, "exact")?;
+    let guard = builder.build_and(holds, clean, "guard")?;
+    Ok((guard, first))
 }
 
 /// Emits the ends of ranges as addresses, and whether all could be computed.

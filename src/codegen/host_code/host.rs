@@ -9,18 +9,19 @@
 
 use super::super::awaited_copies::let_copies_wait;
 use super::super::batches::{self, Waiting};
-use super::super::frame::{Extent, FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
+use super::super::frame::{FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
 use super::super::group::{GroupFunctions, LoopCalls, LoopValues};
 use super::super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function,
 };
 use super::super::leaving::{issue, issue_where_left};
 use super::super::overlap::keep_last_launches;
-use super::super::region::{HostFlow, blocks_of, exits_of_region};
+use super::super::region::{HostFlow, blocks_of, exits_of_regions};
 use super::super::reserve::{PassedPointer, Reservations};
 use super::super::shared_functions::SharedFunctions;
 use super::super::tables::let_copies_tell;
 use super::super::{BatchKernel, CodegenError, FusedKernel};
+use crate::dependence::Guard;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{Program, operation_call};
@@ -103,7 +104,7 @@ pub fn rewrite_launches(
         }
         let last = group.members.last();
         let last = last.ok_or_else(|| CodegenError::Inconsistent("empty group".into()))?;
-        moving.push(Moving {
+        let own = Moving {
             group,
             kernel,
             layout: FrameLayout::of(program, &members),
@@ -116,7 +117,13 @@ pub fn rewrite_launches(
                     .map(|(node, _)| graph.nodes[*node].block);
                 block.is_none_or(|block| graph.blocks[block.0].innermost_loop.is_some())
             }),
-        });
+            others: Vec::new(),
+        };
+        let mut known = moving.iter_mut();
+        match known.find(|known: &&mut Moving<'_, '_>| known.begins_with(own.group)) {
+            Some(known) => known.others.push(own),
+            None => moving.push(own),
+        }
     }
     let frames = frames(program, &moving)?;
     let mut flows = HashMap::new();
@@ -203,10 +210,14 @@ fn frames<'ctx>(
         let host = block.get_parent();
         let host = host.ok_or_else(|| detached(group.members[0].launch.id))?;
         let one_block = group.members.iter().all(|member| member.block == block);
+        let one_block = one_block && group.others.is_empty();
         let pieces = pieces.entry(host).or_default();
         let mut known = pieces.iter_mut();
         let free = known.find(|piece| one_block && piece.taken_until < first);
-        let Extent { bytes, align_bytes } = group.layout.extent;
+        let layouts = group.all().map(|each| each.layout.extent);
+        let (bytes, align_bytes) = layouts.fold((0, 1), |(bytes, align_bytes), extent| {
+            (bytes.max(extent.bytes), align_bytes.max(extent.align_bytes))
+        });
         let taken_until = if one_block { last } else { usize::MAX };
         match free {
             Some(piece) => {
@@ -535,6 +546,37 @@ struct Moving<'a, 'ctx> {
     follows: Option<IntValue<'ctx>>,
     /// A host loop is around some of its launches.
     in_loop: bool,
+    /// Groups that begin with the same launch, which the last member takes in that the host comes to first.
+    others: Vec<Self>,
+}
+
+impl<'a, 'ctx> Moving<'a, 'ctx> {
+    /// Whether another group begins with the same launch.
+    fn begins_with(&self, other: &FusionGroup) -> bool {
+        let first = |group: &FusionGroup| {
+            let recomputes = group.recomputation.is_some();
+            group
+                .members
+                .first()
+                .filter(|_| recomputes)
+                .map(|first| first.launch)
+        };
+        first(self.group).is_some() && first(self.group) == first(other)
+    }
+
+    /// This group, and those that begin with the same launch.
+    fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.others)
+    }
+
+    /// What is asked where the first launch is kept, which is the same for all groups that begin with it.
+    fn with_questions_of_others(&self) -> FusionGroup {
+        let mut group = self.group.clone();
+        let others = self.others.iter().flat_map(|other| &other.group.guards);
+        let asks = |guard: &&Guard| matches!(guard, Guard::DeviceMemory { .. });
+        group.guards.extend(others.filter(asks).cloned());
+        group
+    }
 }
 
 /// Moves one group; returns where its pending launches have to be issued.
@@ -547,8 +589,11 @@ fn move_group<'ctx>(
     shared: &mut SharedFunctions<'ctx>,
 ) -> Result<Vec<Flush<'ctx>>, CodegenError> {
     let (members, layout) = (moving.members.as_slice(), &moving.layout);
-    let mut exits = exits_of_region(members, flow)?;
-    exits.extend(blocks_of(graph, moving.group, members)?);
+    let all: Vec<_> = moving.all().map(|each| each.members.as_slice()).collect();
+    let mut exits = exits_of_regions(&all, flow)?;
+    for each in moving.all() {
+        exits.extend(blocks_of(graph, each.group, &each.members)?);
+    }
     let of_group = GroupFunctions {
         program,
         models,
@@ -565,42 +610,46 @@ fn move_group<'ctx>(
         None => of_group.flush()?,
     };
     let flush = shared.one_of(flush, moving.in_loop);
-    issue_where_left(program, members, (frame, flush), flow, shared)?;
-    let last = members.len() - 1;
+    for members in all {
+        issue_where_left(program, members, (frame, flush), flow, shared)?;
+    }
     let int = program.context.i32_type();
     let builder = program.context.create_builder();
-    for (index, member) in members.iter().enumerate() {
+    let collecting = moving.with_questions_of_others();
+    for (index, member) in members[..members.len() - 1].iter().enumerate() {
         builder.position_before(&member.call);
-        let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![frame.into()];
-        let function = if index == last {
-            arguments.push(of_group.first_site().into());
-            arguments.extend(moving.follows.map(BasicMetadataValueEnum::from));
-            let function = match in_part {
-                Some(run) => of_group.last_in_part(run)?,
-                None => of_group.fused_or_not(
-                    graph,
-                    (moving.group, moving.kernel),
-                    flush,
-                    launcher,
-                    moving.waiting,
-                )?,
-            };
-            shared.one_of(function, moving.in_loop)
-        } else {
-            let place = layout.place(program, &builder, frame, index)?;
-            let number = int.const_int(index as u64, false);
-            let flush = flush.as_global_value().as_pointer_value();
-            let of_member: [BasicMetadataValueEnum<'_>; 3] =
-                [place.into(), number.into(), flush.into()];
-            arguments.extend(of_member);
-            shared.one_of(of_group.collect(moving.group, index)?, true)
+        let place = layout.place(program, &builder, frame, index)?;
+        let number = int.const_int(index as u64, false);
+        let flush = flush.as_global_value().as_pointer_value();
+        let arguments: [BasicMetadataValueEnum<'_>; 4] =
+            [frame.into(), place.into(), number.into(), flush.into()];
+        let function = shared.one_of(of_group.collect(&collecting, index)?, true);
+        put_call(&builder, member, function, &arguments)?;
+    }
+    for each in moving.all() {
+        let of_group = GroupFunctions {
+            number: each.kernel.group,
+            members: &each.members,
+            layout: &each.layout,
+            ..of_group
         };
-        arguments.extend(member.passed());
-        let status = builder
-            .build_call(function, &arguments, "sirius.status")?
-            .try_as_basic_value()
-            .unwrap_basic();
-        replace_status(member.call, status.into_int_value());
+        let last = &each.members[each.members.len() - 1];
+        builder.position_before(&last.call);
+        let mut arguments: Vec<BasicMetadataValueEnum<'_>> =
+            vec![frame.into(), of_group.first_site().into()];
+        arguments.extend(each.follows.map(BasicMetadataValueEnum::from));
+        let function = match in_part {
+            Some(run) => of_group.last_in_part(run)?,
+            None => of_group.fused_or_not(
+                graph,
+                (each.group, each.kernel),
+                flush,
+                launcher,
+                each.waiting,
+            )?,
+        };
+        let function = shared.one_of(function, each.in_loop);
+        put_call(&builder, last, function, &arguments)?;
     }
     let flush_at = |block| Flush {
         block,
@@ -608,6 +657,22 @@ fn move_group<'ctx>(
         function: flush,
     };
     Ok(exits.into_iter().map(flush_at).collect())
+}
+
+/// Puts a call of a group's function, behind the builder's place, in the place of a member's launch.
+fn put_call<'ctx>(
+    builder: &Builder<'ctx>,
+    member: &MemberCall<'_, 'ctx>,
+    function: FunctionValue<'ctx>,
+    first: &[BasicMetadataValueEnum<'ctx>],
+) -> Result<(), CodegenError> {
+    let arguments: Vec<_> = first.iter().copied().chain(member.passed()).collect();
+    let status = builder
+        .build_call(function, &arguments, "sirius.status")?
+        .try_as_basic_value()
+        .unwrap_basic();
+    replace_status(member.call, status.into_int_value());
+    Ok(())
 }
 
 pub(in crate::codegen) fn detached(launch: LaunchId) -> CodegenError {

@@ -338,17 +338,28 @@ pub(in crate::codegen) fn announce_side<'ctx>(
         .fn_type(&[pointer.into(), int.into(), int.into()], false);
     let function = declared(program, "__sirius_group_ran", type_);
     let name = format!("sirius.group.name.{kernel}");
-    let name = match program.host.get_global(&name) {
-        Some(known) => known,
-        None => builder.build_global_string_ptr(kernel, &name)?,
-    };
+    let name = string(program, builder, &name, kernel)?;
     let arguments = [
-        name.as_pointer_value().into(),
+        name.into(),
         site.into(),
         int.const_int(fused.into(), false).into(),
     ];
     builder.build_call(function, &arguments, "")?;
     Ok(())
+}
+
+/// A string of the host module, there once under each name.
+pub(in crate::codegen) fn string<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    name: &str,
+    text: &str,
+) -> Result<PointerValue<'ctx>, CodegenError> {
+    let known = match program.host.get_global(name) {
+        Some(known) => known,
+        None => builder.build_global_string_ptr(text, name)?,
+    };
+    Ok(known.as_pointer_value())
 }
 
 /// The most threads a block with which the kernel behind `stub` can be launched, as a 64-bit value:

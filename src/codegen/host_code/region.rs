@@ -1,7 +1,7 @@
 //! The part of a host function in which launches of a group may pend.
 //!
 //! Invariant: it begins in a block that is on every way to each member and ends at the last member; whoever leaves it
-//! elsewhere enters one of [`exits_of_region`].
+//! elsewhere enters one of [`exits_of_regions`].
 
 use super::super::CodegenError;
 use super::super::host::MemberCall;
@@ -75,31 +75,38 @@ impl<'ctx> HostFlow<'ctx> {
     }
 }
 
-/// Blocks that are entered when the region between the members' common dominator and the last is left on another way than
-/// through the last member.
-pub(in crate::codegen) fn exits_of_region<'ctx>(
-    members: &[MemberCall<'_, 'ctx>],
+/// Blocks that are entered when the regions between the members' common dominator and the last, of groups that begin with the same
+/// launch, are left on another way than through the last member of one.
+pub(in crate::codegen) fn exits_of_regions<'ctx>(
+    groups: &[&[MemberCall<'_, 'ctx>]],
     flow: &HostFlow<'ctx>,
 ) -> Result<Vec<BasicBlock<'ctx>>, CodegenError> {
-    let last = members[members.len() - 1].block;
-    let (first, order) = region_of(members, flow)?;
-    if first == last {
-        return Ok(Vec::new());
-    }
-    let region: HashSet<_> = order.iter().copied().collect();
-    for member in members {
-        if member.block != first && member.block != last && !region.contains(&member.block) {
-            return Err(CodegenError::Inconsistent(format!(
-                "launch {} is not on the way to its group",
-                member.launch.id.0
-            )));
+    let mut inside = HashSet::new();
+    let mut left = Vec::new();
+    for members in groups {
+        let last = members[members.len() - 1].block;
+        let (first, order) = region_of(members, flow)?;
+        inside.insert(last);
+        if first == last {
+            continue;
         }
+        let region: HashSet<_> = order.iter().copied().collect();
+        for member in *members {
+            if member.block != first && member.block != last && !region.contains(&member.block) {
+                return Err(CodegenError::Inconsistent(format!(
+                    "launch {} is not on the way to its group",
+                    member.launch.id.0
+                )));
+            }
+        }
+        left.extend(std::iter::once(first).chain(order.iter().copied()));
+        inside.extend(region);
     }
     let mut exits = Vec::new();
     let mut met = HashSet::new();
-    for from in std::iter::once(first).chain(order) {
+    for from in left {
         for block in successors(from) {
-            if block != last && !region.contains(&block) && met.insert(block) {
+            if !inside.contains(&block) && met.insert(block) {
                 exits.push(block);
             }
         }

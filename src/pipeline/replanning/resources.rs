@@ -97,7 +97,7 @@ pub(in crate::pipeline) fn judge_images<'ctx>(
         let groups = analysis.plan.plan().groups.iter();
         analysis.occupancy = groups
             .zip(figures)
-            .map(|(group, figures)| (group.members[0].launch, figures))
+            .filter_map(|(group, figures)| Some((group.members.last()?.launch, figures)))
             .collect();
     }
     Ok((analysis, fused))

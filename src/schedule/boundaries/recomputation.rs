@@ -135,9 +135,14 @@ impl<'a> Judge<'a> {
         let first = candidate(self.graph, self.kernels, source)?;
         let second = candidate(self.graph, self.kernels, sink)?;
         let pair = [first, second];
-        let mut planned = plan.groups.iter().flat_map(|group| &group.members);
-        let is_own = |launch| pair.iter().any(|member| member.launch.id == launch);
-        if planned.any(|member| is_own(member.launch)) {
+        // Whichever launch the host comes to behind the first one takes it in, so that each may have a group with it.
+        let is_own = |group: &FusionGroup| {
+            let begins =
+                group.recomputation.is_some() && group.members[0].launch == first.launch.id;
+            let mut others = group.members.iter().skip(usize::from(begins));
+            others.any(|member| pair.iter().any(|own| own.launch.id == member.launch))
+        };
+        if plan.groups.iter().any(is_own) {
             let message = String::from("one of them fuses with others");
             return Err(self.refusal(&second, RejectionReason::ControlFlow, message));
         }
@@ -298,7 +303,10 @@ impl<'a> Judge<'a> {
         };
         let own = form(bytes);
         let mut ends = ends.into_iter().flatten();
-        own.is_some() && ends.any(|end| form(end) == own)
+        match bytes.as_constant() {
+            Some(_) => ends.any(|end| end == bytes),
+            None => own.is_some() && ends.any(|end| form(end) == own),
+        }
     }
 
     fn touch(&self, member: &Candidate<'a>, argument: usize) -> Option<&RangeTouch> {

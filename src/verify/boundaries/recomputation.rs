@@ -16,6 +16,10 @@
 //! - there is room for the copies.
 //!
 //! Each member by itself is judged as a group of its own.
+//!
+//! Several such groups may begin with one launch (`begins_several`): it waits in one place, and the second member that the host comes
+//! to first takes it from there. Another one that comes then finds nothing there, and runs as it is written, behind what the
+//! fused launch has stored. It waits on ways to some of their second members only, each of which is judged for the group of that member.
 
 use super::super::conflict::Answers;
 use super::super::device::{self, assumptions, guarded_values, meetings};
@@ -28,7 +32,7 @@ use super::super::polynomial::{Polynomial, normal_form};
 use super::super::{Refusal, Site};
 use crate::dependence::Guard;
 use crate::kernel::{Access, AccessKind, Target};
-use crate::launch::LaunchGraph;
+use crate::launch::{LaunchGraph, LaunchId};
 use crate::math::affine::{Affine, Axis, Constraint, Variable};
 use crate::math::expression::Condition;
 use crate::schedule::{BlockCopy, FusionGroup, FusionPlan, Recomputation, ThreadMap, ThreadOrder};
@@ -84,6 +88,21 @@ pub(in crate::verify) fn refusals(
         refusals.push(Refusal::ParameterSpace { first, bytes });
     }
     refusals
+}
+
+/// Whether all groups that have a launch begin with it, and let blocks do its work.
+pub(in crate::verify) fn begins_several(plan: &FusionPlan, launch: LaunchId) -> bool {
+    plan.groups.iter().all(|group| {
+        let mut places = group.members.iter().map(|member| member.launch == launch);
+        let begins = places.next() == Some(true) && group.recomputation.is_some();
+        let later = places.any(|own| own);
+        !later
+            && (begins
+                || group
+                    .members
+                    .first()
+                    .is_none_or(|first| first.launch != launch))
+    })
 }
 
 /// A member as a group of its own.
