@@ -36,6 +36,7 @@
 //!   calls LLVM's C interface. Only [`math::isl`] sees isl. Nothing else is `unsafe` (a test enforces that).
 
 pub mod diagnostics;
+pub mod stage;
 mod output;
 mod files;
 mod interruption;
@@ -44,7 +45,6 @@ pub mod math;
 pub mod planner;
 pub mod tensor;
 pub mod cache;
-pub mod pipeline;
 pub mod cli;
 pub mod ptx;
 mod llvm;
@@ -58,6 +58,7 @@ pub mod codegen;
 pub mod tune;
 pub mod objects;
 pub mod report;
+pub mod pipeline;
 
 use diagnostics::Severity;
 use output::{give, located, tell};

@@ -1,4 +1,4 @@
-//! The stages, and the one function that runs them in order.
+//! The one function that runs the stages in order.
 //!
 //! [`compile`] is the compiler: sources to LLVM modules, host and device facts to a graph, the graph to
 //! a plan, the plan to code. Every stage is timed, and can be dumped or stopped after. When a check of
@@ -54,57 +54,10 @@ use crate::schedule::{
     FusionPlan, Layout, ScheduleOptions, plan_fusion, plan_grid_barriers, plan_last_blocks,
     plan_recomputation,
 };
+use crate::stage::Stage;
 use inkwell::context::Context;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-/// A stage of the compiler, in the order in which data flows. The names serve
-/// `--sirius-stop-after=`, `--sirius-dump=`, timing labels and test folders alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Sources to LLVM modules.
-    Program,
-    /// Host IR to the launch graph.
-    Launch,
-    /// Device IR to kernel models.
-    Kernel,
-    /// Both to the unified graph.
-    Dependence,
-    /// The graph to a plan.
-    Schedule,
-    /// The plan judged.
-    Verify,
-    /// The plan carried out.
-    Codegen,
-}
-
-impl Stage {
-    /// All stages in order.
-    pub const ALL: [Self; 7] = [
-        Self::Program,
-        Self::Launch,
-        Self::Kernel,
-        Self::Dependence,
-        Self::Schedule,
-        Self::Verify,
-        Self::Codegen,
-    ];
-
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Program => "program",
-            Self::Launch => "launch",
-            Self::Kernel => "kernel",
-            Self::Dependence => "dependence",
-            Self::Schedule => "schedule",
-            Self::Verify => "verify",
-            Self::Codegen => "codegen",
-        }
-    }
-}
 
 /// Does what a command line asks.
 ///

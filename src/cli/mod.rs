@@ -419,9 +419,9 @@ pub struct SiriusOptions {
     /// `--sirius-report=FILE`, form by its ending.
     pub report: Option<(PathBuf, ReportFormat)>,
     /// `--sirius-stop-after=STAGE`.
-    pub stop_after: Option<crate::pipeline::Stage>,
+    pub stop_after: Option<crate::stage::Stage>,
     /// `--sirius-dump=STAGE` (may be given several times), to standard error.
-    pub dump: Vec<crate::pipeline::Stage>,
+    pub dump: Vec<crate::stage::Stage>,
     /// `--sirius-max-fusions=N`.
     pub max_fusions: Option<usize>,
     /// `--sirius-keep-syncs`.

@@ -1,6 +1,6 @@
 //! What the stages before code generation found out, and the report of it.
 
-use super::{PipelineError, Stage};
+use super::PipelineError;
 use crate::cli::Build;
 use crate::dependence::DependenceGraph;
 use crate::kernel::KernelModel;
@@ -8,6 +8,7 @@ use crate::launch::{BufferId, LaunchGraph, LaunchId};
 use crate::report::{self, Report, ReportPlanning};
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{self, FusionPlan, Missed, ScheduleOptions, batch_orders, find_dead_buffers};
+use crate::stage::Stage;
 use crate::verify::{VerifiedPlan, verify};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,9 +1,10 @@
 //! How long stages take, what they found, and where a run stops.
 
+use super::fallback;
 use super::outcome::{Outcome, PipelineError};
-use super::{Stage, fallback};
 use crate::cli::Build;
 use crate::output::tell;
+use crate::stage::Stage;
 use std::time::Instant;
 
 /// Times stages and prints what `--sirius-dump` asks for.

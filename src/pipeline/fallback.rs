@@ -4,6 +4,7 @@
 //! own work is reported once, and the program is built from its sources without any analysis.
 
 use super::PipelineError;
+use crate::stage::Stage;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -44,7 +45,7 @@ pub(super) fn is_strict() -> bool {
 }
 
 /// Makes the stage fail that `SIRIUS_FAULT` names, for tests of what happens then.
-pub(super) fn inject_fault(stage: super::Stage) {
+pub(super) fn inject_fault(stage: Stage) {
     assert!(
         !is_fault(stage.name()),
         "SIRIUS_FAULT asks the stage {} to fail",

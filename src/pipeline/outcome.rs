@@ -1,6 +1,5 @@
 //! How a run ends: what it says, and with which status.
 
-use super::Stage;
 use super::tuning::Tunable;
 use crate::cli::toolchain::ToolchainError;
 use crate::cli::toolkit_folder::ToolkitFolderError;
@@ -19,6 +18,7 @@ use crate::planner::file::ProblemError;
 use crate::program::ProgramError;
 use crate::report::StatisticsError;
 use crate::schedule::FusionPlan;
+use crate::stage::Stage;
 use crate::verify::{VerifiedPlan, verify};
 use serde::Serialize;
 use std::path::PathBuf;

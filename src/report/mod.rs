@@ -52,9 +52,9 @@ use crate::dependence::{
 use crate::diagnostics::source_name;
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
-use crate::pipeline::Stage;
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
+use crate::stage::Stage;
 use condition::LaunchNames;
 use counts::launch_kind;
 pub use effects::{ReportBytes, ReportEffect, ReportKernel};

@@ -10,7 +10,7 @@
 use super::super::analysis::Analysis;
 use super::super::clock::Clock;
 use super::super::outcome::{self, Outcome, PipelineError};
-use super::super::{Facts, Stage, models, plan_program};
+use super::super::{Facts, models, plan_program};
 use crate::cli::{Build, Fusion, Optimisation, Toolchain};
 use crate::dependence::has_tables;
 use crate::launch::{LaunchGraph, LaunchId, RotatedLoop, SplitLoop, build_launch_graph};
@@ -19,6 +19,7 @@ use crate::schedule::{
     FusionPlan, LoopEnd, Rotation, loop_ends, rotations, sum_loops, waiting_launches,
     weighted_launches,
 };
+use crate::stage::Stage;
 use std::collections::BTreeSet;
 
 /// So often a program is read and planned again: the second time only with those loops in which the first one gained.
