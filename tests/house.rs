@@ -176,13 +176,26 @@ fn sources() -> Vec<PathBuf> {
     files
 }
 
-/// A file without its tests: unit tests stand at the end, or in files of their own that a line names.
+/// A file without its tests: unit tests stand at the end, or in files and folders of their own that a line names.
 fn code_of(path: &Path) -> String {
-    if path.file_stem().is_some_and(|name| name == "tests") {
+    if path.ancestors().any(is_test_module) {
         return String::new();
     }
     let text = fs::read_to_string(path).unwrap();
     without_tests(&text)
+}
+
+/// Whether a file or folder is a module that the one around it has for tests alone.
+fn is_test_module(path: &Path) -> bool {
+    let (Some(name), Some(folder)) = (path.file_stem(), path.parent()) else {
+        return false;
+    };
+    let line = format!("\n#[cfg(test)]\nmod {};\n", name.to_string_lossy());
+    let around = [folder.join("mod.rs"), folder.with_extension("rs")];
+    let mut texts = around
+        .iter()
+        .filter_map(|file| fs::read_to_string(file).ok());
+    texts.any(|text| text.contains(&line))
 }
 
 fn without_tests(text: &str) -> String {

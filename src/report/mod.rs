@@ -45,7 +45,7 @@ pub use reservations::ReportReservation;
 pub use text::render_text;
 pub use why::render_why;
 
-use crate::cli::ReportFormat;
+use crate::build::ReportFormat;
 use crate::dependence::{
     DependenceGraph, DependenceKind, IterationDistance, Scope, Witness, WitnessEnd,
 };

@@ -10,7 +10,7 @@ use super::segment::Segment;
 use super::segments::Segments;
 use super::specialisation::{Site, SiteReader};
 use super::wanted::Wanted;
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
