@@ -5,27 +5,29 @@ use super::outcome::{Outcome, PipelineError};
 use crate::build::Build;
 use crate::output::tell;
 use crate::stage::Stage;
+use std::cell::RefCell;
 use std::time::Instant;
 
 /// Times stages and prints what `--sirius-dump` asks for.
 pub(super) struct Clock<'a> {
     build: &'a Build,
-    pub(super) seconds: Vec<(Stage, f64)>,
+    seconds: RefCell<Vec<(Stage, f64)>>,
 }
 
 impl<'a> Clock<'a> {
     pub(super) fn new(build: &'a Build) -> Self {
         Self {
             build,
-            seconds: Vec::new(),
+            seconds: RefCell::default(),
         }
     }
 
-    pub(super) fn time<T>(&mut self, stage: Stage, run: impl FnOnce() -> T) -> T {
+    pub(super) fn time<T>(&self, stage: Stage, run: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         fallback::inject_fault(stage);
         let result = run();
-        self.seconds.push((stage, start.elapsed().as_secs_f64()));
+        let seconds = start.elapsed().as_secs_f64();
+        self.seconds.borrow_mut().push((stage, seconds));
         if let Some(times) = &self.build.times {
             times.note(&format!("stage {}", stage.name()), "", start.elapsed());
         }
@@ -33,11 +35,17 @@ impl<'a> Clock<'a> {
     }
 
     /// A stage took so much longer, since it ran again.
-    pub(super) fn add(&mut self, stage: Stage, seconds: f64) {
-        match self.seconds.iter_mut().find(|(of, _)| *of == stage) {
+    pub(super) fn add(&self, stage: Stage, seconds: f64) {
+        let mut all = self.seconds.borrow_mut();
+        match all.iter_mut().find(|(of, _)| *of == stage) {
             Some((_, sum)) => *sum += seconds,
-            None => self.seconds.push((stage, seconds)),
+            None => all.push((stage, seconds)),
         }
+    }
+
+    /// How long each stage took.
+    pub(super) fn seconds(&self) -> Vec<(Stage, f64)> {
+        self.seconds.borrow().clone()
     }
 
     pub(super) fn dump(&self, stage: Stage, text: impl FnOnce() -> String) {

@@ -1,7 +1,7 @@
 //! Kernels whose warps go in lockstep, since their lanes hand each other values in shared memory with nothing that
 //! orders them.
 
-use super::{Outcome, PipelineError};
+use super::outcome::{Outcome, PipelineError};
 use crate::build::{Build, Device};
 use crate::diagnostics::Severity;
 use crate::kernel::{Access, AccessKind, KernelModel, Tables, Target, model_of};

@@ -3,8 +3,14 @@
 //! Invariant: whatever nvcc accepts is built. A stage that panics or finds a contradiction in its
 //! own work is reported once, and the program is built from its sources without any analysis.
 
-use super::PipelineError;
+use super::facts::Facts;
+use super::outcome::{Outcome, PipelineError, as_json};
+use crate::build::Build;
+use crate::kernel::KernelModel;
+use crate::launch::LaunchGraph;
+use crate::schedule::FusionPlan;
 use crate::stage::Stage;
+use serde::Serialize;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -56,4 +62,67 @@ pub(super) fn inject_fault(stage: Stage) {
 /// Whether `SIRIUS_FAULT` names this.
 pub(super) fn is_fault(name: &str) -> bool {
     std::env::var("SIRIUS_FAULT").is_ok_and(|named| named == name)
+}
+
+/// What a failed check leads to, mostly.
+pub(super) const UNFUSED: &str = "the program is built without fusion";
+
+/// A check of ours that failed.
+pub(super) struct FailedCheck<'a> {
+    /// Why it did.
+    pub(super) reason: &'a str,
+    /// What that leads to.
+    pub(super) consequence: &'a str,
+    /// What it was about.
+    pub(super) plan: &'a FusionPlan,
+}
+
+impl FailedCheck<'_> {
+    /// Says so, and writes down what a developer needs to see it again.
+    ///
+    /// # Errors
+    /// With `SIRIUS_STRICT` set it is fatal.
+    pub(super) fn say(
+        &self,
+        facts: &Facts,
+        build: &Build,
+        outcome: &mut Outcome,
+    ) -> Result<(), PipelineError> {
+        #[derive(Serialize)]
+        struct Reproducer<'a> {
+            reason: &'a str,
+            graph: &'a LaunchGraph,
+            models: &'a [KernelModel],
+            plan: &'a FusionPlan,
+        }
+        let Self {
+            reason,
+            consequence,
+            plan,
+        } = self;
+        let folder = build.sirius.save_directory.clone();
+        let folder = folder.unwrap_or_else(std::env::temp_dir);
+        let path = folder.join(format!("sirius-reproducer-{}.json", std::process::id()));
+        let text = as_json(&Reproducer {
+            reason,
+            graph: &facts.graph,
+            models: &facts.models,
+            plan,
+        });
+        let kept = match std::fs::write(&path, text) {
+            Ok(()) => format!("a reproducer is in {}", path.display()),
+            Err(error) => format!(
+                "no reproducer could be written to {}: {error}",
+                path.display()
+            ),
+        };
+        if is_strict() {
+            return Err(PipelineError::Bug(format!("{reason} ({kept})")));
+        }
+        outcome.warnings.push_str(&format!(
+            "sirius-rs: internal error: {reason}\n\
+             sirius-rs: {consequence}; {kept}\n"
+        ));
+        Ok(())
+    }
 }

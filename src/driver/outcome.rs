@@ -1,13 +1,12 @@
 //! How a run ends: what it says, and with which status.
 
-use super::tuning::Tunable;
+use super::objects::ObjectsError;
 use crate::build::{Build, ReportFormat};
 use crate::codegen::CodegenError;
 use crate::dependence::{
     DependenceGraph, build_dependence_graph, build_dependence_graph_without_relations,
 };
 use crate::diagnostics::Location;
-use crate::driver::objects::ObjectsError;
 use crate::kernel::KernelModel;
 use crate::launch::{
     HostBlock, HostFunction, HostLoop, HostValue, Launch, LaunchGraph, NodeId, NodeKind,
@@ -15,12 +14,11 @@ use crate::launch::{
 use crate::planner::file::ProblemError;
 use crate::program::ProgramError;
 use crate::report::StatisticsError;
-use crate::schedule::FusionPlan;
 use crate::stage::Stage;
 use crate::tools::ToolError;
 use crate::tools::toolchain::ToolchainError;
 use crate::tools::toolkit_folder::ToolkitFolderError;
-use crate::verify::{VerifiedPlan, verify};
+use crate::tune::{Evaluated, Subject};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -48,6 +46,16 @@ pub struct Outcome {
     pub then_run: Option<std::process::Command>,
 }
 
+/// A subject of the program that was built, and what the model thinks of its variants.
+#[derive(Clone, Debug)]
+pub(super) struct Tunable {
+    pub(super) subject: Subject,
+    /// As planned first, then the others, the best first.
+    pub(super) ranked: Vec<Evaluated>,
+    /// Its choice is known from an earlier measurement.
+    pub(super) is_known: bool,
+}
+
 impl Outcome {
     /// What another run has to say as well.
     pub(super) fn append(&mut self, other: Self) {
@@ -56,6 +64,14 @@ impl Outcome {
         self.summary = other.summary.or(self.summary.take());
         self.objects = other.objects;
         self.tunables = other.tunables;
+    }
+
+    /// Only a program that is run afterwards.
+    pub(super) fn then_run(program: std::process::Command) -> Self {
+        Self {
+            then_run: Some(program),
+            ..Self::default()
+        }
     }
 
     /// Only text.
@@ -233,67 +249,6 @@ impl PipelineError {
                 | Self::Program(ProgramError::FrontEnd { .. })
         )
     }
-}
-
-/// What a failed check leads to, mostly.
-pub(super) const UNFUSED: &str = "the program is built without fusion";
-
-/// A check of ours failed, for a reason and with a consequence: says so, and writes down what a developer
-/// needs to see it again.
-///
-/// # Errors
-/// With `SIRIUS_STRICT` set it is fatal.
-pub(super) fn failed_check(
-    outcome: &mut Outcome,
-    build: &Build,
-    (reason, consequence): (&str, &str),
-    graph: &LaunchGraph,
-    models: &[KernelModel],
-    plan: &FusionPlan,
-) -> Result<(), PipelineError> {
-    #[derive(Serialize)]
-    struct Reproducer<'a> {
-        reason: &'a str,
-        graph: &'a LaunchGraph,
-        models: &'a [KernelModel],
-        plan: &'a FusionPlan,
-    }
-    let folder = build.sirius.save_directory.clone();
-    let folder = folder.unwrap_or_else(std::env::temp_dir);
-    let path = folder.join(format!("sirius-reproducer-{}.json", std::process::id()));
-    let text = as_json(&Reproducer {
-        reason,
-        graph,
-        models,
-        plan,
-    });
-    let kept = match std::fs::write(&path, text) {
-        Ok(()) => format!("a reproducer is in {}", path.display()),
-        Err(error) => format!(
-            "no reproducer could be written to {}: {error}",
-            path.display()
-        ),
-    };
-    if super::fallback::is_strict() {
-        return Err(PipelineError::Bug(format!("{reason} ({kept})")));
-    }
-    outcome.warnings.push_str(&format!(
-        "sirius-rs: internal error: {reason}\n\
-         sirius-rs: {consequence}; {kept}\n"
-    ));
-    Ok(())
-}
-
-/// The plan that does nothing.
-///
-/// # Errors
-/// Never in practice: nothing speaks against doing nothing.
-pub(super) fn unfused(
-    graph: &LaunchGraph,
-    models: &[KernelModel],
-) -> Result<VerifiedPlan, PipelineError> {
-    verify(graph, models, FusionPlan::default())
-        .map_err(|_| PipelineError::Bug("the verifier refuses the empty plan".into()))
 }
 
 /// What makes a program's unified graph.

@@ -1,7 +1,6 @@
 //! Problems of planners that are files: what a planner makes of one, and the program that trains on them.
 
-use super::PipelineError;
-use super::outcome::TRAINER;
+use super::outcome::{PipelineError, TRAINER};
 use crate::build::Planning;
 use crate::planner::{Oracle, PlanOptions, file, plan};
 use serde::Serialize;

@@ -121,7 +121,7 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
     for (index, inputs) in groups.iter().enumerate() {
         if let (Some(cicc), [source], true) = (&cicc, inputs.as_slice(), alone) {
             let output = outputs.get(index).map_or(Path::new(""), PathBuf::as_path);
-            lines.extend(preprocessed_steps(build, (&program, cicc), source, output));
+            lines.extend(preprocessed_steps(build, &program, cicc, source, output));
             continue;
         }
         let mut words = build.options.clone();
@@ -159,7 +159,8 @@ pub fn steps(build: &Build, toolchain: &Toolchain, outputs: &[PathBuf]) -> Strin
 
 fn preprocessed_steps(
     build: &Build,
-    (program, cicc): (&Path, &Path),
+    program: &Path,
+    cicc: &Path,
     source: &Path,
     output: &Path,
 ) -> [String; 2] {

@@ -1,7 +1,8 @@
 //! Files beside what a build makes: those that `-keep` leaves, and what `-clean` takes away.
 
-use super::super::preprocess::{Side, preprocess_side};
-use super::super::{PipelineError, write_report};
+use super::super::outcome::PipelineError;
+use super::outputs::write_report;
+use super::preprocess::{Side, preprocess_side};
 use crate::build::{Build, Input, Language};
 use crate::tools::Toolchain;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@
 //! Invariant: all that a link's objects depend on (bitcode, options, variables, tools) is what its [`Entry`] is made from.
 
 use super::super::outcome::Outcome;
-use crate::build::{Build, Language, Phase, SiriusOptions, Tuning};
+use crate::build::{Build, Input, Language, Phase, SiriusOptions, Tuning};
 use crate::cache::{Entry, put, tools_as_text};
 use crate::tools::Toolchain;
 use std::fmt::Write as _;
@@ -75,6 +75,20 @@ impl LinkCache {
         parts.extend(outcome.objects.iter().map(Vec::as_slice));
         self.0.keep(&parts);
     }
+}
+
+/// Whether a link whose plan changes nothing can take its objects as they are: all of them were compiled by us
+/// without anything fused, no device code is linked, and nobody asks for more than the program.
+pub(in crate::driver) fn objects_will_do(build: &Build) -> bool {
+    let as_it_is = |input: &Input| match &input.bitcode {
+        Some(bitcode) => bitcode.unfused_object && bitcode.relocatable.is_none(),
+        None => input.language == Language::Object,
+    };
+    // Code of a shared library has to be independent of its place, which `-c` was not told.
+    LinkCache::asks_for_the_program_only(build)
+        && !build.shared
+        && build.inputs.iter().all(as_it_is)
+        && build.inputs.iter().any(|input| input.bitcode.is_some())
 }
 
 /// `None` where an input is no bitcode, or cannot be read.

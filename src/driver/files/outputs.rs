@@ -1,6 +1,6 @@
 //! Where what a build makes goes: by nvcc's names when it is not said, to names of its own, and whole.
 
-use super::super::PipelineError;
+use super::super::outcome::PipelineError;
 use crate::build::{Build, Input, Language, Phase};
 use crate::files::{install, private_folder, write_whole};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! source with device code says at its end what the device side sees besides: the headers that only it
 //! includes, as markers of lines, and a number that stands for its text and for what it is compiled for.
 
-use super::super::PipelineError;
+use super::super::outcome::PipelineError;
 use crate::build::{Build, Input, Language, Target};
 use crate::tools::{Toolchain, run_tool};
 use std::collections::BTreeSet;

@@ -3,10 +3,10 @@
 //! Invariant: the folder is filled as the build goes on, sources and command first, so that what a run
 //! that ends early has come to is there.
 
-use super::super::outcome::as_json;
-use super::super::{Analysis, Outcome, PipelineError};
+use super::super::facts::Analysis;
+use super::super::outcome::{Outcome, PipelineError, as_json};
 use crate::build::{Build, Input, Language, ReportFormat};
-use crate::launch::LaunchGraph;
+use crate::program::Program;
 use crate::report;
 use crate::tools::{Toolchain, run_tool};
 use std::path::{Path, PathBuf};
@@ -79,14 +79,34 @@ pub(in crate::driver) fn stage(
     }
 }
 
+/// Writes a program as it was read.
+///
+/// # Errors
+/// When it cannot be written.
+pub(in crate::driver) fn program(
+    build: &Build,
+    program: &Program<'_>,
+) -> Result<(), PipelineError> {
+    stage(build, "host.before.ll", || program.host.to_string())?;
+    for (index, unit) in program.units.iter().enumerate() {
+        let name = format!("device{index}.before.ll");
+        stage(build, &name, || unit.device.to_string())?;
+        for (target, newer) in &unit.newer {
+            let name = format!("device{index}.compute_{target}.before.ll");
+            stage(build, &name, || newer.to_string())?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes the plan and what it was made from.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(in crate::driver) fn analysis(build: &Build, analysis: &Analysis) -> Result<(), PipelineError> {
-    let graph: &LaunchGraph = &analysis.graph;
-    stage(build, "graph.json", || as_json(graph))?;
-    stage(build, "models.json", || as_json(&analysis.models))?;
+    let facts = &analysis.facts;
+    stage(build, "graph.json", || as_json(&facts.graph))?;
+    stage(build, "models.json", || as_json(&facts.models))?;
     stage(build, "plan.json", || as_json(analysis.plan.plan()))?;
     stage(build, "report.txt", || {
         report::render(&analysis.report(build), ReportFormat::Text, true)

@@ -1,8 +1,8 @@
 //! A source that comes by standard input, `-` with `-x`: clang reads a source once for each side, standard input can be
 //! read once.
 
-use super::super::PipelineError;
-use super::super::artifacts::temporary_folder;
+use super::super::outcome::PipelineError;
+use super::temporary_folder;
 use crate::build::{Build, Language};
 use std::io::Read;
 use std::path::Path;

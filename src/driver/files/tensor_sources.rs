@@ -1,7 +1,7 @@
 //! Tensor definitions among the inputs: CUDA sources in their place, and a folder with their headers.
 
-use super::super::PipelineError;
-use super::super::artifacts::temporary_folder;
+use super::super::outcome::PipelineError;
+use super::temporary_folder;
 use crate::build::{Build, Input, Language, TensorForm};
 use crate::files::write_whole;
 use crate::output::colours;

@@ -14,7 +14,7 @@ use object::elf::{
     self, FileHeader64, SHF_ALLOC, SHF_EXCLUDE, SHF_EXECINSTR, SHF_GROUP, SHF_MERGE, SHF_STRINGS,
     SHF_TLS, SHF_WRITE,
 };
-use object::read::elf::{FileHeader, Rela, SectionHeader, Sym};
+use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::{Endianness, SectionIndex, SymbolIndex};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -43,7 +43,16 @@ pub fn cxx_form(bytes: &[u8], object: &Path) -> Result<String, ObjectsError> {
 const DELIMITER: &str = "sirius";
 
 /// An assembler writes these itself, or they describe the object instead of the program.
-fn is_left_out(name: &str) -> bool {
+fn is_left_out(name: &str, kind: elf::SectionType) -> bool {
+    let has_contents = !matches!(
+        kind,
+        elf::SHT_NULL
+            | elf::SHT_SYMTAB
+            | elf::SHT_STRTAB
+            | elf::SHT_RELA
+            | elf::SHT_GROUP
+            | elf::SHT_SYMTAB_SHNDX
+    );
     let described = [
         ".debug",
         ".rela.debug",
@@ -51,7 +60,7 @@ fn is_left_out(name: &str) -> bool {
         ".note.GNU-stack",
         ".llvm_addrsig",
     ];
-    described.iter().any(|prefix| name.starts_with(prefix))
+    !has_contents || described.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The assembly, or which relocation has no name.
@@ -66,22 +75,7 @@ fn assembly_of(bytes: &[u8]) -> object::Result<Result<String, String>> {
         name.map(|name| String::from_utf8_lossy(name).into_owned())
     };
     let mut text = String::new();
-    let line = |text: &mut String, words: std::fmt::Arguments<'_>| {
-        // A string takes everything.
-        let _ = writeln!(text, "{words}");
-    };
-
-    // The names of symbols: local ones may have the same, since they come from several objects.
-    let mut names = BTreeMap::new();
-    let mut taken = BTreeSet::new();
-    for (index, symbol) in symbols.enumerate() {
-        let name = symbols.symbol_name(endian, symbol)?;
-        let mut name = String::from_utf8_lossy(name).into_owned();
-        if symbol.st_bind() == elf::STB_LOCAL && !name.is_empty() && !taken.insert(name.clone()) {
-            name = format!("{name}.sirius.{}", index.0);
-        }
-        names.insert(index.0, quoted(&name));
-    }
+    let names = names_of(&symbols, endian)?;
     let target = |index: SymbolIndex| -> object::Result<String> {
         let symbol = symbols.symbol(index)?;
         Ok(match symbol.st_type() {
@@ -90,63 +84,17 @@ fn assembly_of(bytes: &[u8]) -> object::Result<Result<String, String>> {
         })
     };
 
-    // Which symbol names the group of a section.
-    let mut groups = BTreeMap::new();
-    for section in sections.iter() {
-        if let Some((_, members)) = section.group(endian, bytes)? {
-            let signature = SymbolIndex(section.sh_info(endian) as usize);
-            let name = symbols.symbol_name(endian, symbols.symbol(signature)?)?;
-            for member in members {
-                let name = String::from_utf8_lossy(name).into_owned();
-                groups.insert(member.get(endian) as usize, name);
-            }
-        }
-    }
-
+    let groups = groups_of(&sections, &symbols, endian, bytes)?;
     let mut used = BTreeSet::new();
     let mut kept = BTreeSet::new();
     for (index, section) in sections.enumerate() {
         let name = name_of(section)?;
         let kind = section.sh_type(endian);
-        let has_contents = !matches!(
-            kind,
-            elf::SHT_NULL
-                | elf::SHT_SYMTAB
-                | elf::SHT_STRTAB
-                | elf::SHT_RELA
-                | elf::SHT_GROUP
-                | elf::SHT_SYMTAB_SHNDX
-        );
-        if !has_contents || is_left_out(&name) {
+        if is_left_out(&name, kind) {
             continue;
         }
         kept.insert(index.0);
-        let flags = section.sh_flags(endian);
-        let letters: String = [
-            (SHF_ALLOC, 'a'),
-            (SHF_WRITE, 'w'),
-            (SHF_EXECINSTR, 'x'),
-            (SHF_MERGE, 'M'),
-            (SHF_STRINGS, 'S'),
-            (SHF_GROUP, 'G'),
-            (SHF_TLS, 'T'),
-            (SHF_EXCLUDE, 'e'),
-        ]
-        .into_iter()
-        .filter(|(flag, _)| flags.contains(*flag))
-        .map(|(_, letter)| letter)
-        .collect();
-        let mut head = format!(
-            ".pushsection {},\"{letters}\",{}",
-            quoted(&name),
-            kind_of(kind)
-        );
-        if flags.contains(SHF_MERGE) {
-            let _ = write!(head, ",{}", section.sh_entsize(endian));
-        }
-        if let Some(group) = groups.get(&index.0).filter(|_| flags.contains(SHF_GROUP)) {
-            let _ = write!(head, ",{},comdat", quoted(group));
-        }
+        let head = section_head(section, &name, groups.get(&index.0), endian);
         line(&mut text, format_args!("{head}"));
         line(
             &mut text,
@@ -201,7 +149,6 @@ fn assembly_of(bytes: &[u8]) -> object::Result<Result<String, String>> {
         }
         let size: u64 = symbol.st_size(endian);
         let value: u64 = symbol.st_value(endian);
-        let is_local = symbol.st_bind() == elf::STB_LOCAL;
         match place {
             elf::SHN_UNDEF if !used.contains(&index.0) => continue,
             elf::SHN_UNDEF => {}
@@ -213,36 +160,127 @@ fn assembly_of(bytes: &[u8]) -> object::Result<Result<String, String>> {
                 format_args!(".set {name}, {}+{value}", start_of(place.0.into())),
             ),
         }
-        match symbol.st_bind() {
-            elf::STB_WEAK => line(&mut text, format_args!(".weak {name}")),
-            _ if is_local => {}
-            _ => line(&mut text, format_args!(".globl {name}")),
-        }
-        let visibility = match symbol.st_visibility() {
-            elf::STV_HIDDEN => Some(".hidden"),
-            elf::STV_INTERNAL => Some(".internal"),
-            elf::STV_PROTECTED => Some(".protected"),
-            _ => None,
-        };
-        if let Some(visibility) = visibility {
-            line(&mut text, format_args!("{visibility} {name}"));
-        }
-        let type_name = match kind {
-            _ if symbol.st_bind() == elf::STB_GNU_UNIQUE => Some("gnu_unique_object"),
-            elf::STT_FUNC => Some("function"),
-            elf::STT_OBJECT => Some("object"),
-            elf::STT_TLS => Some("tls_object"),
-            elf::STT_GNU_IFUNC => Some("gnu_indirect_function"),
-            _ => None,
-        };
-        if let Some(type_name) = type_name {
-            line(&mut text, format_args!(".type {name}, @{type_name}"));
-        }
-        if size != 0 && place != elf::SHN_UNDEF && place != elf::SHN_COMMON {
-            line(&mut text, format_args!(".size {name}, {size}"));
-        }
+        attributes(symbol, name, endian, &mut text);
     }
     Ok(Ok(text))
+}
+
+/// Adds a line.
+fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+    // A string takes everything.
+    let _ = writeln!(text, "{words}");
+}
+
+/// The names of symbols: local ones may have the same, since they come from several objects.
+fn names_of(
+    symbols: &SymbolTable<'_, Header>,
+    endian: Endianness,
+) -> object::Result<BTreeMap<usize, String>> {
+    let mut names = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for (index, symbol) in symbols.enumerate() {
+        let name = symbols.symbol_name(endian, symbol)?;
+        let mut name = String::from_utf8_lossy(name).into_owned();
+        if symbol.st_bind() == elf::STB_LOCAL && !name.is_empty() && !taken.insert(name.clone()) {
+            name = format!("{name}.sirius.{}", index.0);
+        }
+        names.insert(index.0, quoted(&name));
+    }
+    Ok(names)
+}
+
+/// Which symbol names the group of a section.
+fn groups_of<'data>(
+    sections: &SectionTable<'data, Header>,
+    symbols: &SymbolTable<'data, Header>,
+    endian: Endianness,
+    bytes: &'data [u8],
+) -> object::Result<BTreeMap<usize, String>> {
+    let mut groups = BTreeMap::new();
+    for section in sections.iter() {
+        if let Some((_, members)) = section.group(endian, bytes)? {
+            let signature = SymbolIndex(section.sh_info(endian) as usize);
+            let name = symbols.symbol_name(endian, symbols.symbol(signature)?)?;
+            for member in members {
+                let name = String::from_utf8_lossy(name).into_owned();
+                groups.insert(member.get(endian) as usize, name);
+            }
+        }
+    }
+    Ok(groups)
+}
+
+/// The directive that begins a section.
+fn section_head(
+    section: &elf::SectionHeader64<Endianness>,
+    name: &str,
+    group: Option<&String>,
+    endian: Endianness,
+) -> String {
+    let flags = section.sh_flags(endian);
+    let mut head = format!(
+        ".pushsection {},\"{}\",{}",
+        quoted(name),
+        letters(flags),
+        kind_of(section.sh_type(endian))
+    );
+    if flags.contains(SHF_MERGE) {
+        let _ = write!(head, ",{}", section.sh_entsize(endian));
+    }
+    if let Some(group) = group.filter(|_| flags.contains(SHF_GROUP)) {
+        let _ = write!(head, ",{},comdat", quoted(group));
+    }
+    head
+}
+
+/// What assemblers call the properties of a section.
+fn letters(flags: elf::SectionFlags) -> String {
+    let all = [
+        (SHF_ALLOC, 'a'),
+        (SHF_WRITE, 'w'),
+        (SHF_EXECINSTR, 'x'),
+        (SHF_MERGE, 'M'),
+        (SHF_STRINGS, 'S'),
+        (SHF_GROUP, 'G'),
+        (SHF_TLS, 'T'),
+        (SHF_EXCLUDE, 'e'),
+    ];
+    let has = all.into_iter().filter(|(flag, _)| flags.contains(*flag));
+    has.map(|(_, letter)| letter).collect()
+}
+
+/// Who sees a symbol, what it is, and how large.
+fn attributes(symbol: &elf::Sym64<Endianness>, name: &str, endian: Endianness, text: &mut String) {
+    let (place, kind) = (symbol.st_shndx(endian), symbol.st_type());
+    let size: u64 = symbol.st_size(endian);
+    match symbol.st_bind() {
+        elf::STB_WEAK => line(text, format_args!(".weak {name}")),
+        elf::STB_LOCAL => {}
+        _ => line(text, format_args!(".globl {name}")),
+    }
+    let visibility = match symbol.st_visibility() {
+        elf::STV_HIDDEN => Some(".hidden"),
+        elf::STV_INTERNAL => Some(".internal"),
+        elf::STV_PROTECTED => Some(".protected"),
+        _ => None,
+    };
+    if let Some(visibility) = visibility {
+        line(text, format_args!("{visibility} {name}"));
+    }
+    let type_name = match kind {
+        _ if symbol.st_bind() == elf::STB_GNU_UNIQUE => Some("gnu_unique_object"),
+        elf::STT_FUNC => Some("function"),
+        elf::STT_OBJECT => Some("object"),
+        elf::STT_TLS => Some("tls_object"),
+        elf::STT_GNU_IFUNC => Some("gnu_indirect_function"),
+        _ => None,
+    };
+    if let Some(type_name) = type_name {
+        line(text, format_args!(".type {name}, @{type_name}"));
+    }
+    if size != 0 && place != elf::SHN_UNDEF && place != elf::SHN_COMMON {
+        line(text, format_args!(".size {name}, {size}"));
+    }
 }
 
 /// The label where a section begins.

@@ -96,8 +96,10 @@ impl ObjectsError {
 /// # Errors
 /// The editor fails, or a temporary file cannot be written.
 pub fn add_record(
-    (bitcode, unfused): (&SourceBitcode, bool),
-    (build, input): (&Build, &Input),
+    bitcode: &SourceBitcode,
+    unfused: bool,
+    build: &Build,
+    input: &Input,
     toolchain: &Toolchain,
     object: &Path,
 ) -> Result<(), ObjectsError> {
@@ -121,7 +123,7 @@ pub fn add_record(
         device: bitcode.device.clone(),
         newer: bitcode.newer.clone(),
     };
-    add_section(record::SECTION, &record.encode(), (build, editor), object)
+    add_section(record::SECTION, &record.encode(), build, editor, object)
 }
 
 /// Notes in the object that `-dlink` made whose device code it holds.
@@ -144,19 +146,15 @@ pub fn note_device_link(
         Some(relocatable.name.as_str())
     });
     let text: String = units.map(|name| format!("{name}\n")).collect();
-    add_section(
-        digest::DEVICE_LINK,
-        text.as_bytes(),
-        (build, editor),
-        object,
-    )
+    add_section(digest::DEVICE_LINK, text.as_bytes(), build, editor, object)
 }
 
 /// Adds a section that the final link drops.
 fn add_section(
     name: &str,
     contents: &[u8],
-    (build, editor): (&Build, &Path),
+    build: &Build,
+    editor: &Path,
     object: &Path,
 ) -> Result<(), ObjectsError> {
     let file = private_file("").and_then(|file| {

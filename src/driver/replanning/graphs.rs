@@ -2,63 +2,46 @@
 //!
 //! Invariant: what is added passes the verifier with the rest of the plan, or nothing is added.
 
-use super::super::outcome::{self, Outcome, PipelineError};
-use super::super::{Analysis, Build};
+use super::super::facts::Analysis;
+use super::{Draft, Otherwise, Revision};
 use crate::build::Fusion;
 use crate::dependence::SharedMemory;
 use crate::schedule::{FusionPlan, plan_graph_regions};
-use crate::verify::{Refusal, VerifiedPlan, verify};
+use crate::verify::VerifiedPlan;
 
-/// Adds the regions whose launches wait for graphs alone to the plan.
-///
-/// # Errors
-/// With `SIRIUS_STRICT` set it is fatal when the verifier refuses that.
-pub(in crate::driver) fn add(
-    mut analysis: Analysis,
-    build: &Build,
-    outcome: &mut Outcome,
-) -> Result<Analysis, PipelineError> {
-    match with_regions(&analysis, analysis.plan.clone()) {
-        Ok(plan) => analysis.plan = plan,
-        Err((plan, refusals)) => {
-            let sentences: Vec<String> = refusals.iter().map(Refusal::to_string).collect();
-            let reason = format!(
-                "the verifier refuses launches that wait for graphs: {}",
-                sentences.join("; ")
-            );
-            let consequence = "only launches that wait for launch batches are issued as graphs";
-            let (graph, models) = (&analysis.graph, &analysis.models);
-            let said = (reason.as_str(), consequence);
-            outcome::failed_check(outcome, build, said, graph, models, &plan)?;
-        }
-    }
-    Ok(analysis)
+/// The plan with the regions whose launches wait for graphs alone.
+pub(super) fn revision(analysis: &Analysis) -> Option<Revision> {
+    Some(Revision {
+        drafts: vec![Draft::Plan(with_regions(analysis, analysis.plan.plan())?)],
+        changes: Box::new(|_| ()),
+        otherwise: Otherwise::Check {
+            what: "launches that wait for graphs",
+            consequence: "only launches that wait for launch batches are issued as graphs",
+        },
+        then: &[],
+    })
 }
 
 impl Analysis {
     /// The plan with what waits for graphs, or as it is where the verifier refuses that.
-    pub(in crate::driver) fn waiting_for_graphs(&self, plan: VerifiedPlan) -> VerifiedPlan {
-        let as_it_is = plan.clone();
-        with_regions(self, plan).unwrap_or(as_it_is)
+    pub(super) fn waiting_for_graphs(&self, plan: VerifiedPlan) -> VerifiedPlan {
+        let whole = with_regions(self, plan.plan());
+        let passed = whole.and_then(|whole| self.facts.judge(whole).ok());
+        passed.unwrap_or(plan)
     }
 }
 
-fn with_regions(
-    analysis: &Analysis,
-    plan: VerifiedPlan,
-) -> Result<VerifiedPlan, (FusionPlan, Vec<Refusal>)> {
+/// `None` where nothing is to be added.
+fn with_regions(analysis: &Analysis, plan: &FusionPlan) -> Option<FusionPlan> {
     let options = &analysis.options;
     if !options.graphs || options.fusion != Fusion::All {
-        return Ok(plan);
+        return None;
     }
-    let (graph, models) = (&analysis.graph, analysis.models.as_slice());
-    let mut whole = plan.plan().clone();
+    let (graph, models) = (&analysis.facts.graph, analysis.facts.models.as_slice());
+    let mut whole = plan.clone();
     whole.batched_regions.retain(|region| !region.for_graphs);
     let known = (models, &SharedMemory::new(graph, models));
     let regions = plan_graph_regions(graph, known, &whole, options);
     whole.batched_regions.extend(regions);
-    if whole == *plan.plan() {
-        return Ok(plan);
-    }
-    verify(graph, models, whole.clone()).map_err(|refusals| (whole, refusals))
+    (whole != *plan).then_some(whole)
 }

@@ -2,67 +2,48 @@
 //!
 //! Invariant: what is added passes the verifier with the rest of the plan, or nothing is added.
 
-use super::super::outcome::{self, Outcome, PipelineError};
-use super::super::{Analysis, Build};
-use crate::build::{Boundary, Fusion};
+use super::super::facts::{Analysis, Facts};
+use super::{Draft, Otherwise, Revision};
+use crate::build::{Boundary, Build, Fusion};
 use crate::report::ReportOverlaps;
-use crate::schedule::{overlap_launches, without_overlaps};
-use crate::verify::{Refusal, VerifiedPlan, verify};
+use crate::schedule::{FusionPlan, overlap_launches, without_overlaps};
+use crate::verify::VerifiedPlan;
 
-/// Adds what may overlap to the plan.
-///
-/// # Errors
-/// With `SIRIUS_STRICT` set it is fatal when the verifier refuses that.
-pub(in crate::driver) fn add(
-    mut analysis: Analysis,
-    build: &Build,
-    outcome: &mut Outcome,
-) -> Result<Analysis, PipelineError> {
-    match with_overlaps(&analysis, analysis.plan.clone()) {
-        Ok(plan) => analysis.plan = plan,
-        Err((plan, refusals)) => {
-            let sentences: Vec<String> = refusals.iter().map(Refusal::to_string).collect();
-            let reason = format!(
-                "the verifier refuses launches that overlap: {}",
-                sentences.join("; ")
-            );
-            let consequence = "no launch begins before the one before it has ended";
-            let (graph, models) = (&analysis.graph, &analysis.models);
-            let said = (reason.as_str(), consequence);
-            outcome::failed_check(outcome, build, said, graph, models, &plan)?;
-        }
-    }
-    Ok(analysis)
+/// The plan with what may overlap.
+pub(super) fn revision(analysis: &Analysis) -> Option<Revision> {
+    Some(Revision {
+        drafts: vec![Draft::Plan(with_overlaps(analysis, analysis.plan.plan())?)],
+        changes: Box::new(|_| ()),
+        otherwise: Otherwise::Check {
+            what: "launches that overlap",
+            consequence: "no launch begins before the one before it has ended",
+        },
+        then: &[],
+    })
 }
 
 impl Analysis {
     /// The plan with what overlaps, or as it is where the verifier refuses that.
-    pub(in crate::driver) fn overlapped(&self, plan: VerifiedPlan) -> VerifiedPlan {
-        let as_it_is = plan.clone();
-        with_overlaps(self, plan).unwrap_or(as_it_is)
+    pub(super) fn overlapped(&self, plan: VerifiedPlan) -> VerifiedPlan {
+        let whole = with_overlaps(self, plan.plan());
+        let passed = whole.and_then(|whole| self.facts.judge(whole).ok());
+        passed.unwrap_or(plan)
     }
 }
 
-/// A plan that was refused, and why.
-type Refused = (crate::schedule::FusionPlan, Vec<Refusal>);
-
-fn with_overlaps(analysis: &Analysis, plan: VerifiedPlan) -> Result<VerifiedPlan, Refused> {
+/// `None` where nothing is to be added.
+fn with_overlaps(analysis: &Analysis, plan: &FusionPlan) -> Option<FusionPlan> {
     if !analysis.options.overlap {
-        return Ok(plan);
+        return None;
     }
-    let (graph, models) = (&analysis.graph, &analysis.models);
-    let plain = without_overlaps(plan.plan());
-    let (whole, _) = overlap_launches(
+    let Facts {
         graph,
         models,
-        &analysis.dependences,
-        &analysis.options,
-        &plain,
-    );
-    if whole == *plan.plan() {
-        return Ok(plan);
-    }
-    verify(graph, models, whole.clone()).map_err(|refusals| (whole, refusals))
+        dependences,
+    } = &analysis.facts;
+    let plain = without_overlaps(plan);
+    let (whole, _) = overlap_launches(graph, models, dependences, &analysis.options, &plain);
+    (whole != *plan).then_some(whole)
 }
 
 /// Why nothing overlaps at all; `None` where it may.
@@ -91,10 +72,14 @@ impl Analysis {
         if !build.sirius.boundaries.contains(&Boundary::Overlap) {
             return None;
         }
-        let (graph, models, plan) = (&self.graph, &self.models, self.plan.plan());
+        let Facts {
+            graph,
+            models,
+            dependences,
+        } = &self.facts;
+        let plan = self.plan.plan();
         let plain = without_overlaps(plan);
-        let (_, in_turn) =
-            overlap_launches(graph, models, &self.dependences, &self.options, &plain);
+        let (_, in_turn) = overlap_launches(graph, models, dependences, &self.options, &plain);
         let said = (obstacle(build), in_turn.as_slice());
         Some(ReportOverlaps::of(graph, models, plan, said))
     }

@@ -1,7 +1,7 @@
 //! Other groups than greedy grouping makes, where a planner finds some that take less by the cost model.
 //!
 //! A planner says which launches are put together, and nothing else: its groups are made, guarded and laid out by
-//! `schedule`, as all groups are, and judged by [`verify`]. A set of groups that the verifier refuses is forbidden, and the
+//! `schedule`, as all groups are, and judged. A set of groups that the verifier refuses is forbidden, and the
 //! planner is asked again.
 //!
 //! Invariants: what is issued in batches, or runs as a loop inside one kernel, is as greedy grouping planned it, since
@@ -10,8 +10,8 @@
 //! would bring is for tuning to say, and no reason for other groups. The plan of another planner is carried out
 //! whatever it takes, since somebody asked for it.
 
-use super::super::refused::Found;
-use crate::build::{Build, Device, Fusion};
+use super::super::facts::{Facts, Proposed};
+use crate::build::{Build, Device, Fusion, Planning};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use crate::output::tell;
 use crate::planner::{LEAST_GAIN, Oracle, Pattern, Plan, PlanOptions, Planner, file, plan};
@@ -20,22 +20,18 @@ use crate::schedule::{
     FusionGroup, FusionPlan, Missed, Patterns, Regrouper, ScheduleOptions, plan_fusion_as,
 };
 use crate::tune::{Figures, LaunchProblem, Model, fusion_problem};
-use crate::verify::verify;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// The plan of the planner that the command line names, `greedy` where that is the better one, and what is reported of
-/// both; `None` where there is nothing to choose.
-pub(in crate::driver) fn choose(
-    found: Found<'_>,
-    greedy: (FusionPlan, Vec<Missed>),
-    options: &ScheduleOptions,
-    build: &Build,
-) -> ((FusionPlan, Vec<Missed>), Option<ReportPlanning>) {
-    let (graph, models, dependences) = found;
+/// Puts the groups of the planner that the command line names in the place of those of greedy grouping, where these are
+/// the better ones, and notes what is reported of both.
+pub(super) fn choose(facts: &Facts, greedy: &mut Proposed, build: &Build) {
+    let Facts { graph, models, .. } = facts;
+    let options = &greedy.options;
     // A number of fusions is for bisection, which wants the same order of groups every time.
-    let is_off =
-        options.fusion == Fusion::Off || options.max_fusions.is_some() || dependences.cut_short;
+    let is_off = options.fusion == Fusion::Off
+        || options.max_fusions.is_some()
+        || facts.dependences.cut_short;
     let asked = &build.sirius.planning;
     let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
         NodeKind::Launch(launch) => Some(launch.id),
@@ -43,11 +39,11 @@ pub(in crate::driver) fn choose(
     });
     let all: Vec<LaunchId> = launches.collect();
     if is_off || all.len() < 2 {
-        return (greedy, None);
+        return;
     }
     let figures = figures(build);
     let model = Model::new(graph, models, figures);
-    let of_greedy = nanoseconds(&model, &all, &greedy.0);
+    let of_greedy = nanoseconds(&model, &all, &greedy.plan);
     let mut report = ReportPlanning {
         planner: Planner::Greedy.name().to_owned(),
         asked: asked.planner.name().to_owned(),
@@ -64,30 +60,163 @@ pub(in crate::driver) fn choose(
         Planner::Auto => all.len() <= MOST_LAUNCHES_OF_AUTO,
         Planner::Ilp | Planner::Span | Planner::Priority | Planner::Xla => true,
     };
-    if !searches && !build.sirius.dump_problem {
-        return (greedy, Some(report));
+    if searches || build.sirius.dump_problem {
+        let search = Search {
+            facts,
+            greedy: &greedy.plan,
+            options,
+            model: &model,
+            figures,
+            launches: &all,
+        };
+        let (chosen, problem) = search.chosen(searches, asked, &mut report);
+        if build.sirius.dump_problem {
+            tell(format_args!("; problem\n{}", file::write(&problem.problem)));
+        }
+        if let Some((plan, missed)) = chosen {
+            greedy.plan = plan;
+            greedy.missed = missed;
+        }
     }
-    let patterns = Patterns::new(graph, models, dependences, options);
-    let fixed = fixed(graph, &greedy.0);
-    let groups: Vec<(&FusionGroup, f64)> = greedy
-        .0
-        .groups
-        .iter()
-        .map(|group| (group, model.together(group)))
-        .collect();
-    let mut made = fusion_problem(
-        graph,
-        models,
-        (&model, figures),
-        &patterns,
-        (&groups, &fixed),
-    );
-    let patterns = RefCell::new(patterns);
-    let ask = |made: &LaunchProblem, pattern: &[usize]| {
-        let group = patterns.borrow_mut().group(&made.launches_of(pattern))?;
-        Some((model.together(&group) - model.launch_nanoseconds()).max(0.0))
-    };
-    let mut wanted = PlanOptions {
+    greedy.planning = Some(report);
+}
+
+/// Where a planner looks for other groups.
+struct Search<'a> {
+    facts: &'a Facts,
+    greedy: &'a FusionPlan,
+    options: &'a ScheduleOptions,
+    model: &'a Model<'a>,
+    figures: &'static Figures,
+    /// Of the program, in order.
+    launches: &'a [LaunchId],
+}
+
+impl Search<'_> {
+    /// The plan that takes the place of greedy's, where one is better, and the problem that was solved.
+    fn chosen(
+        &self,
+        searches: bool,
+        asked: &Planning,
+        report: &mut ReportPlanning,
+    ) -> (Option<(FusionPlan, Vec<Missed>)>, LaunchProblem) {
+        let Facts {
+            graph,
+            models,
+            dependences,
+        } = self.facts;
+        let (model, greedy, options) = (self.model, self.greedy, self.options);
+        let patterns = Patterns::new(graph, models, dependences, options);
+        let fixed = fixed(graph, greedy);
+        let of_greedy = report.greedy_nanoseconds;
+        let groups = greedy.groups.iter();
+        let groups: Vec<(&FusionGroup, f64)> =
+            groups.map(|group| (group, model.together(group))).collect();
+        let figures = (model, self.figures);
+        let mut made = fusion_problem(graph, models, figures, &patterns, (&groups, &fixed));
+        let patterns = RefCell::new(patterns);
+        let ask = |made: &LaunchProblem, pattern: &[usize]| {
+            let group = patterns.borrow_mut().group(&made.launches_of(pattern))?;
+            Some((model.together(&group) - model.launch_nanoseconds()).max(0.0))
+        };
+        let mut wanted = wanted(asked);
+        // What other layouts would bring to greedy's groups, once somebody wants to know.
+        let mut by_layouts = None;
+        let mut chosen = None;
+        while searches && report.refused < MOST_REFUSED {
+            let mut oracle = Oracle::new(&made.problem, Box::new(|pattern| ask(&made, pattern)));
+            let found_plan = plan(&mut oracle, &wanted);
+            let answers = oracle.answers();
+            drop(oracle);
+            made.problem.answers = answers;
+            if Some(&found_plan.patterns) == made.problem.greedy.as_ref() {
+                take_bound(report, &found_plan, of_greedy);
+                let same = &found_plan.planner;
+                same.name().clone_into(&mut report.planner);
+                break;
+            }
+            if asked.planner == Planner::Auto && by_layouts.is_none() {
+                by_layouts = Some(self.take_best_layouts(&mut made));
+                continue;
+            }
+            let sets = sets(&made, &found_plan.patterns, greedy, &fixed);
+            let groups = (sets.as_slice(), greedy);
+            let planned = plan_fusion_as(graph, models, dependences, options, groups);
+            if !same_regions(&planned.0, greedy) {
+                break;
+            }
+            let refused = self.refused(&planned.0, &made, &found_plan);
+            if !refused.is_empty() {
+                report.refused += 1;
+                wanted.forbidden.push(refused);
+                continue;
+            }
+            let time = nanoseconds(model, self.launches, &planned.0);
+            let most = match by_layouts {
+                Some(saved) => (of_greedy - saved) * (1.0 - LEAST_GAIN),
+                None => f64::INFINITY,
+            };
+            if time < most {
+                take_bound(report, &found_plan, time);
+                found_plan.planner.name().clone_into(&mut report.planner);
+                report.nanoseconds = time;
+                chosen = Some(planned);
+            }
+            break;
+        }
+        (chosen, made)
+    }
+
+    /// Gives greedy's groups the times of the best of their layouts. Returns how much less that is than as they are
+    /// planned.
+    fn take_best_layouts(&self, made: &mut LaunchProblem) -> f64 {
+        let Facts {
+            graph,
+            models,
+            dependences,
+        } = self.facts;
+        let model = self.model;
+        let regrouper = Regrouper::new(graph, models, dependences, self.options);
+        let mut saved = 0.0;
+        let groups = self.greedy.groups.iter();
+        for group in groups.filter(|group| group.members.len() > 1) {
+            let best = in_best_layout(model, &regrouper, group);
+            let pattern = made.pattern_of(group);
+            let mut answers = made.problem.answers.iter_mut();
+            // Those that stay are in every plan.
+            if let Some(answer) = answers.find(|answer| answer.pattern == pattern) {
+                saved += model.together(group) - best;
+                answer.nanoseconds = Some((best - model.launch_nanoseconds()).max(0.0));
+            }
+        }
+        saved
+    }
+
+    /// Patterns that may not be in one plan, since the verifier refuses what was planned of them; none where it does
+    /// not.
+    fn refused(&self, planned: &FusionPlan, made: &LaunchProblem, found: &Plan) -> Vec<Pattern> {
+        if self.facts.judge(planned.clone()).is_ok() {
+            return Vec::new();
+        }
+        // One group that is refused by itself says more than all of them.
+        let alone = planned.groups.iter().find(|group| {
+            let plan = FusionPlan {
+                groups: vec![(*group).clone()],
+                ..FusionPlan::default()
+            };
+            self.facts.judge(plan).is_err()
+        });
+        let pattern = alone.map(|group| made.pattern_of(group));
+        match pattern.filter(|pattern| found.patterns.contains(pattern)) {
+            Some(pattern) => vec![pattern],
+            None => found.patterns.clone(),
+        }
+    }
+}
+
+/// What a planner is to do.
+fn wanted(asked: &Planning) -> PlanOptions {
+    PlanOptions {
         planner: asked.planner,
         priority: asked.priority,
         budget: asked.budget,
@@ -98,80 +227,7 @@ pub(in crate::driver) fn choose(
             _ => MOST_ASKED,
         },
         ..PlanOptions::default()
-    };
-    // What other layouts would bring to greedy's groups, once somebody wants to know.
-    let mut by_layouts = None;
-    let mut chosen = None;
-    while searches && report.refused < MOST_REFUSED {
-        let mut oracle = Oracle::new(&made.problem, Box::new(|pattern| ask(&made, pattern)));
-        let found_plan = plan(&mut oracle, &wanted);
-        let answers = oracle.answers();
-        drop(oracle);
-        made.problem.answers = answers;
-        if Some(&found_plan.patterns) == made.problem.greedy.as_ref() {
-            take_bound(&mut report, &found_plan, of_greedy);
-            let same = &found_plan.planner;
-            same.name().clone_into(&mut report.planner);
-            break;
-        }
-        if asked.planner == Planner::Auto && by_layouts.is_none() {
-            by_layouts = Some(take_best_layouts(
-                found, options, &model, &greedy.0, &mut made,
-            ));
-            continue;
-        }
-        let sets = sets(&made, &found_plan.patterns, &greedy.0, &fixed);
-        let groups = (sets.as_slice(), &greedy.0);
-        let planned = plan_fusion_as(graph, models, dependences, options, groups);
-        if !same_regions(&planned.0, &greedy.0) {
-            break;
-        }
-        let refused = refused(found, &planned.0, &made, &found_plan);
-        if !refused.is_empty() {
-            report.refused += 1;
-            wanted.forbidden.push(refused);
-            continue;
-        }
-        let time = nanoseconds(&model, &all, &planned.0);
-        let most = match by_layouts {
-            Some(saved) => (of_greedy - saved) * (1.0 - LEAST_GAIN),
-            None => f64::INFINITY,
-        };
-        if time < most {
-            take_bound(&mut report, &found_plan, time);
-            found_plan.planner.name().clone_into(&mut report.planner);
-            report.nanoseconds = time;
-            chosen = Some(planned);
-        }
-        break;
     }
-    if build.sirius.dump_problem {
-        tell(format_args!("; problem\n{}", file::write(&made.problem)));
-    }
-    (chosen.unwrap_or(greedy), Some(report))
-}
-
-/// Gives greedy's groups the times of the best of their layouts. Returns how much less that is than as they are planned.
-fn take_best_layouts(
-    (graph, models, dependences): Found<'_>,
-    options: &ScheduleOptions,
-    model: &Model<'_>,
-    greedy: &FusionPlan,
-    made: &mut LaunchProblem,
-) -> f64 {
-    let regrouper = Regrouper::new(graph, models, dependences, options);
-    let mut saved = 0.0;
-    for group in greedy.groups.iter().filter(|group| group.members.len() > 1) {
-        let best = in_best_layout(model, &regrouper, group);
-        let pattern = made.pattern_of(group);
-        let mut answers = made.problem.answers.iter_mut();
-        // Those that stay are in every plan.
-        if let Some(answer) = answers.find(|answer| answer.pattern == pattern) {
-            saved += model.together(group) - best;
-            answer.nanoseconds = Some((best - model.launch_nanoseconds()).max(0.0));
-        }
-    }
-    saved
 }
 
 /// New questions to the judge of groups.
@@ -248,31 +304,6 @@ fn same_regions(one: &FusionPlan, other: &FusionPlan) -> bool {
         regions.collect()
     };
     regions(one) == regions(other)
-}
-
-/// Patterns that may not be in one plan, since the verifier refuses what was planned of them; none where it does not.
-fn refused(
-    (graph, models, _): Found<'_>,
-    planned: &FusionPlan,
-    made: &LaunchProblem,
-    found: &Plan,
-) -> Vec<Pattern> {
-    if verify(graph, models, planned.clone()).is_ok() {
-        return Vec::new();
-    }
-    // One group that is refused by itself says more than all of them.
-    let alone = planned.groups.iter().find(|group| {
-        let plan = FusionPlan {
-            groups: vec![(*group).clone()],
-            ..FusionPlan::default()
-        };
-        verify(graph, models, plan).is_err()
-    });
-    let pattern = alone.map(|group| made.pattern_of(group));
-    match pattern.filter(|pattern| found.patterns.contains(pattern)) {
-        Some(pattern) => vec![pattern],
-        None => found.patterns.clone(),
-    }
 }
 
 /// What all launches take by the model, each site once.

@@ -1,113 +1,49 @@
 //! ptxas is asked what fused kernels need, and groups that ask too much are cut or taken apart.
-//!
-//! On the CUDA device this looks at the very images that are linked, so that it costs nothing where
-//! nothing is refused. On the CPU device there are no registers to run out of: it is done there only
-//! for those who name an architecture (`-arch`, `-gencode`) and have ptxas, so that both devices come
-//! to the same plan; without that every group is kept. What ptxas cannot assemble decides nothing.
 
-use super::super::refused::plan_of;
-use super::super::{Analysis, PipelineError, schedule_options};
-use crate::build::{Build, Device};
-use crate::codegen::{
-    self, CodegenError, FusedImage, FusedKernels, UnitImages, Workbench, emit_units,
-};
+use super::super::facts::{Analysis, Facts};
+use super::super::outcome::PipelineError;
+use super::super::session::Session;
+use super::images::{Images, Made};
+use super::{Draft, Otherwise, Revision};
+use crate::codegen;
+use crate::launch::NodeKind;
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
 use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper};
-use crate::tools::Toolchain;
-use crate::verify::VerifiedPlan;
 
-/// Whether ptxas has a say in this build.
-pub(in crate::driver) fn decide(build: &Build, toolchain: &Toolchain) -> bool {
-    let wanted = build.device == Device::Cuda || build.architectures_named;
-    wanted && toolchain.ptxas.is_some() && !build.device_debug
-}
-
-/// Judges the plan by images that are made for this alone: the program is built for another device, or
-/// not at all. Returns the kernels of the plan, too, where they were built for that.
+/// A plan in which groups that ask too much are cut, or left out. Parts that the verifier refuses are left out as well.
 ///
 /// # Errors
-/// As [`judge_images`].
-pub(in crate::driver) fn judge<'ctx>(
-    program: &Program<'ctx>,
-    analysis: Analysis,
-    build: &Build,
-    toolchain: &Toolchain,
-) -> Result<(Analysis, Option<FusedKernels<'ctx>>), PipelineError> {
-    let build = Build {
-        device: Device::Cuda,
-        keep_directory: None,
-        ..build.clone()
-    };
-    if analysis.plan.plan().groups.is_empty() || !decide(&build, toolchain) {
-        return Ok((analysis, None));
-    }
-    let bench = Workbench::new(&build, toolchain)?;
-    let Ok(mut units) = emit_units(program, &bench) else {
-        return Ok((analysis, None));
-    };
-    let fused = begin(program, &analysis, &build, &bench);
-    if units.settle().is_err() {
-        return Ok((analysis, None));
-    }
-    let (analysis, fused) = judge_images(program, analysis, &build, (&bench, &units), fused)?;
-    Ok((analysis, fused.ok().map(|(kernels, _)| kernels)))
-}
-
-/// The kernels of a plan's groups, and an image of them.
-pub(in crate::driver) type Fused<'ctx> = Result<(FusedKernels<'ctx>, FusedImage), CodegenError>;
-
-/// Builds the kernels of a plan's groups, and begins with their image.
-pub(in crate::driver) fn begin<'ctx>(
+/// Images of sources cannot be made.
+pub(super) fn revision<'ctx>(
     program: &Program<'ctx>,
     analysis: &Analysis,
-    build: &Build,
-    bench: &Workbench<'_>,
-) -> Fused<'ctx> {
-    let (graph, models, plan) = (&analysis.graph, &analysis.models, &analysis.plan);
-    let kernels = FusedKernels::build(program, graph, models, plan, build)?;
-    let image = kernels.emit(bench)?;
-    Ok((kernels, image))
-}
-
-/// The image of the plan's groups, after those that ask too much were cut or taken out of the plan. The images
-/// of units are made, that of the groups as planned is begun.
-///
-/// # Errors
-/// Only bugs of ours: a part of a plan is refused by the verifier.
-pub(in crate::driver) fn judge_images<'ctx>(
-    program: &Program<'ctx>,
-    mut analysis: Analysis,
-    build: &Build,
-    (bench, units): (&Workbench<'_>, &UnitImages),
-    begun: Fused<'ctx>,
-) -> Result<(Analysis, Fused<'ctx>), PipelineError> {
-    let mut fused = settled(begun);
-    let Some(figures) = figures(program, &analysis, units, &fused) else {
-        return Ok((analysis, fused));
+    session: Session<'_>,
+    images: &mut Images<'_, 'ctx>,
+) -> Result<Option<Revision>, PipelineError> {
+    let Some(figures) = images.judge(program, analysis)? else {
+        return Ok(None);
     };
     let (kept, refused) = sort_out(&analysis.plan.plan().groups, &figures);
-    if !refused.is_empty() {
-        let (parts, missed) = take_apart(program, &analysis, refused, build, bench, units);
-        analysis.missed.extend(missed);
-        analysis.missed.sort_by_key(|missed| missed.source);
-        analysis.replan(kept, parts)?;
-        fused = settled(begin(program, &analysis, build, bench));
-    }
-    if let Some(figures) = self::figures(program, &analysis, units, &fused) {
-        let groups = analysis.plan.plan().groups.iter();
-        analysis.occupancy = groups
-            .zip(figures)
-            .map(|(group, figures)| (group.members[0].launch, figures))
-            .collect();
-    }
-    Ok((analysis, fused))
-}
-
-fn settled(begun: Fused<'_>) -> Fused<'_> {
-    let (kernels, mut image) = begun?;
-    image.settle()?;
-    Ok((kernels, image))
+    let Some(made) = images.judged().filter(|_| !refused.is_empty()) else {
+        return Ok(None);
+    };
+    let (parts, missed) = take_apart(program, analysis, refused, session, made);
+    let place = |group: &FusionGroup| {
+        let first = group.members.first().map(|member| member.launch);
+        let mut nodes = analysis.facts.graph.nodes.iter();
+        nodes.position(
+            |node| matches!(&node.kind, NodeKind::Launch(launch) if Some(launch.id) == first),
+        )
+    };
+    let mut groups = [kept.clone(), parts].concat();
+    groups.sort_by_key(place);
+    Ok(Some(Revision {
+        drafts: vec![Draft::Groups(groups), Draft::Groups(kept)],
+        changes: Box::new(|analysis| analysis.miss(missed)),
+        otherwise: Otherwise::Bug,
+        then: &[],
+    }))
 }
 
 /// Groups that pass, and those that do not with the reason.
@@ -125,25 +61,13 @@ fn sort_out(
     (kept, refused)
 }
 
-/// For each group of the plan its figures on each architecture.
-fn figures(
-    program: &Program<'_>,
-    analysis: &Analysis,
-    units: &UnitImages,
-    fused: &Fused<'_>,
-) -> Option<Vec<Vec<GroupOccupancy>>> {
-    let plan = analysis.plan.plan();
-    let (_, image) = fused.as_ref().ok()?;
-    let usage = image.usage(program, &analysis.graph, plan, units);
-    Some(occupancy(analysis, plan, &usage))
-}
-
-fn occupancy(
+/// How each group of a plan fares on each architecture.
+pub(super) fn occupancy(
     analysis: &Analysis,
     plan: &FusionPlan,
     usage: &[Vec<GroupUsage>],
 ) -> Vec<Vec<GroupOccupancy>> {
-    let (graph, models) = (&analysis.graph, &analysis.models);
+    let Facts { graph, models, .. } = &analysis.facts;
     let of_group = |(group, usage): (&FusionGroup, &Vec<GroupUsage>)| {
         let usage = usage.iter();
         usage
@@ -158,13 +82,16 @@ fn take_apart(
     program: &Program<'_>,
     analysis: &Analysis,
     mut refused: Vec<(FusionGroup, String)>,
-    build: &Build,
-    bench: &Workbench<'_>,
-    units: &UnitImages,
+    session: Session<'_>,
+    made: &Made<'_, '_>,
 ) -> (Vec<FusionGroup>, Vec<Missed>) {
-    let (graph, models) = (&analysis.graph, &analysis.models);
-    let options = schedule_options(build, bench.toolchain());
-    let mut regrouper = Regrouper::new(graph, models, &analysis.dependences, &options);
+    let Facts {
+        graph,
+        models,
+        dependences,
+    } = &analysis.facts;
+    let options = session.schedule_options();
+    let mut regrouper = Regrouper::new(graph, models, dependences, &options);
     let mut parts = Vec::new();
     let mut missed = Vec::new();
     for _ in 0..MOST_ROUNDS {
@@ -194,7 +121,10 @@ fn take_apart(
         }
         let tried = match candidates.groups.is_empty() {
             true => Ok(Vec::new()),
-            false => codegen::try_candidates(program, graph, models, &candidates, units, bench),
+            false => {
+                let (units, bench) = (&made.units, made.bench);
+                codegen::try_candidates(program, graph, models, &candidates, units, bench)
+            }
         };
         let Ok(usage) = tried else { break };
         let verdicts: Vec<Option<String>> = occupancy(analysis, &candidates, &usage)
@@ -268,40 +198,4 @@ fn all_cuts(regrouper: &Regrouper<'_>, group: &FusionGroup, message: &str) -> Ve
     (1..group.members.len())
         .filter_map(|position| regrouper.cut(group, position, message))
         .collect()
-}
-
-impl Analysis {
-    /// A plan of groups that were verified before and of parts that were not. Parts that the verifier
-    /// refuses are left out.
-    fn replan(
-        &mut self,
-        kept: Vec<FusionGroup>,
-        parts: Vec<FusionGroup>,
-    ) -> Result<(), PipelineError> {
-        let place = |group: &FusionGroup| {
-            let first = group.members.first().map(|member| member.launch);
-            self.graph.nodes.iter().position(|node| {
-                matches!(&node.kind, crate::launch::NodeKind::Launch(launch) if Some(launch.id) == first)
-            })
-        };
-        let mut groups = [kept.clone(), parts].concat();
-        groups.sort_by_key(place);
-        let plan = self.plan_of(groups).or_else(|| self.plan_of(kept));
-        self.plan =
-            plan.ok_or_else(|| PipelineError::Bug("the verifier refuses a part of a plan".into()))?;
-        Ok(())
-    }
-
-    /// A plan of these groups, issued in batches where the present one is; `None` where the verifier
-    /// refuses it.
-    pub(in crate::driver) fn plan_of(&self, groups: Vec<FusionGroup>) -> Option<VerifiedPlan> {
-        let found = (&self.graph, self.models.as_slice(), &self.dependences);
-        let regions = &self.plan.plan().batched_regions;
-        let in_batches = regions.iter().any(|region| !region.for_graphs);
-        // What overlaps depends on the rest of the plan.
-        let groups = groups.into_iter();
-        let groups = groups.filter(|group| group.overlap.is_none()).collect();
-        let plan = plan_of(found, groups, &self.options, in_batches)?;
-        Some(self.overlapped(self.waiting_for_graphs(plan)))
-    }
 }

@@ -7,10 +7,12 @@
 //!
 //! Invariant: the host code and what was found out about it belong together.
 
-use super::super::analysis::Analysis;
 use super::super::clock::Clock;
-use super::super::outcome::{self, Outcome, PipelineError};
-use super::super::{Facts, models, plan_program};
+use super::super::facts::{Analysis, Facts};
+use super::super::models;
+use super::super::outcome::{Outcome, PipelineError, as_json, dependence_as_json};
+use super::super::session::Session;
+use super::{Draft, Otherwise, Revision, first_plan, relate};
 use crate::build::{Build, Fusion, Optimisation};
 use crate::dependence::has_tables;
 use crate::launch::{LaunchGraph, LaunchId, RotatedLoop, SplitLoop, build_launch_graph};
@@ -20,7 +22,6 @@ use crate::schedule::{
     weighted_launches,
 };
 use crate::stage::Stage;
-use crate::tools::Toolchain;
 use std::collections::BTreeSet;
 
 /// So often a program is read and planned again: the second time only with those loops in which the first one gained.
@@ -30,28 +31,28 @@ const TRIALS: usize = 2;
 /// it again takes long, and a launch in front of a loop costs nothing.
 const MOST_DEPENDENCES: usize = 2_000;
 
-/// Rotates loops of the program where that is better. Returns what was found out about the program as it is then.
+/// The program with rotated loops, where that is better, and what was found out about it as it is then. Where the
+/// revision is none, the program is as it was.
 ///
 /// # Errors
 /// Those of the stages that run again.
-pub(in crate::driver) fn rotate(
+pub(super) fn revision(
     program: &mut Program<'_>,
-    analysis: Analysis,
-    (build, toolchain): (&Build, &Toolchain),
-    (clock, relate): (&mut Clock<'_>, outcome::Relate),
+    analysis: &Analysis,
+    session: Session<'_>,
     outcome: &mut Outcome,
-) -> Result<Analysis, PipelineError> {
+) -> Result<Option<Revision>, PipelineError> {
     let plan = analysis.plan.plan();
     let options = &analysis.options;
     // A number of fusions is for bisection, which wants the same order of groups every time.
     let is_off = options.fusion != Fusion::All
         || options.max_fusions.is_some()
-        || analysis.dependences.cut_short;
+        || analysis.facts.dependences.cut_short;
     let mut chosen = match is_off {
         true => Changes::default(),
-        false => Changes::of(&analysis, build),
+        false => Changes::of(analysis, session.build),
     };
-    let before = weighted_launches(&analysis.graph, plan);
+    let before = weighted_launches(&analysis.facts.graph, plan);
     for _ in 0..TRIALS {
         if chosen.is_empty() {
             break;
@@ -60,28 +61,30 @@ pub(in crate::driver) fn rotate(
         let (behind, ends, sums) = chosen.sites();
         let changed = program.rotated(&behind, &ends, &sums);
         let changed = changed.map_err(|error| PipelineError::Bug(error.to_string()))?;
-        let loops = (loops(&changed), split_loops(&changed, ends.len()));
+        let loops = ChangedLoops {
+            rotated: loops(&changed),
+            split: split_loops(&changed, ends.len()),
+        };
         let as_it_is = std::mem::replace(&mut program.host, changed.host);
-        let trial = plan_again(
-            program,
-            (&analysis, loops),
-            (build, toolchain),
-            (clock, relate),
-        )?;
-        let Some((found, messages)) = trial else {
+        let Some((found, messages)) = plan_again(program, analysis, loops, session)? else {
             program.host = as_it_is;
             break;
         };
         let planned = found.plan.plan();
-        let gained = chosen.gained(&found.graph, planned);
+        let gained = chosen.gained(&found.facts.graph, planned);
         let is_better = waiting_launches(planned, &BTreeSet::new())
             >= waiting_launches(plan, &chosen.launches())
-            && weighted_launches(&found.graph, planned) < before;
-        let is_long = found.dependences.graph.edge_count() > MOST_DEPENDENCES;
+            && weighted_launches(&found.facts.graph, planned) < before;
+        let is_long = found.facts.dependences.graph.edge_count() > MOST_DEPENDENCES;
         if is_better && (is_long || gained.len() == chosen.len()) {
             outcome.warnings.push_str(&messages);
-            dump(clock, &found);
-            return Ok(found);
+            dump(session.clock, &found);
+            return Ok(Some(Revision {
+                drafts: vec![Draft::Program(Box::new(found))],
+                changes: Box::new(|_| ()),
+                otherwise: Otherwise::Nothing,
+                then: &[],
+            }));
         }
         program.host = as_it_is;
         if gained.len() == chosen.len() {
@@ -89,7 +92,7 @@ pub(in crate::driver) fn rotate(
         }
         chosen = gained;
     }
-    Ok(analysis)
+    Ok(None)
 }
 
 /// What is done to the loops of a program.
@@ -103,7 +106,9 @@ struct Changes {
 
 impl Changes {
     fn of(analysis: &Analysis, build: &Build) -> Self {
-        let (graph, dependences) = (&analysis.graph, &analysis.dependences);
+        let Facts {
+            graph, dependences, ..
+        } = &analysis.facts;
         let plan = analysis.plan.plan();
         let wants = |optimisation| build.sirius.optimisations.contains(&optimisation);
         let rotations = match wants(Optimisation::LoopRotation) {
@@ -228,28 +233,42 @@ fn loops(rotated: &RotatedHost<'_>) -> Vec<RotatedLoop> {
         .collect()
 }
 
+/// The loops of a program that were rotated, and those whose ends were written by themselves.
+struct ChangedLoops {
+    rotated: Vec<RotatedLoop>,
+    split: Vec<SplitLoop>,
+}
+
 /// What is found out about the program with its new host code, and the messages about it; nothing where a
 /// layout that was asked for is not there any more.
 fn plan_again(
     program: &Program<'_>,
-    (before, loops): (&Analysis, (Vec<RotatedLoop>, Vec<SplitLoop>)),
-    (build, toolchain): (&Build, &Toolchain),
-    (clock, relate): (&mut Clock<'_>, outcome::Relate),
+    before: &Analysis,
+    loops: ChangedLoops,
+    session: Session<'_>,
 ) -> Result<Option<(Analysis, String)>, PipelineError> {
-    let mut quiet = build.clone();
+    let mut quiet = session.build.clone();
     quiet.sirius.dump.clear();
-    let mut trial = Clock::new(&quiet);
-    let mut graph = trial.time(Stage::Launch, || build_launch_graph(program));
-    (graph.rotated_loops, graph.split_loops) = loops;
+    let clock = Clock::new(&quiet);
+    let trial = Session {
+        build: &quiet,
+        clock: &clock,
+        ..session
+    };
+    let mut graph = clock.time(Stage::Launch, || build_launch_graph(program));
+    graph.rotated_loops = loops.rotated;
+    graph.split_loops = loops.split;
     let models = match has_tables(&graph) {
-        true => trial.time(Stage::Kernel, || models::models(program, &mut graph)),
-        false => before.models.clone(),
+        true => clock.time(Stage::Kernel, || models::models(program, &mut graph)),
+        false => before.facts.models.clone(),
     };
     let mut said = Outcome::default();
-    let facts = Facts { graph, models };
-    let found = plan_program(facts, (&quiet, toolchain), (&mut trial, relate), &mut said);
-    for (stage, seconds) in trial.seconds {
-        clock.add(stage, seconds);
+    let found = match relate(graph, models, trial) {
+        Some(facts) => first_plan(facts, trial, &mut said),
+        None => Ok(None),
+    };
+    for (stage, seconds) in clock.seconds() {
+        session.clock.add(stage, seconds);
     }
     match found {
         Err(PipelineError::UnknownLayout { .. }) => Ok(None),
@@ -259,10 +278,11 @@ fn plan_again(
 
 /// Shows what is carried out, after what was planned before.
 fn dump(clock: &Clock<'_>, found: &Analysis) {
-    clock.dump(Stage::Launch, || found.graph.to_string());
-    clock.dump(Stage::Dependence, || {
-        outcome::dependence_as_json(&found.graph, &found.dependences)
-    });
-    clock.dump(Stage::Schedule, || outcome::as_json(found.plan.plan()));
-    clock.dump(Stage::Verify, || outcome::as_json(found.plan.plan()));
+    let Facts {
+        graph, dependences, ..
+    } = &found.facts;
+    clock.dump(Stage::Launch, || graph.to_string());
+    clock.dump(Stage::Dependence, || dependence_as_json(graph, dependences));
+    clock.dump(Stage::Schedule, || as_json(found.plan.plan()));
+    clock.dump(Stage::Verify, || as_json(found.plan.plan()));
 }

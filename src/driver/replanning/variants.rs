@@ -1,9 +1,11 @@
 //! Choosing variants of groups: by a file of results, by the cache of verdicts, or by the cost model.
 //!
-//! Invariant: the plan that leaves here went through the verifier, like every plan. Names that no group has,
-//! and variants that the verifier refuses, leave the plan as it was, with a line that says so.
+//! Invariant: names that no group has, and variants that the verifier refuses, leave the plan as it was, with a line that
+//! says so.
 
-use super::super::{Analysis, Outcome, PipelineError};
+use super::super::facts::{Analysis, Facts};
+use super::super::outcome::{Outcome, Tunable};
+use super::{Draft, Otherwise, Revision};
 use crate::build::{Build, Device, Optimisation, TuneMode};
 use crate::codegen::kernel_texts;
 use crate::files::{read_regular, write_whole};
@@ -16,43 +18,29 @@ use crate::tune::{
     Choice, Evaluated, Figures, Genome, Measurements, Model, Space, Subject, Verdict,
     first_generation, key_of, next_generation, read_verdict,
 };
-use crate::verify::verify;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
-/// A subject of the program that was built, and what the model thinks of its variants.
-#[derive(Clone, Debug)]
-pub(in crate::driver) struct Tunable {
-    pub(in crate::driver) subject: Subject,
-    /// As planned first, then the others, the best first.
-    pub(in crate::driver) ranked: Vec<Evaluated>,
-    /// Its choice is known from an earlier measurement.
-    pub(in crate::driver) is_known: bool,
-}
-
-/// Takes the variants that the command line asks for into the plan. For a plan that took the place of another, what was
-/// said of that one's variants is taken back.
-///
-/// # Errors
-/// Never by what was measured.
-pub(in crate::driver) fn choose(
+/// The plan with the variants that the command line asks for. For a plan that took the place of another, what was said of
+/// that one's variants is taken back.
+pub(super) fn revision(
     program: &Program<'_>,
-    mut analysis: Analysis,
+    analysis: &Analysis,
     build: &Build,
     outcome: &mut Outcome,
-) -> Result<Analysis, PipelineError> {
+) -> Option<Revision> {
     let tuning = &build.sirius.tuning;
     let by_file = tuning.results.is_some();
     if tuning.mode == TuneMode::Off && !by_file && !tuning.timed && tuning.choices.is_empty() {
-        return Ok(analysis);
+        return None;
     }
     match outcome.before_choices {
         Some(length) => outcome.warnings.truncate(length),
         None => outcome.before_choices = Some(outcome.warnings.len()),
     }
-    let subjects = subjects(program, &analysis, build);
+    let subjects = subjects(program, analysis, build);
     let mut choices = tuning.choices.clone();
     if let Some(path) = &tuning.results {
         let told = std::fs::read_to_string(path)
@@ -87,7 +75,7 @@ pub(in crate::driver) fn choose(
     for subject in subjects {
         let is_known = choices.contains_key(&subject.key);
         let ranked = match ranks && !is_known {
-            true => rank(&analysis, &subject, build),
+            true => rank(analysis, &subject, build),
             false => Vec::new(),
         };
         if let (TuneMode::Model, Some(planned)) = (tuning.mode, ranked.first()) {
@@ -105,9 +93,9 @@ pub(in crate::driver) fn choose(
             is_known,
         });
     }
-    apply(&mut analysis, &tunables, &choices, outcome);
+    let revision = made_as_chosen(analysis, &tunables, &choices, outcome);
     outcome.tunables = tunables;
-    Ok(analysis)
+    revision
 }
 
 /// What a model estimates has to be better by this part: it is right about differences of this size.
@@ -135,7 +123,7 @@ fn take_verdicts(
 
 /// What there is to choose for.
 fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Subject> {
-    let (graph, models) = (&analysis.graph, &analysis.models);
+    let Facts { graph, models, .. } = &analysis.facts;
     let plan = analysis.plan.plan();
     let texts = kernel_texts(program);
     let options = &build.sirius;
@@ -284,7 +272,7 @@ const UNROLLED: [u32; 3] = [2, 4, 8];
 
 impl Analysis {
     fn launch_kernels(&self) -> HashMap<LaunchId, usize> {
-        let nodes = self.graph.nodes.iter();
+        let nodes = self.facts.graph.nodes.iter();
         let launches = nodes.filter_map(|node| match &node.kind {
             NodeKind::Launch(launch) => Some((launch.id, launch.kernel?.0)),
             _ => None,
@@ -295,7 +283,8 @@ impl Analysis {
     fn kernel_names(&self, group: &FusionGroup) -> Vec<String> {
         let kernels = self.launch_kernels();
         let members = group.members.iter();
-        let models = members.filter_map(|member| self.models.get(*kernels.get(&member.launch)?));
+        let models = &self.facts.models;
+        let models = members.filter_map(|member| models.get(*kernels.get(&member.launch)?));
         models.map(|model| model.display_name.clone()).collect()
     }
 }
@@ -304,9 +293,13 @@ impl Analysis {
 fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated> {
     let architectures = build.architectures.iter().map(|each| each.number);
     let figures = Figures::of(build.device, architectures.max().unwrap_or(80));
-    let (graph, models) = (&analysis.graph, &analysis.models);
+    let Facts {
+        graph,
+        models,
+        dependences,
+    } = &analysis.facts;
     let model = Model::new(graph, models, figures);
-    let regrouper = Regrouper::new(graph, models, &analysis.dependences, &analysis.options);
+    let regrouper = Regrouper::new(graph, models, dependences, &analysis.options);
     let groups = &analysis.plan.plan().groups;
     let groups: Vec<&FusionGroup> = subject.groups.iter().map(|at| &groups[*at]).collect();
     let mut placed: BTreeMap<String, Option<Vec<FusionGroup>>> = BTreeMap::new();
@@ -364,100 +357,92 @@ const GENERATION: usize = 16;
 /// What the model does not know costs a little, so that one change at a time comes before several.
 const CHANGE: f64 = 1e-3;
 
-/// Makes groups as the choices say.
-fn apply(
-    analysis: &mut Analysis,
+/// The plan with groups as the choices say; `None` where none of them is carried out.
+fn made_as_chosen(
+    analysis: &Analysis,
     tunables: &[Tunable],
     choices: &BTreeMap<String, String>,
     outcome: &mut Outcome,
-) {
+) -> Option<Revision> {
     let mut warn = |text: String| outcome.warnings.push_str(&format!("sirius-rs: {text}\n"));
-    let mut groups: Vec<Option<FusionGroup>> = analysis
-        .plan
-        .plan()
-        .groups
-        .iter()
-        .cloned()
-        .map(Some)
-        .collect();
+    let planned = analysis.plan.plan();
+    let mut groups: Vec<Option<FusionGroup>> = planned.groups.iter().cloned().map(Some).collect();
     let mut missed: Vec<Missed> = Vec::new();
     let mut tuned = BTreeMap::new();
     let mut rearranged = false;
-    {
-        let (graph, models) = (&analysis.graph, &analysis.models);
-        let regrouper = Regrouper::new(graph, models, &analysis.dependences, &analysis.options);
-        for tunable in tunables {
-            let subject = &tunable.subject;
-            let Some(name) = choices.get(&subject.key) else {
+    let Facts {
+        graph,
+        models,
+        dependences,
+    } = &analysis.facts;
+    let regrouper = Regrouper::new(graph, models, dependences, &analysis.options);
+    for tunable in tunables {
+        let subject = &tunable.subject;
+        let Some(name) = choices.get(&subject.key) else {
+            continue;
+        };
+        let choice = Choice::named(name).filter(|choice| subject.space.has(choice));
+        let Some(choice) = choice else {
+            let kernels = subject.kernels.join("+");
+            warn(format!(
+                "there is no variant '{name}' of {kernels}, which stays as planned"
+            ));
+            continue;
+        };
+        for index in &subject.groups {
+            let Some(group) = groups[*index].take() else {
                 continue;
             };
-            let choice = Choice::named(name).filter(|choice| subject.space.has(choice));
-            let Some(choice) = choice else {
-                let kernels = subject.kernels.join("+");
-                warn(format!(
-                    "there is no variant '{name}' of {kernels}, which stays as planned"
-                ));
-                continue;
-            };
-            for index in &subject.groups {
-                let Some(group) = groups[*index].take() else {
-                    continue;
-                };
-                let first = group.members[0].launch;
-                let mut carried_out = true;
-                groups[*index] = match &choice {
-                    Choice::Unfused => {
-                        rearranged = true;
-                        let cuts = 1..group.members.len();
-                        missed.extend(
-                            cuts.filter_map(|cut| regrouper.cut(&group, cut, FASTER_UNFUSED)),
-                        );
-                        None
-                    }
-                    Choice::Fused { layout, variant } => Some(FusionGroup {
-                        variant: variant.clone(),
-                        ..match layout == &group.layout || layout == AS_PLANNED {
-                            true => group,
-                            false => {
-                                rearranged = true;
-                                let made = regrouper.laid_out(&group, layout);
-                                carried_out = made.is_some();
-                                made.unwrap_or(group)
-                            }
-                        }
-                    }),
-                };
-                if carried_out {
-                    tuned.insert(first, name.clone());
+            let first = group.members[0].launch;
+            let mut carried_out = true;
+            groups[*index] = match &choice {
+                Choice::Unfused => {
+                    rearranged = true;
+                    let cuts = 1..group.members.len();
+                    missed
+                        .extend(cuts.filter_map(|cut| regrouper.cut(&group, cut, FASTER_UNFUSED)));
+                    None
                 }
+                Choice::Fused { layout, variant } => Some(FusionGroup {
+                    variant: variant.clone(),
+                    ..match layout == &group.layout || layout == AS_PLANNED {
+                        true => group,
+                        false => {
+                            rearranged = true;
+                            let made = regrouper.laid_out(&group, layout);
+                            carried_out = made.is_some();
+                            made.unwrap_or(group)
+                        }
+                    }
+                }),
+            };
+            if carried_out {
+                tuned.insert(first, name.clone());
             }
         }
     }
     if tuned.is_empty() {
-        return;
+        return None;
     }
     let groups: Vec<FusionGroup> = groups.into_iter().flatten().collect();
-    let verified = match rearranged {
-        true => analysis.plan_of(groups),
-        false => {
-            let plan = FusionPlan {
-                groups,
-                ..analysis.plan.plan().clone()
-            };
-            verify(&analysis.graph, &analysis.models, plan).ok()
-        }
+    let draft = match rearranged {
+        true => Draft::Groups(groups),
+        false => Draft::Plan(FusionPlan {
+            groups,
+            ..planned.clone()
+        }),
     };
-    match verified {
-        Some(plan) => {
-            analysis.plan = plan;
-            analysis.missed.extend(missed);
-            analysis.missed.sort_by_key(|missed| missed.source);
+    Some(Revision {
+        drafts: vec![draft],
+        changes: Box::new(|analysis| {
+            analysis.miss(missed);
             analysis.tuned = tuned;
-        }
-        None => warn(String::from(
+        }),
+        otherwise: Otherwise::Warn(
             "the verifier refuses the variants that were chosen; all groups stay as planned",
-        )),
-    }
+        ),
+        then: &[],
+    })
 }
 
 const FASTER_UNFUSED: &str = "by what was measured or estimated, they are faster unfused";

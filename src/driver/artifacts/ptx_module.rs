@@ -19,7 +19,8 @@ use std::path::Path;
 /// See [`PipelineError`].
 pub(in crate::driver) fn compile_ptx(
     input: &Input,
-    (build, toolchain): (&Build, &Toolchain),
+    build: &Build,
+    toolchain: &Toolchain,
     output: &Path,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {

@@ -1,13 +1,13 @@
 //! Measuring: the program in several configurations, one program that holds and runs them all, and what it
 //! finds.
 //!
-//! Invariant: the user's program is built by [`super::super::compile`] like any other, with names of variants for
+//! Invariant: the user's program is built by [`super::super::pipeline::compile`] like any other, with names of variants for
 //! its groups; nothing of what is measured comes into it but these names.
 
-use super::super::artifacts::link_program;
-use super::super::outputs::put_in_place;
-use super::super::tuning::{Tunable, keep_verdicts};
-use super::super::{Outcome, PipelineError, write_report};
+use super::super::files::outputs::{put_in_place, write_report};
+use super::super::outcome::{Outcome, PipelineError, Tunable};
+use super::super::replanning::keep_verdicts;
+use super::link::link_program;
 use crate::build::{Build, Device, SiriusOptions, TuneMode, Tuning};
 use crate::files::private_folder;
 use crate::interruption::Running;
@@ -38,6 +38,32 @@ const MOST_CONFIGURATIONS: usize = 8;
 
 /// Names of choices by keys.
 type Configuration = BTreeMap<String, String>;
+
+/// Links a program, and where variants of its groups are to be measured and have not been, measures them
+/// and links it with the best.
+pub(in crate::driver) fn link_tuned(
+    build: &Build,
+    toolchain: &Toolchain,
+    output: &Path,
+    outcome: &mut Outcome,
+) -> Result<(), PipelineError> {
+    let mut first = Outcome::default();
+    link_program(build, toolchain, output, &mut first)?;
+    let is_known = first.tunables.iter().all(|tunable| tunable.is_known);
+    let may_run = build.sirius.stop_after.is_none() && !build.shared;
+    if build.sirius.tuning.mode != TuneMode::Measure || is_known || !may_run {
+        outcome.append(first);
+        return Ok(());
+    }
+    let choices = measure(build, toolchain, outcome)?;
+    if choices.is_empty() {
+        outcome.append(first);
+        return Ok(());
+    }
+    let mut tuned = build.clone();
+    tuned.sirius.tuning.choices = choices;
+    link_program(&tuned, toolchain, output, outcome)
+}
 
 /// `sirius-rs tune`: makes the program that measures, or measures and writes what came of it.
 ///
@@ -78,7 +104,7 @@ pub(in crate::driver) fn tune(
 ///
 /// # Errors
 /// Those of a build.
-pub(in crate::driver) fn measure(
+fn measure(
     build: &Build,
     toolchain: &Toolchain,
     outcome: &mut Outcome,

@@ -1,13 +1,14 @@
 //! What is made of several inputs at once: programs, libraries, and the run of a program.
 
-use super::super::device_code::with_device_link;
-use super::super::link_cache::LinkCache;
+use super::super::files::link_cache::LinkCache;
+use super::super::files::outputs::{default_output, write_report};
+use super::super::files::{save, temporary_folder};
 use super::super::objects;
 use super::super::outcome::{Outcome, PipelineError};
-use super::super::{compile, default_output, save, write_report};
+use super::super::pipeline::compile;
+use super::device_code::with_device_link;
 use crate::build::{Build, Input, Language, Phase};
 use crate::codegen;
-use crate::files::private_folder;
 use crate::output::tell;
 use crate::program::ProgramError;
 use crate::tools::Toolchain;
@@ -47,27 +48,6 @@ pub(in crate::driver) fn link_program(
         return Ok(());
     }
     compile(build, toolchain, output, outcome)
-}
-
-/// Whether a link whose plan changes nothing can take its objects as they are: all of them were compiled by us
-/// without anything fused, no device code is linked, and nobody asks for more than the program.
-pub(in crate::driver) fn objects_will_do(build: &Build) -> bool {
-    let as_it_is = |input: &Input| match &input.bitcode {
-        Some(bitcode) => bitcode.unfused_object && bitcode.relocatable.is_none(),
-        None => input.language == Language::Object,
-    };
-    // Code of a shared library has to be independent of its place, which `-c` was not told.
-    LinkCache::asks_for_the_program_only(build)
-        && !build.shared
-        && build.inputs.iter().all(as_it_is)
-        && build.inputs.iter().any(|input| input.bitcode.is_some())
-}
-
-pub(in crate::driver) fn temporary_folder() -> Result<tempfile::TempDir, PipelineError> {
-    private_folder().map_err(|error| PipelineError::Write {
-        path: std::env::temp_dir(),
-        error,
-    })
 }
 
 /// Compiles a program of which all is bitcode, or takes what came of the same before.

@@ -6,8 +6,8 @@
 //! fusion has seen no analysis. Allocations that nobody reads afterwards need not be written, so that
 //! memory is compared with a build that writes them.
 
-use super::artifacts::link_program;
-use super::{Outcome, PipelineError};
+use super::super::outcome::{Outcome, PipelineError};
+use super::link::link_program;
 use crate::build::{Build, Device, Fusion, Optimisation, Phase, SiriusOptions};
 use crate::files::private_folder;
 use crate::tools::{find_toolchain, run_tool};
@@ -16,7 +16,7 @@ use std::path::Path;
 const DRIVER: &str = include_str!("reference.c");
 
 /// Why a build cannot have a reference; `None`: it can.
-pub(super) fn obstacle(build: &Build) -> Option<&'static str> {
+pub(in crate::driver) fn obstacle(build: &Build) -> Option<&'static str> {
     match build.phase {
         // A program that an object becomes part of compares it.
         Phase::Compile | Phase::Library => None,
@@ -30,7 +30,7 @@ pub(super) fn obstacle(build: &Build) -> Option<&'static str> {
 ///
 /// # Errors
 /// Those of a build.
-pub(super) fn build_with_reference(
+pub(in crate::driver) fn build_with_reference(
     build: &Build,
     output: &Path,
     outcome: &mut Outcome,
