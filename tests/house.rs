@@ -54,6 +54,19 @@ fn the_verifier_shares_no_algorithm_with_the_planner() {
 }
 
 #[test]
+fn one_function_of_the_driver_asks_the_verifier() {
+    let mut asking = Vec::new();
+    for path in sources().iter().filter(|path| stage_of(path) == "driver") {
+        let used = used_paths(&code_of(path));
+        if used.iter().any(|used| used == "verify::verify") {
+            let below = path.strip_prefix(root()).unwrap();
+            asking.push(below.to_string_lossy().into_owned());
+        }
+    }
+    assert_eq!(asking, ["src/driver/facts.rs"]);
+}
+
+#[test]
 fn only_the_wrappers_call_what_is_unsafe() {
     // The wrapper over LLVM, and that over the integer set library.
     const WRAPPERS: [&str; 3] = ["src/llvm/", "src/math/isl.rs", "src/math/isl/"];
