@@ -5,12 +5,12 @@
 //!
 //! # The map
 //! Data flows through the stages in the order of the modules below; a stage uses only modules above
-//! it (a test enforces that). [`pipeline`] has the one straight-line function that runs them, and uses
-//! all of them. Where to add what, with the files, rows and tests, is a table of `docs/ARCHITECTURE.md`.
+//! it (a test enforces that). [`driver`] has the one straight-line function that runs them. Where to add
+//! what, with the files, rows and tests, is a table of `docs/ARCHITECTURE.md`.
 //!
 //! | stage | from | to |
 //! |---|---|---|
-//! | [`cli`] | `argv` | [`cli::Invocation`] |
+//! | [`driver::cli`] | `argv` | [`Invocation`], with a [`build::Build`] for the stages |
 //! | [`tensor`] | tensor definitions | CUDA sources, which go on to the next stage |
 //! | [`ptx`] | PTX | the device module that clang would have given |
 //! | [`program`] | sources | [`program::Program`]: LLVM modules, canonicalised |
@@ -21,8 +21,8 @@
 //! | [`verify`] | a plan | [`verify::VerifiedPlan`], or a refusal |
 //! | [`codegen`] | a verified plan | objects and programs |
 //! | [`tune`] | groups, measurements | which variant of a group is best |
-//! | [`objects`] | what `-c` wrote | the sources, in a link of the whole program |
 //! | [`report`] | all of it | text, JSON, DOT, HTML |
+//! | [`driver`] | [`Invocation`] | what it asks for: the stages in order, plans made again, objects and programs |
 //!
 //! # The invariants
 //! * The unfused program, run in launch order, is the specification.
@@ -32,10 +32,11 @@
 //!   with the planner.
 //! * Originals always stay in the program; a fused launch is a guarded choice.
 //! * Only [`program`], [`launch`], [`kernel`] and [`codegen`] look into LLVM's modules, for which
-//!   [`pipeline`] makes the context. They do so through inkwell and through the module `llvm`, which alone
+//!   [`driver`] makes the context. They do so through inkwell and through the module `llvm`, which alone
 //!   calls LLVM's C interface. Only [`math::isl`] sees isl. Nothing else is `unsafe` (a test enforces that).
 
 pub mod diagnostics;
+pub mod stage;
 mod output;
 mod files;
 mod interruption;
@@ -44,8 +45,8 @@ pub mod math;
 pub mod planner;
 pub mod tensor;
 pub mod cache;
-pub mod pipeline;
-pub mod cli;
+pub mod build;
+pub mod tools;
 pub mod ptx;
 mod llvm;
 pub mod program;
@@ -56,10 +57,11 @@ pub mod schedule;
 pub mod verify;
 pub mod codegen;
 pub mod tune;
-pub mod objects;
 pub mod report;
+pub mod driver;
 
 use diagnostics::Severity;
+use driver::cli::Invocation;
 use output::{give, located, tell};
 use std::ffi::OsString;
 use std::path::Path;
@@ -81,26 +83,26 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let environment = |name: &str| std::env::var(name).ok();
     tell(format_args!(
         "{}",
-        cli::shown::variables(&arguments, &environment)
+        driver::cli::shown::variables(&arguments, &environment)
     ));
-    let (mut invocation, diagnostics) = match cli::parse(&arguments, &environment) {
+    let (mut invocation, diagnostics) = match driver::cli::parse(&arguments, &environment) {
         Ok(parsed) => parsed,
         Err(error) => {
             tell(format_args!("sirius-rs fatal   : {error}\n"));
             return ExitCode::from(error.exit_status());
         }
     };
-    cli::take_over_wrapper(&mut invocation);
-    let is_shown_only = matches!(&invocation, cli::Invocation::Build(build) if build.dry_run);
+    driver::cli::take_over_wrapper(&mut invocation);
+    let is_shown_only = matches!(&invocation, Invocation::Build(build) if build.dry_run);
     // Who reads the commands takes every line for one.
     for diagnostic in diagnostics.iter().filter(|_| !is_shown_only) {
         tell(format_args!("sirius-rs warning : {}\n", diagnostic.message));
     }
-    let is_tuning = matches!(invocation, cli::Invocation::Tune { .. });
+    let is_tuning = matches!(invocation, Invocation::Tune { .. });
     interruption::watch(is_tuning.then_some(TUNING_INTERRUPTED));
     let files_of_run = files::Run::begin();
     program::pass_on_messages();
-    let result = on_deep_stack(|| pipeline::run(&invocation));
+    let result = on_deep_stack(|| driver::run(&invocation));
     drop(files_of_run);
     interruption::stay_if_ending();
     match result {

@@ -10,7 +10,7 @@ mod folder;
 
 use folder::{LIBRARIES, asked, build, launches_before_main, libraries, programs, run};
 use libtest_mimic::{Arguments, Failed, Trial};
-use sirius_rs::cli::toolchain::find_toolkit;
+use sirius_rs::tools::toolchain::find_toolkit;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 

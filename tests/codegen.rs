@@ -3,12 +3,14 @@
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use sirius_rs::cli::{Build, Invocation, Toolchain, find_toolchain, parse};
+use sirius_rs::build::Build;
 use sirius_rs::codegen::DeviceCode;
 use sirius_rs::codegen::DeviceImage;
 use sirius_rs::codegen::cpu::{CpuImageRequest, CpuImageWork};
 use sirius_rs::codegen::device::{device_target_machine, optimise_device};
 use sirius_rs::codegen::ptx::{emit_fatbin, emit_ptx};
+use sirius_rs::driver::cli::{Invocation, parse};
+use sirius_rs::tools::{Toolchain, find_toolchain};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;

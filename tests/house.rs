@@ -10,18 +10,16 @@ const LONGEST_FILE: usize = 800;
 
 #[test]
 fn a_stage_uses_only_stages_above_it() {
-    // The runner of all stages is above them only because its names of stages are.
-    let exempt = |stage: &str, used: &str| stage == "pipeline" || used == "pipeline::Stage";
-    check_order("src", exempt);
+    check_order("src");
 }
 
 #[test]
 fn a_module_of_the_runtime_uses_only_those_above_it() {
-    check_order("runtime_shim/src", |_, _| false);
+    check_order("runtime_shim/src");
 }
 
-/// The modules of a crate, in the order of its `lib.rs`, use only those above them, but for what is exempt.
-fn check_order(package: &str, is_exempt: impl Fn(&str, &str) -> bool) {
+/// The modules of a crate, in the order of its `lib.rs`, use only those above them.
+fn check_order(package: &str) {
     let order = modules_of(package);
     let place = |module: &str| order.iter().position(|name| name == module);
     let mut checked = 0;
@@ -35,7 +33,7 @@ fn check_order(package: &str, is_exempt: impl Fn(&str, &str) -> bool) {
             };
             checked += 1;
             assert!(
-                other == module || other_place < own || is_exempt(&module, &used),
+                other == module || other_place < own,
                 "{} uses crate::{used}, but {other} is not above {module} in {package}/lib.rs",
                 path.display()
             );
@@ -63,6 +61,19 @@ fn the_verifier_shares_no_algorithm_with_the_planner() {
             );
         }
     }
+}
+
+#[test]
+fn one_function_of_the_driver_asks_the_verifier() {
+    let mut asking = Vec::new();
+    for path in sources().iter().filter(|path| stage_of(path) == "driver") {
+        let used = used_paths(&code_of(path));
+        if used.iter().any(|used| used == "verify::verify") {
+            let below = path.strip_prefix(root()).unwrap();
+            asking.push(below.to_string_lossy().into_owned());
+        }
+    }
+    assert_eq!(asking, ["src/driver/facts.rs"]);
 }
 
 #[test]
@@ -197,13 +208,26 @@ fn sources_below(package: &str) -> Vec<PathBuf> {
     files
 }
 
-/// A file without its tests: unit tests stand at the end, or in files of their own that a line names.
+/// A file without its tests: unit tests stand at the end, or in files and folders of their own that a line names.
 fn code_of(path: &Path) -> String {
-    if path.file_stem().is_some_and(|name| name == "tests") {
+    if path.ancestors().any(is_test_module) {
         return String::new();
     }
     let text = fs::read_to_string(path).unwrap();
     without_tests(&text)
+}
+
+/// Whether a file or folder is a module that the one around it has for tests alone.
+fn is_test_module(path: &Path) -> bool {
+    let (Some(name), Some(folder)) = (path.file_stem(), path.parent()) else {
+        return false;
+    };
+    let line = format!("\n#[cfg(test)]\nmod {};\n", name.to_string_lossy());
+    let around = [folder.join("mod.rs"), folder.with_extension("rs")];
+    let mut texts = around
+        .iter()
+        .filter_map(|file| fs::read_to_string(file).ok());
+    texts.any(|text| text.contains(&line))
 }
 
 fn without_tests(text: &str) -> String {

@@ -10,9 +10,10 @@ mod filetests;
 
 use inkwell::context::Context;
 use libtest_mimic::Failed;
-use sirius_rs::cli::{Invocation, find_toolchain, parse};
+use sirius_rs::driver::cli::{Invocation, parse};
 use sirius_rs::kernel::{KernelModel, Tables, class_of, model_kernels};
 use sirius_rs::program::read_program;
+use sirius_rs::tools::find_toolchain;
 use std::ffi::OsString;
 use std::path::Path;
 

@@ -10,11 +10,12 @@ mod filetests;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use libtest_mimic::Failed;
-use sirius_rs::cli::{self, Invocation};
+use sirius_rs::driver::cli::{Invocation, parse};
 use sirius_rs::launch::{build_launch_graph, fold_launches_by_handles};
 use sirius_rs::program::{
     DeviceVariable, HostVisibleMemory, Kernel, KernelId, Program, read_program,
 };
+use sirius_rs::tools::find_toolchain;
 use std::path::Path;
 
 fn main() {
@@ -37,11 +38,11 @@ fn check(case: &Path) -> Result<(), Failed> {
 fn graph_of_source(case: &Path) -> Result<String, Failed> {
     let arguments = [case.as_os_str().to_owned(), "-o".into(), "program".into()];
     let environment = |name: &str| std::env::var(name).ok();
-    let (invocation, _) = cli::parse(&arguments, &environment)?;
+    let (invocation, _) = parse(&arguments, &environment)?;
     let Invocation::Build(build) = invocation else {
         return Err("not a build".into());
     };
-    let toolchain = cli::find_toolchain(&build)?;
+    let toolchain = find_toolchain(&build)?;
     let context = Context::create();
     let program = read_program(&context, &build, &toolchain)?;
     if let Some(path) = std::env::var_os("SIRIUS_HOST_IR") {

@@ -11,11 +11,12 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{AnyValue, InstructionOpcode};
 use libtest_mimic::Failed;
-use sirius_rs::cli::{
+use sirius_rs::build::{
     Architecture, Build, Device, FeatureSet, Fusion, Input, KernelSymbols, Language, Numerics,
-    Phase, SiriusOptions, Toolchain,
+    Phase, SiriusOptions,
 };
 use sirius_rs::program::{Program, ProgramError, read_program};
+use sirius_rs::tools::Toolchain;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -14,12 +14,12 @@ use sirius_rs::diagnostics::{Location, Rejection, RejectionReason};
 use sirius_rs::launch::{LaunchId, NodeId, NodeKind};
 use sirius_rs::math::affine::Axis;
 use sirius_rs::math::expression::Expression;
-use sirius_rs::pipeline::Stage;
 use sirius_rs::report::{
     Report, ReportExecuted, build_report, render_dot, render_html, render_json, render_text,
     render_why, summary_line,
 };
 use sirius_rs::schedule::{FusionPlan, Missed};
+use sirius_rs::stage::Stage;
 use std::path::Path;
 
 /// scale, shift (fused, in a loop with a copy) and blur, which stays unfused.

@@ -24,7 +24,7 @@ mod syntax;
 
 use libtest_mimic::{Arguments, Failed};
 use program::Text;
-use sirius_rs::cli::Fusion;
+use sirius_rs::build::Fusion;
 use sirius_rs::dependence::build_dependence_graph;
 use sirius_rs::schedule::occupancy::Limits;
 use sirius_rs::schedule::{

@@ -4,14 +4,15 @@
 
 use inkwell::context::Context;
 use rayon::prelude::*;
-use sirius_rs::cli::{Invocation, find_toolchain, parse};
 use sirius_rs::dependence::{Guard, build_dependence_graph, take_domains};
+use sirius_rs::driver::cli::{Invocation, parse};
 use sirius_rs::kernel::{KernelModel, Tables, model_kernels};
 use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use sirius_rs::math::expression::{Condition, Expression};
 use sirius_rs::program::read_program;
 use sirius_rs::report::{Report, build_report};
 use sirius_rs::schedule::{FusionPlan, ScheduleOptions, plan_fusion, plan_recomputation};
+use sirius_rs::tools::find_toolchain;
 use sirius_rs::verify::verify;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -4,10 +4,11 @@
 //! ordinary objects and in the runtime library.
 
 use super::{CodegenError, host_arithmetic, host_parts, shared_runtime};
-use crate::cli::command::{Output, run_tool};
-use crate::cli::toolkit_folder::ToolkitFolder;
-use crate::cli::{Build, Device, Input, Language, Phase, Toolchain};
+use crate::build::{Build, Device, Input, Language, Phase};
 use crate::files::private_file;
+use crate::tools::Toolchain;
+use crate::tools::command::{Output, run_tool};
+use crate::tools::toolkit_folder::ToolkitFolder;
 use inkwell::module::Module;
 use object::Object;
 use std::ffi::{OsStr, OsString};

@@ -89,7 +89,7 @@ pub enum CodegenError {
     },
     /// A tool that was run failed; it carries the tool's own words.
     #[error(transparent)]
-    Tool(#[from] crate::cli::command::ToolError),
+    Tool(#[from] crate::tools::command::ToolError),
     /// LLVM refused something that we made: our bug.
     #[error("internal error: LLVM: {0}")]
     Llvm(String),

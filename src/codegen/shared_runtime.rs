@@ -7,7 +7,7 @@
 //!
 //! Invariant: an unknown library, or a call that loads one, is such another.
 
-use crate::cli::{Build, Input, Language};
+use crate::build::{Build, Input, Language};
 use crate::program::is_known_library;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectKind, ObjectSymbol};

@@ -80,12 +80,12 @@ fn check_source(source: &Path) -> usize {
     let mut arguments: Vec<OsString> = words.map(OsString::from).to_vec();
     arguments.push(source.into());
     let environment = |name: &str| std::env::var(name).ok();
-    let (crate::cli::Invocation::Build(build), _) =
-        crate::cli::parse(&arguments, &environment).unwrap()
+    let (crate::driver::cli::Invocation::Build(build), _) =
+        crate::driver::cli::parse(&arguments, &environment).unwrap()
     else {
         panic!("not a compile command");
     };
-    let toolchain = crate::cli::find_toolchain(&build).unwrap();
+    let toolchain = crate::tools::find_toolchain(&build).unwrap();
     let context = Context::create();
     let program = crate::program::read_program(&context, &build, &toolchain).unwrap();
     let mut checked = 0;

@@ -4,7 +4,7 @@
 //! sets of operators ([`Answer`]). Launches of a CUDA program are one such problem; any other graph of operators is one
 //! as well. So this module stands beside `math`, above the stages: it knows no launch, no kernel
 //! and no cost model. The stage `schedule` says which launches may be one, `tune` says what they take, and
-//! `pipeline` brings both together.
+//! `driver` brings both together.
 //!
 //! # Score
 //! A *pattern* is a set of operators that become one kernel. Its score is that of FusionStitching §4:

@@ -55,9 +55,10 @@ pub use relocatable::{DeviceSymbols, read_device_link, read_relocatable_unit};
 pub use rotation::{RotatedHost, SplitSites};
 pub use streams::{gives_stream_memory, is_stream_output};
 
-use crate::cli::{Boundary, Build, Input, Language, Phase, Target, Toolchain};
+use crate::build::{Boundary, Build, Input, Language, Phase, Target};
 use crate::diagnostics::Location;
 use crate::llvm::Value;
+use crate::tools::Toolchain;
 use canonicalise_host::Outside;
 use inkwell::context::Context;
 use inkwell::module::Module;

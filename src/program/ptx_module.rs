@@ -4,7 +4,7 @@ use super::{
     DeviceVariable, HostVisibleMemory, Kernel, KernelId, Program, ProgramError, Unit,
     canonicalise_device,
 };
-use crate::cli::{Build, Input};
+use crate::build::{Build, Input};
 use crate::diagnostics::Location;
 use crate::ptx;
 use inkwell::context::Context;

@@ -17,9 +17,10 @@ use super::{
     HostVisibleMemory, Program, ProgramError, SourceBitcode, Unit, by_architecture, for_target,
     front_end, passes, unmasked,
 };
-use crate::cli::{Build, Input, Language, Relocatable, Target, Toolchain};
+use crate::build::{Build, Input, Language, Relocatable, Target};
 use crate::diagnostics::source_name;
 use crate::llvm::{self, Value};
+use crate::tools::Toolchain;
 use inkwell::GlobalVisibility;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;

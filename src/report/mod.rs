@@ -45,16 +45,16 @@ pub use reservations::ReportReservation;
 pub use text::render_text;
 pub use why::render_why;
 
-use crate::cli::ReportFormat;
+use crate::build::ReportFormat;
 use crate::dependence::{
     DependenceGraph, DependenceKind, IterationDistance, Scope, Witness, WitnessEnd,
 };
 use crate::diagnostics::source_name;
 use crate::kernel::KernelModel;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, Node, NodeKind, Stream, ValueId};
-use crate::pipeline::Stage;
 use crate::schedule::resources::GroupOccupancy;
 use crate::schedule::{FusionGroup, FusionPlan, Missed};
+use crate::stage::Stage;
 use condition::LaunchNames;
 use counts::launch_kind;
 pub use effects::{ReportBytes, ReportEffect, ReportKernel};

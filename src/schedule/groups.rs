@@ -2,7 +2,7 @@
 
 use super::ScheduleOptions;
 use super::obstacle::Candidate;
-use crate::cli::Fusion;
+use crate::build::Fusion;
 use crate::diagnostics::Rejection;
 use crate::launch::{LaunchId, NodeId};
 use std::collections::{BTreeSet, HashMap};

@@ -21,7 +21,7 @@ use super::sharing::{Sharers, loaded};
 use super::unfused::{name, why_unfused};
 use super::units::Units;
 use super::{FusionGroup, FusionPlan, Missed, ScheduleOptions};
-use crate::cli::Fusion;
+use crate::build::Fusion;
 use crate::dependence::DependenceGraph;
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;

@@ -59,7 +59,7 @@ pub use recomputation::plan_recomputation;
 pub use regroup::Regrouper;
 pub use rotation::{Rotation, rotations, sum_loops, waiting_launches, weighted_launches};
 
-use crate::cli::{Boundary, Fusion, Optimisation, SiriusOptions};
+use crate::build::{Boundary, Fusion, Optimisation, SiriusOptions};
 use crate::dependence::{Guard, RangeTouch};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;

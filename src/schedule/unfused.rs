@@ -7,7 +7,7 @@
 use super::group::{Judge, may_be_inside};
 use super::groups::{Groups, Refusal, stand_beside};
 use super::obstacle::{Candidate, modelled, obstacle, rejection};
-use crate::cli::Fusion;
+use crate::build::Fusion;
 use crate::diagnostics::{Location, Rejection, RejectionReason};
 use crate::launch::{LaunchGraph, NodeId};
 

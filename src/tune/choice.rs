@@ -5,7 +5,7 @@
 //! threads that are to run at once on a multiprocessor, `compact` for loops that are not unrolled,
 //! `unroll=N` for innermost loops whose bodies stand N times in the code.
 
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::schedule::Variant;
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! What is assumed of devices.
 
-use crate::cli::Device;
+use crate::build::Device;
 
 /// Figures of a device that a cost model uses. They rank variants, and say nothing of how long a
 /// program takes.

@@ -438,7 +438,7 @@ const DEEPEST: usize = 4;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Device;
+    use crate::build::Device;
 
     fn partition(blocks: u64, bytes: f64) -> Work {
         Work {

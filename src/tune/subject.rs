@@ -2,7 +2,7 @@
 
 use super::choice::Choice;
 use super::search::Genome;
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, ValueId};
 use crate::schedule::{FusionGroup, ThreadMap, Variant};

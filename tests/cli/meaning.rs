@@ -1,6 +1,7 @@
 //! Command lines -> what they mean, as lines of text.
 
-use sirius_rs::cli::{Build, Invocation, Surroundings, parse_command_line};
+use sirius_rs::build::Build;
+use sirius_rs::driver::cli::{Invocation, Surroundings, parse_command_line};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::Command;
@@ -119,7 +120,7 @@ pub fn parse(
         environment: &|name| environment.get(name).cloned(),
         toolkit_version: Some((13, 5)),
         installed_gpus: &|| vec![89],
-        default_device: sirius_rs::cli::Device::Cuda,
+        default_device: sirius_rs::build::Device::Cuda,
         exists: &|path| !path.ends_with("missing.cu"),
     };
     let words: Vec<OsString> = words.iter().map(OsString::from).collect();

@@ -1,7 +1,7 @@
 //! Which independent launches stand side by side.
 
 use crate::builder::{World, actuals, line, pointwise, rows, shape};
-use sirius_rs::cli::Fusion;
+use sirius_rs::build::Fusion;
 use sirius_rs::dependence::build_dependence_graph;
 use sirius_rs::diagnostics::RejectionReason;
 use sirius_rs::kernel::{Barrier, KernelModel};

@@ -1,7 +1,7 @@
 //! Which launches become one, and why others do not.
 
 use crate::builder::{Kernel, World, X, actuals, pointwise, row_sum, rows, shape, sum};
-use sirius_rs::cli::Fusion;
+use sirius_rs::build::Fusion;
 use sirius_rs::dependence::{DependenceKind, Guard, build_dependence_graph};
 use sirius_rs::diagnostics::RejectionReason;
 use sirius_rs::kernel::{AccessKind, Barrier, Reduction, ReductionOperator};

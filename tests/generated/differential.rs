@@ -6,7 +6,7 @@ use crate::quick_link::QUICK_LINK;
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use sirius_rs::cli::Optimisation;
+use sirius_rs::build::Optimisation;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

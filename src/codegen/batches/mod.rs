@@ -23,13 +23,14 @@ use super::launch_call::{
 };
 use super::shared_functions::SharedFunctions;
 use super::{BatchKernel, BatchedSite, CodegenError, FusedParameter, HeterogeneousKernel};
-use crate::cli::{Boundary, Build, Device, Toolchain};
+use crate::build::{Boundary, Build, Device};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind, Operand};
 use crate::llvm;
 use crate::program::Program;
 use crate::schedule::{BatchedStatement, FusionPlan, blocks_at_once};
+use crate::tools::Toolchain;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;

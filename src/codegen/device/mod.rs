@@ -9,7 +9,7 @@ mod offsets;
 
 use super::CodegenError;
 use super::divisors::show_constant_divisors;
-use crate::cli;
+use crate::build::{Build, Target};
 use crate::llvm::{self, FUNCTION_ATTRIBUTES, Linkage, Loops, Value, hear_errors_only};
 use inkwell::OptimizationLevel;
 use inkwell::module::Module;
@@ -33,7 +33,7 @@ pub fn device_target_machine(processor: &str) -> Result<TargetMachine, CodegenEr
 ///
 /// # Errors
 /// As [`device_target_machine`].
-pub(super) fn machine_of(target: cli::Target) -> Result<TargetMachine, CodegenError> {
+pub(super) fn machine_of(target: Target) -> Result<TargetMachine, CodegenError> {
     machine_with_feature(
         &format!("sm_{target}"),
         &format!("+ptx{}", target.isa_version()),
@@ -73,7 +73,7 @@ pub fn optimise_device(module: &Module, machine: &TargetMachine) -> Result<(), C
 pub(super) fn make_final(
     module: &Module,
     machine: &TargetMachine,
-    build: &cli::Build,
+    build: &Build,
 ) -> Result<(), CodegenError> {
     match build.device_debug {
         true => run_passes(module, "default<O0>", machine),

@@ -8,8 +8,9 @@ use super::super::DeviceImage;
 use super::super::cpu::host_processor;
 use super::super::pending::{Bitcode, Request};
 use super::super::ptx::{MadeImage, Usage, names_files_of_run};
+use crate::build::{Build, Device, Phase};
 use crate::cache::{Entry, put, tools_as_text};
-use crate::cli::{Build, Device, Phase, Toolchain};
+use crate::tools::Toolchain;
 use std::path::{Path, PathBuf};
 
 /// Where the image of device code is kept; `None` where somebody watches how it is made, or wants the files that it is

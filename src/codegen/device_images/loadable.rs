@@ -10,8 +10,9 @@
 use super::super::images::{Workbench, emit_whole_image};
 use super::super::ptx::emit_ptx;
 use super::super::{CodegenError, DeviceImage};
-use crate::cli::{Phase, run_tool};
+use crate::build::Phase;
 use crate::program::Program;
+use crate::tools::run_tool;
 use inkwell::module::Module;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;

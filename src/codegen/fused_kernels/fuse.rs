@@ -50,7 +50,7 @@ pub(in crate::codegen) use tested_loop::piece_bytes;
 
 use super::super::device;
 use super::super::{BatchKernel, BatchedSite, CodegenError, FusedKernel};
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::kernel::KernelModel;
 use crate::llvm::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, Type, Value,

@@ -1,10 +1,11 @@
 //! C sources of ours that become part of the host module.
 
 use super::super::CodegenError;
+use crate::build::Build;
 use crate::cache::{self, Entry};
-use crate::cli::command::run_tool;
-use crate::cli::{Build, Toolchain};
 use crate::program::Program;
+use crate::tools::Toolchain;
+use crate::tools::command::run_tool;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::{Linkage, Module};
 use std::ffi::OsString;

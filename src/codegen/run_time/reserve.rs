@@ -8,11 +8,12 @@
 use super::super::host_library::HostLibrary;
 use super::super::launch_call::{OPERANDS_BEFORE_ARGUMENTS, by_value_type, declared, operand_slot};
 use super::super::{CodegenError, FusedKernel};
-use crate::cli::{Build, Device, Toolchain};
+use crate::build::{Build, Device};
 use crate::launch::{ArgumentPiece, BufferId, Launch, LaunchGraph};
 use crate::llvm;
 use crate::program::Program;
 use crate::schedule::FusionPlan;
+use crate::tools::Toolchain;
 use inkwell::IntPredicate;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::builder::Builder;

@@ -3,9 +3,10 @@
 use super::super::CodegenError;
 use super::super::host_library::HostLibrary;
 use super::super::launch_call::{DriverLaunch, Launcher, declared, has_driver_launches};
-use crate::cli::{Build, Device, Toolchain};
+use crate::build::{Build, Device};
 use crate::launch::{LaunchGraph, NodeKind};
 use crate::program::Program;
+use crate::tools::Toolchain;
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -11,13 +11,11 @@ use super::super::{
     cluster_dimensions, device_allocation, for_target, host_arrays, host_functions, managed,
     registration_order, relocatable, source_places, source_repairs, texture_references,
 };
-use crate::cli::{
-    Bounded, Build, Device, Input, KernelSymbols, Language, Listener, Phase, Relocatable, Target,
-    ToolError, Toolchain,
-};
+use crate::build::{Build, Device, Input, KernelSymbols, Language, Phase, Relocatable, Target};
 use crate::diagnostics::Location;
 use crate::files::{private_folder, write_whole};
 use crate::output::colours;
+use crate::tools::{Bounded, Listener, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::ffi::OsString;

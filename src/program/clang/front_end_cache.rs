@@ -9,8 +9,9 @@
 //! not kept: a command that asks for dependencies itself, files that change while clang runs.
 
 use super::super::precompiled_headers::run_with_precompiled;
-use crate::cli::{Build, Listener, Output, ToolError, Toolchain};
+use crate::build::Build;
 use crate::files::read_regular;
+use crate::tools::{Listener, Output, ToolError, Toolchain};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};

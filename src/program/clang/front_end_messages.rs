@@ -7,8 +7,8 @@
 //! Invariant: no source makes the compiler keep more than a bounded part of what clang says of it.
 
 use super::super::source_repairs::without_colours;
-use crate::cli::Listener;
 use crate::output::tell;
+use crate::tools::Listener;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,7 @@
 //! Invariant: code that would need what a lean header lacks calls a function of one name, which nothing else has; what
 //! clang makes of other code is the same without them.
 
-use crate::cli::Toolchain;
+use crate::tools::Toolchain;
 use memchr::memmem;
 use std::ffi::OsString;
 use std::path::Path;

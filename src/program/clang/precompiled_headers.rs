@@ -12,11 +12,10 @@
 
 use super::super::front_end_cache::{ENVIRONMENT, Stamp, settled_inputs};
 use super::super::lean_headers;
+use crate::build::Build;
 use crate::cache::{self, Entry};
-use crate::cli::{
-    Bounded, Build, Listener, Output, ToolError, Toolchain, run_tool, run_tool_heard,
-};
 use crate::files::private_folder;
+use crate::tools::{Bounded, Listener, Output, ToolError, Toolchain, run_tool, run_tool_heard};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

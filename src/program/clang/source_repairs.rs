@@ -19,7 +19,7 @@ mod sides;
 mod templates;
 mod variable_arrays;
 
-use crate::cli::ToolError;
+use crate::tools::ToolError;
 use places::{Change, change_at, pragma_of_macro};
 use redeclarations::Redeclared;
 use std::collections::{BTreeMap, BTreeSet};

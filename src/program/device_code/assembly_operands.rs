@@ -4,8 +4,8 @@
 //!
 //! They are found in the code that clang made, where a location is all that is left of the source.
 
-use crate::cli::ToolError;
 use crate::llvm::{Opcode, TypeKind, Value};
+use crate::tools::ToolError;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use std::path::Path;

@@ -4,7 +4,7 @@
 //! metadata, and whatever they mention that has no name of its own (types, metadata, private constants) is the
 //! same as well; only the name of the processor may differ. What is not seen to be the same is another.
 
-use crate::cli::Target;
+use crate::build::Target;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -210,7 +210,7 @@ impl<'a> Iterator for Words<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::FeatureSet;
+    use crate::build::FeatureSet;
     use inkwell::context::Context;
     use inkwell::memory_buffer::MemoryBuffer;
 

@@ -19,7 +19,7 @@ use super::super::shared_offsets::settle_shared_offsets;
 use super::super::shared_tables::settle_shared_tables;
 use super::super::truth_values::settle_truth_values;
 use super::super::{DeviceVariable, Kernel, ProgramError, Unit, passes, single_iterations};
-use crate::cli::Numerics;
+use crate::build::Numerics;
 use crate::llvm::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@
 //! what an addition costs). When both operands of the sum are products, the one with fewer uses is
 //! taken, the left one if they are equal. Negations of the product count as the product.
 
-use crate::cli::Numerics;
+use crate::build::Numerics;
 use crate::llvm::{self, Builder, FUNCTION_ATTRIBUTES, Opcode, Type, TypeKind, Value};
 use inkwell::module::Module;
 

@@ -8,7 +8,7 @@
 //!
 //! Invariant: afterwards no name in the module has clang's mark.
 
-use crate::cli::KernelSymbols;
+use crate::build::KernelSymbols;
 use crate::llvm::{Linkage, Value};
 use inkwell::module::Module;
 

@@ -4,8 +4,9 @@
 //! `llvm.fake.use` takes the address of each such variable, and makes no code. Variables of headers of the toolkit and
 //! of the system become values as ever, since their code counts on that.
 
-use crate::cli::{Build, Device, Toolchain};
+use crate::build::{Build, Device};
 use crate::llvm::{self, Builder, Opcode, Type, Value};
+use crate::tools::Toolchain;
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 use std::path::Path;

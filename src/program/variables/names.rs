@@ -6,7 +6,7 @@
 //! their unit's identity because whatever is local to a unit was renamed before linking.
 
 use super::super::{DeviceVariable, Kernel, KernelId};
-use crate::cli::Target;
+use crate::build::Target;
 use crate::llvm::{Linkage, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,7 +5,7 @@ use super::super::group::{Judge, launches, orders};
 use super::super::obstacle::{Candidate, rejection};
 use super::super::unfused::{data_moves, name, obstacles};
 use super::super::{BatchedRegion, Missed};
-use crate::cli::Fusion;
+use crate::build::Fusion;
 use crate::dependence::{DependenceGraph, DependenceKind, Edge, Scope};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};

@@ -14,7 +14,7 @@
 use super::super::group::Judge;
 use super::super::obstacle::{Candidate, candidate};
 use super::super::{FusionGroup, FusionPlan, ScheduleOptions};
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::dependence::DependenceGraph;
 use crate::kernel::{Access, AccessKind, KernelModel, Target};
 use crate::launch::{

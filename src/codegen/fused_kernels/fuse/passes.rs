@@ -12,7 +12,7 @@ use super::{
     barriers, broadcasts, buffer_promotion, dead_stores, elements, last_block, loops, rows, tiles,
     versions,
 };
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::codegen::CodegenError;
 use crate::codegen::device::{count_barriers, device_target_machine, run_passes};
 use crate::llvm::Value;

@@ -4,7 +4,7 @@ use super::excerpt::Excerpts;
 use super::indices::{Given, Index};
 use super::interleaved;
 use super::segment::Segment;
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::codegen::CodegenError;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{Launch, LaunchGraph};

@@ -27,7 +27,7 @@ use super::recomputation::Recomputed;
 use super::remapped::Remapped;
 use super::segment::Segment;
 use super::tested_loop::LoopShape;
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::codegen::FusedParameter;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};

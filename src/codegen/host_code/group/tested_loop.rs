@@ -23,7 +23,7 @@ use super::{
     GroupFunctions, GroupOperands, add_operand_function, ask_for_room, cooperative_launch, key_of,
     passed,
 };
-use crate::cli::{Build, Device, Toolchain};
+use crate::build::{Build, Device};
 use crate::codegen::guard::emit_guards;
 use crate::dependence::Guard;
 use crate::launch::{
@@ -32,6 +32,7 @@ use crate::launch::{
 use crate::llvm;
 use crate::program::{Program, operation_call};
 use crate::schedule::{FusionGroup, FusionPlan, TestedLoop};
+use crate::tools::Toolchain;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
 use inkwell::module::Linkage;

@@ -10,7 +10,7 @@ use super::super::built::Built;
 use super::super::phases::link_barrier;
 use super::super::scopes::AliasScopes;
 use super::super::{BLOCK_BARRIER, launch_bounds};
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
 use crate::codegen::{CodegenError, FusedParameter, PersistentRows};
 use crate::llvm::{

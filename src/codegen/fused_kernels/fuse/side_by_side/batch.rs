@@ -11,7 +11,7 @@ use super::super::super::super::{BatchKernel, BatchedSite, CodegenError};
 use super::super::heterogeneous::{self, Code, Slice};
 use super::super::persistent::{self, Persistent};
 use super::super::{Built, function_of, launch_bounds};
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::llvm::{
     Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type,

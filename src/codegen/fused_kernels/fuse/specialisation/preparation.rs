@@ -10,7 +10,7 @@ use super::super::segment::Segment;
 use super::super::segments::Segments;
 use super::super::specialisation::{Site, SiteReader};
 use super::super::wanted::Wanted;
-use crate::cli::Optimisation;
+use crate::build::Optimisation;
 use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};

@@ -1,0 +1,139 @@
+//! What an option is: how a row of the option tables is made, and how values are read.
+//!
+//! A row says how an option is spelled, what it takes, and what becomes of it: it is honoured (by
+//! changing the [`Draft`]), accepted without effect, or refused with a sentence. Invariant:
+//! everything that the compiler knows about an option stands in its row, but for what `--help` says of
+//! it, which is a row of [`super::descriptions`].
+
+use super::draft::{Draft, Information};
+use super::nvcc_options::NVCC_OPTIONS;
+use super::parse::UsageError;
+use super::sirius_options::SIRIUS_OPTIONS;
+
+/// Every option: nvcc's, then ours.
+pub(super) fn all_options() -> impl Iterator<Item = &'static OptionRow> {
+    NVCC_OPTIONS.iter().chain(SIRIUS_OPTIONS)
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arity {
+    /// Nothing.
+    Flag,
+    /// One value; the last one counts, and a repetition with another value warns.
+    Scalar,
+    /// A comma-separated list; repetitions add to it.
+    List,
+    /// One value that may contain commas; repetitions add to it.
+    Repeated,
+}
+
+/// What an honoured option does with its value (empty for flags); called once for each list element.
+pub(super) type Effect = fn(&mut Draft, &str) -> Result<(), UsageError>;
+
+/// What becomes of an option.
+pub(super) enum Class {
+    /// It changes the draft.
+    Honour(Effect),
+    /// It is accepted; programs build the same without it.
+    Ignore,
+    /// It is refused, with this sentence.
+    Reject(&'static str),
+}
+
+/// One option.
+pub(super) struct OptionRow {
+    /// Its long name, spelled with two dashes.
+    pub long: &'static str,
+    /// Its short names, spelled with one dash.
+    pub short: &'static [&'static str],
+    /// What it takes.
+    pub arity: Arity,
+    /// Whether a value may follow the short name directly, as in `-lm`.
+    pub joined: bool,
+    /// What becomes of it.
+    pub class: Class,
+}
+
+impl std::fmt::Debug for OptionRow {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.long)
+    }
+}
+
+pub(super) const fn row(
+    long: &'static str,
+    short: &'static [&'static str],
+    arity: Arity,
+    class: Class,
+) -> OptionRow {
+    OptionRow {
+        long,
+        short,
+        arity,
+        joined: false,
+        class,
+    }
+}
+
+pub(super) const fn honour(
+    long: &'static str,
+    short: &'static [&'static str],
+    arity: Arity,
+    effect: Effect,
+) -> OptionRow {
+    row(long, short, arity, Class::Honour(effect))
+}
+
+pub(super) const fn ignore(
+    long: &'static str,
+    short: &'static [&'static str],
+    arity: Arity,
+) -> OptionRow {
+    row(long, short, arity, Class::Ignore)
+}
+
+pub(super) const fn reject(
+    long: &'static str,
+    short: &'static [&'static str],
+    arity: Arity,
+    sentence: &'static str,
+) -> OptionRow {
+    row(long, short, arity, Class::Reject(sentence))
+}
+
+pub(super) const fn joined(mut row: OptionRow) -> OptionRow {
+    row.joined = true;
+    row
+}
+
+pub(super) fn inform(draft: &mut Draft, information: Information) -> Result<(), UsageError> {
+    draft.information.get_or_insert(information);
+    Ok(())
+}
+
+pub(super) fn integer(option: &'static str, value: &str) -> Result<u32, UsageError> {
+    value.parse().map_err(|_| UsageError::UndefinedValue {
+        option: option.to_owned(),
+        value: value.to_owned(),
+        instead: format!("it takes a whole number from 0 to {}", u32::MAX),
+    })
+}
+
+pub(super) fn static_template_stubs(draft: &mut Draft, value: &str) -> Result<(), UsageError> {
+    draft.build.kernel_symbols.local_templates = Some(boolean(value)?);
+    Ok(())
+}
+
+pub(super) fn hidden_device_entities(draft: &mut Draft, value: &str) -> Result<(), UsageError> {
+    draft.build.kernel_symbols.hidden = Some(boolean(value)?);
+    Ok(())
+}
+
+pub(super) fn boolean(value: &str) -> Result<bool, UsageError> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(UsageError::NotBoolean(value.to_owned())),
+    }
+}
