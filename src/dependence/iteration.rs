@@ -15,6 +15,7 @@ use super::relation::Facts;
 use super::{Guard, IterationDistance};
 use crate::launch::{self, HostBlockId, LaunchGraph, LaunchId, Root, ValueId};
 use crate::math::expression::{Condition, Expression};
+use crate::math::formula::{Formula, Sum};
 use crate::math::isl::{self, Set};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -69,7 +70,7 @@ impl Domain {
 /// What was found out about polynomials over counters, by the text of the question: the same few
 /// conditions are asked for each pair of launches in the same loops.
 #[derive(Clone, Default)]
-pub(super) struct Proofs(Rc<RefCell<HashMap<String, bool>>>);
+pub(super) struct Proofs(Rc<RefCell<HashMap<Formula<usize>, bool>>>);
 
 /// One iteration of a loop and a later one.
 pub(super) struct Later<'a> {
@@ -274,38 +275,34 @@ impl Proofs {
             return value >= 0;
         }
         let mut monomials: Vec<Monomial> = Vec::new();
-        let mut text = |polynomial: &Polynomial| -> String {
-            let mut parts = vec![String::from("0")];
-            for (monomial, coefficient) in polynomial.terms.iter() {
+        let mut sum = |polynomial: &Polynomial| -> Sum<usize> {
+            let terms = polynomial.terms.iter();
+            terms.fold(Sum::number(0), |sum, (monomial, coefficient)| {
+                let coefficient = i128::from(*coefficient);
+                if monomial.is_empty() {
+                    return sum + coefficient;
+                }
                 let known = monomials.iter().position(|known| known == monomial);
-                parts.push(match (monomial.is_empty(), known) {
-                    (true, _) => coefficient.to_string(),
-                    (false, Some(index)) => format!("{coefficient}*p{index}"),
-                    (false, None) => {
-                        monomials.push(monomial.clone());
-                        format!("{coefficient}*p{}", monomials.len() - 1)
-                    }
+                let index = known.unwrap_or_else(|| {
+                    monomials.push(monomial.clone());
+                    monomials.len() - 1
                 });
-            }
-            parts.join(" + ")
+                sum + Sum::variable(index) * coefficient
+            })
         };
-        let mut constraints = vec![format!("{} <= -1", text(polynomial))];
-        constraints.extend(facts.iter().map(|fact| format!("{} >= 0", text(fact))));
-        let names: Vec<_> = (0..monomials.len()).map(|n| format!("p{n}")).collect();
-        let set = format!(
-            "[{}] -> {{ [] : {} }}",
-            names.join(", "),
-            constraints.join(" and ")
-        );
-        let prove = |set: &String| {
-            let is_empty = || Set::parse(set)?.is_empty();
+        let mut conditions = vec![sum(polynomial).below(Sum::number(0))];
+        conditions.extend(facts.iter().map(|fact| Formula::NonNegative(sum(fact))));
+        let condition = Formula::All(conditions);
+        let parameters: Vec<usize> = (0..monomials.len()).collect();
+        let prove = |condition: &Formula<usize>| {
+            let is_empty = || Set::of(&parameters, &[], condition)?.is_empty();
             isl::with_operation_budget(DOMAIN_BUDGET, is_empty).unwrap_or(false)
         };
         let mut known = self.0.borrow_mut();
-        let proven = known.get(&set).copied();
+        let proven = known.get(&condition).copied();
         proven.unwrap_or_else(|| {
-            let proven = prove(&set);
-            known.insert(set, proven);
+            let proven = prove(&condition);
+            known.insert(condition, proven);
             proven
         })
     }

@@ -9,6 +9,7 @@
 //! leak every string and hide the difference between a quota and a failure.
 
 mod bounds;
+mod built;
 mod delinearisation;
 mod formula;
 mod linear;
@@ -16,7 +17,7 @@ mod remembered;
 #[cfg(test)]
 mod tests;
 
-pub use formula::Formula;
+pub use formula::RowFormula;
 pub use linear::{Conjunction, Found, System};
 pub use remembered::{recall, told};
 
@@ -333,6 +334,12 @@ impl Set {
             )
         };
         Self::own(self.context.clone(), raw)
+    }
+
+    /// Gives the object away.
+    fn into_raw(self) -> *mut c_void {
+        // SAFETY: copying counts one more reference to a living object, which is what is given away.
+        unsafe { isl_set_copy(self.raw.as_ptr()) }
     }
 
     fn own(context: Rc<Context>, raw: *mut c_void) -> Result<Self> {

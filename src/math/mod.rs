@@ -3,4 +3,5 @@
 pub mod affine;
 pub mod expression;
 pub mod flow;
+pub mod formula;
 pub mod isl;

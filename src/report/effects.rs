@@ -80,7 +80,7 @@ fn describe(model: &KernelModel) -> ReportKernel {
             block: ReportBytes {
                 low: text(&effect.low_bytes),
                 high: text(&effect.high_bytes),
-                set: set.map(|set| set.bytes),
+                set: set.and_then(|set| set.text()),
             },
             kernel: footprint.map(|footprint| ReportBytes {
                 low: text(&footprint.low_bytes),

@@ -10,10 +10,10 @@ use super::super::instance::host_polynomial;
 use super::super::polynomial::{Monomial, Polynomial};
 use crate::launch::ValueId;
 use crate::math::expression::Condition;
+use crate::math::formula::{Formula, Sum};
 use crate::math::isl::{System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write;
 
 /// Whether the conditions among some guards can never hold together.
 pub fn guards_contradict<'g>(guards: impl IntoIterator<Item = &'g Guard>) -> bool {
@@ -22,28 +22,29 @@ pub fn guards_contradict<'g>(guards: impl IntoIterator<Item = &'g Guard>) -> boo
         _ => None,
     });
     let mut names = Names::default();
-    let texts: Vec<String> = conditions.filter_map(|each| names.text(each)).collect();
-    if texts.len() < 2 {
+    let known = conditions.filter_map(|each| names.formula(each));
+    let mut known: Vec<Formula<usize>> = known.collect();
+    if known.len() < 2 {
         return false;
     }
-    let mut text = texts.join(" and ");
-    text.push_str(&names.signs());
+    known.extend(names.signs());
+    let condition = Formula::All(known);
     ANSWERS.with_borrow_mut(|answers| {
-        if let Some(known) = answers.get(&text) {
+        if let Some(known) = answers.get(&condition) {
             return *known;
         }
         if answers.len() >= MOST_ANSWERS {
             answers.clear();
         }
-        let answer = never_holds(&names, &text);
-        answers.insert(text, answer);
+        let answer = never_holds(&names, &condition);
+        answers.insert(condition, answer);
         answer
     })
 }
 
 thread_local! {
     /// Groups grow launch by launch and rely on the same things all the time.
-    static ANSWERS: RefCell<HashMap<String, bool>> = RefCell::default();
+    static ANSWERS: RefCell<HashMap<Formula<usize>, bool>> = RefCell::default();
 }
 
 const MOST_ANSWERS: usize = 10_000;
@@ -52,17 +53,13 @@ const OPERATIONS: u64 = 2_000;
 /// Alternatives that are gone through.
 const QUESTIONS: usize = 50;
 
-fn never_holds(names: &Names, text: &str) -> bool {
-    let parameters: Vec<String> = (0..names.indices.len()).map(name).collect();
+fn never_holds(names: &Names, condition: &Formula<usize>) -> bool {
+    let parameters: Vec<usize> = (0..names.indices.len()).collect();
     let mut system = System::new(&parameters, &[]);
     with_operation_budget(OPERATIONS, || {
-        let formula = system.read_formula(text)?;
+        let formula = system.rows(condition)?;
         system.is_empty(&formula, QUESTIONS)
     }) == Ok(true)
-}
-
-fn name(index: usize) -> String {
-    format!("p{index}")
 }
 
 /// Names for products of values.
@@ -74,31 +71,31 @@ struct Names {
 }
 
 impl Names {
-    /// A condition as text for isl; `None` where it says nothing that isl can be told.
-    fn text(&mut self, condition: &Condition<ValueId>) -> Option<String> {
+    /// A condition as isl can be told it; `None` where it says nothing of that kind.
+    fn formula(&mut self, condition: &Condition<ValueId>) -> Option<Formula<usize>> {
         match condition {
             Condition::LessEqual(a, b) => {
                 let difference = host_polynomial(b)?.subtract(&host_polynomial(a)?)?;
                 self.note(&difference);
-                Some(format!("{} >= 0", self.sum(&difference)))
+                Some(Formula::NonNegative(self.sum(&difference)))
             }
             Condition::Equal(a, b) => {
                 let difference = host_polynomial(a)?.subtract(&host_polynomial(b)?)?;
-                Some(format!("{} = 0", self.sum(&difference)))
+                Some(Formula::Zero(self.sum(&difference)))
             }
             Condition::All(parts) => {
-                let parts = parts.iter().filter_map(|part| self.text(part));
-                let parts: Vec<String> = parts.collect();
-                (!parts.is_empty()).then(|| format!("({})", parts.join(" and ")))
+                let parts = parts.iter().filter_map(|part| self.formula(part));
+                let parts: Vec<Formula<usize>> = parts.collect();
+                (!parts.is_empty()).then_some(Formula::All(parts))
             }
             Condition::Any(parts) => {
                 // What holds in one alternative does not hold.
                 let least = self.least.clone();
-                let parts = parts.iter().map(|part| self.text(part));
-                let parts: Option<Vec<String>> = parts.collect();
+                let parts = parts.iter().map(|part| self.formula(part));
+                let parts: Option<Vec<Formula<usize>>> = parts.collect();
                 self.least = least;
                 let parts = parts.filter(|parts| !parts.is_empty())?;
-                Some(format!("({})", parts.join(" or ")))
+                Some(Formula::Any(parts))
             }
         }
     }
@@ -115,22 +112,25 @@ impl Names {
         }
     }
 
-    fn sum(&mut self, polynomial: &Polynomial) -> String {
-        let mut text = String::from("(0");
+    fn sum(&mut self, polynomial: &Polynomial) -> Sum<usize> {
+        let mut sum = Sum::number(0);
         for (monomial, coefficient) in &polynomial.terms {
-            let _ = write!(text, " + {coefficient}");
-            if !monomial.is_empty() {
-                let next = self.indices.len();
-                let index = *self.indices.entry(monomial.clone()).or_insert(next);
-                let _ = write!(text, "*{}", name(index));
-            }
+            let coefficient = i128::from(*coefficient);
+            sum = match monomial.is_empty() {
+                true => sum + coefficient,
+                false => {
+                    let next = self.indices.len();
+                    let index = *self.indices.entry(monomial.clone()).or_insert(next);
+                    sum + Sum::variable(index) * coefficient
+                }
+            };
         }
-        text + ")"
+        sum
     }
 
     /// What is known of products by their factors.
-    fn signs(&self) -> String {
-        let mut text = String::new();
+    fn signs(&self) -> Vec<Formula<usize>> {
+        let mut known = Vec::new();
         for (monomial, index) in &self.indices {
             let factors = monomial.iter();
             let least = factors.map(|atom| {
@@ -139,10 +139,10 @@ impl Names {
             });
             let least = least.min().unwrap_or(i64::MIN);
             if monomial.len() > 1 && least >= 0 {
-                let _ = write!(text, " and {} >= {least}", name(*index));
+                known.push(Sum::variable(*index).at_least(Sum::number(least)));
             }
         }
-        text
+        known
     }
 }
 

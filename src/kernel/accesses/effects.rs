@@ -8,8 +8,8 @@
 use super::super::{Access, AccessId, BlockEffect, BlockSymbol, KernelModel, KernelSymbol};
 use crate::math::affine::{Affine, Axis, Constraint, Variable};
 use crate::math::expression::Expression;
+use crate::math::formula::{Formula, Sum};
 use crate::math::isl::{Set, with_operation_budget};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -20,12 +20,45 @@ const MOST_OPERATIONS: u64 = 100_000;
 const MOST_ACCESSES: usize = 64;
 
 /// Bytes of a target that a block touches.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockSet {
-    /// `[p0, bx, by, bz, q0] -> { [byte] : … }`, in isl's notation.
-    pub bytes: String,
+    /// Of one dimension, the byte; its parameters are named `p0`, `bx`, `nx`, `q0` and so on.
+    pub bytes: Set,
     /// All of them are touched, whenever the launch runs to its end; otherwise no others may be.
     pub exact: bool,
+}
+
+impl BlockSet {
+    /// `[p0, bx, by, bz, q0] -> { [byte] : … }`, in isl's notation, for who reads it; `None` where isl gives up.
+    pub fn text(&self) -> Option<String> {
+        with_operation_budget(MOST_OPERATIONS, || self.bytes.to_text()).ok()
+    }
+}
+
+/// What such a set speaks of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Symbol {
+    Byte,
+    Of(Variable),
+    /// A block's extent that the kernel does not read.
+    Extent(Axis),
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Byte => formatter.write_str("byte"),
+            Self::Of(variable) => write!(formatter, "{variable}"),
+            Self::Extent(axis) => write!(formatter, "n{}", axis.name()),
+        }
+    }
+}
+
+fn value(variable: Variable) -> Sum<Symbol> {
+    Sum::variable(Symbol::Of(variable))
+}
+
+fn expression(affine: &Affine) -> Option<Sum<Symbol>> {
+    Sum::of_affine(affine, &mut |variable| Some(value(variable.clone())))
 }
 
 impl KernelModel {
@@ -33,9 +66,10 @@ impl KernelModel {
     pub fn block_effects_text(&self) -> String {
         let mut text = String::new();
         for effect in &self.block_effects {
-            let set = match self.block_set(effect) {
-                Some(BlockSet { bytes, exact: true }) => format!("exactly {bytes}"),
-                Some(BlockSet { bytes, .. }) => format!("at most {bytes}"),
+            let set = self.block_set(effect);
+            let set = match set.and_then(|set| Some((set.text()?, set.exact))) {
+                Some((bytes, true)) => format!("exactly {bytes}"),
+                Some((bytes, false)) => format!("at most {bytes}"),
                 None => "anywhere there".to_owned(),
             };
             text.push_str(&format!("  {effect}: {set}\n"));
@@ -73,7 +107,7 @@ impl KernelModel {
                     None => set,
                 });
             }
-            let bytes = united.take()?.coalesce().ok()?.to_text().ok()?;
+            let bytes = united.take()?.coalesce().ok()?;
             Some(BlockSet { bytes, exact })
         })
     }
@@ -85,64 +119,73 @@ impl KernelModel {
             .filter(|index| self.is_of_block(&self.products[*index].factor))
             .collect();
         let mentioned = self.products_of(access);
-        let mut parameters: Vec<String> = (0..self.parameters.len())
-            .map(|index| format!("p{index}"))
+        let mut parameters: Vec<Symbol> = (0..self.parameters.len())
+            .map(Variable::Parameter)
+            .chain(Axis::ALL.map(Variable::Block))
+            .map(Symbol::Of)
             .collect();
-        parameters.extend(Axis::ALL.map(|axis| format!("b{}", axis.name())));
         let (fixed, moving): (Vec<usize>, Vec<usize>) =
             mentioned.iter().partition(|index| of_block.contains(index));
-        parameters.extend(fixed.iter().map(|index| format!("q{index}")));
-        let mut dimensions = vec!["byte".to_owned()];
-        let mut constraints = Vec::new();
+        let products = |indices: &[usize]| -> Vec<Symbol> {
+            let products = indices.iter().copied().map(Variable::Product);
+            products.map(Symbol::Of).collect()
+        };
+        parameters.extend(products(&fixed));
+        let mut dimensions = vec![Symbol::Byte];
+        let mut conditions = Vec::new();
+        let number = |number: u64| Sum::number(number);
         for axis in Axis::ALL {
-            let name = axis.name();
-            dimensions.push(format!("t{name}"));
+            let (block, thread) = (value(Variable::Block(axis)), value(Variable::Thread(axis)));
+            dimensions.push(Symbol::Of(Variable::Thread(axis)));
             let most = if axis == Axis::Z { 64 } else { 1024 };
             let known = extents[axis.index()];
             let most = known.unwrap_or(most);
-            constraints.push(format!("b{name} >= 0 and 0 <= t{name} < {most}"));
+            conditions.push(block.clone().at_least(number(0)));
+            conditions.push(Formula::within(thread.clone(), number(0), number(most)));
             let named = |symbol| {
                 let symbol = Expression::Leaf(symbol);
                 let index = self.parameters.iter().position(|known| *known == symbol)?;
-                Some(format!("p{index}"))
+                Some(Symbol::Of(Variable::Parameter(index)))
             };
             let extent = named(KernelSymbol::BlockSize(axis));
             match (known, extent) {
-                (Some(known), Some(extent)) => constraints.push(format!("{extent} = {known}")),
+                (Some(known), Some(extent)) => {
+                    conditions.push(Sum::variable(extent).equal(number(known)));
+                }
                 (None, extent) if self.depends_on(access, &Variable::Thread(axis)) => {
                     let extent = extent.unwrap_or_else(|| {
-                        parameters.push(format!("n{name}"));
-                        format!("n{name}")
+                        parameters.push(Symbol::Extent(axis));
+                        Symbol::Extent(axis)
                     });
-                    constraints.push(format!("t{name} < {extent} <= {most}"));
+                    let extent = Sum::variable(extent);
+                    conditions.push(thread.below(extent.clone()));
+                    conditions.push(extent.at_most(number(most)));
                 }
                 _ => {}
             }
             if let Some(extent) = named(KernelSymbol::GridSize(axis)) {
-                constraints.push(format!("b{name} < {extent}"));
+                conditions.push(block.below(Sum::variable(extent)));
             }
         }
         for index in &access.loops {
-            dimensions.push(format!("i{index}"));
-            constraints.push(format!("i{index} >= 0"));
+            dimensions.push(Symbol::Of(Variable::Loop(*index)));
+            conditions.push(value(Variable::Loop(*index)).at_least(number(0)));
         }
-        dimensions.extend(moving.iter().map(|index| format!("q{index}")));
+        dimensions.extend(products(&moving));
         let domain = access.domain.iter().map(|conjunction| {
-            let rows = conjunction.iter().map(Constraint::to_string);
-            let rows: Vec<_> = rows.chain(["0 = 0".to_owned()]).collect();
-            format!("({})", rows.join(" and "))
+            let rows = conjunction.iter().map(|constraint| {
+                Some(match constraint {
+                    Constraint::NonNegative(row) => Formula::NonNegative(expression(row)?),
+                    Constraint::Zero(row) => Formula::Zero(expression(row)?),
+                })
+            });
+            rows.collect::<Option<_>>().map(Formula::All)
         });
-        let domain: Vec<_> = domain.chain(["1 = 0".to_owned()]).collect();
-        constraints.push(format!("({})", domain.join(" or ")));
-        let size = access.size_bytes;
-        constraints.push(format!("{subscript} <= byte < {subscript} + {size}"));
-        let text = format!(
-            "[{}] -> {{ [{}] : {} }}",
-            parameters.join(", "),
-            dimensions.join(", "),
-            constraints.join(" and ")
-        );
-        let set = Set::parse(&text).ok()?;
+        conditions.push(Formula::Any(domain.collect::<Option<_>>()?));
+        let first = expression(subscript)?;
+        let end = first.clone() + i128::from(access.size_bytes);
+        conditions.push(Formula::within(Sum::variable(Symbol::Byte), first, end));
+        let set = Set::of(&parameters, &dimensions, &Formula::All(conditions)).ok()?;
         let set = set.project_out(1, dimensions.len() - 1).ok()?;
         Some((set, moving.is_empty()))
     }

@@ -2,18 +2,63 @@
 //!
 //! Kernels of a like form ask the same, so that answers are remembered for the thread's life.
 //!
-//! Invariant: a set is only called empty where isl says so, of its text or of the rows of each of its alternatives.
+//! Invariant: a set is only called empty where isl says so, of all of it or of the rows of each of its alternatives.
 
+use crate::math::affine::{Affine, Axis, Variable};
+use crate::math::formula::{Formula, Sum};
 use crate::math::isl::{Set, System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fmt;
 
-/// The integer points that satisfy a condition, in isl's notation, for some value of the parameters.
+/// The integer points that satisfy a condition for some value of the parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::kernel) struct Points {
-    pub(in crate::kernel) parameters: Vec<String>,
-    pub(in crate::kernel) dimensions: Vec<String>,
-    pub(in crate::kernel) condition: String,
+    pub(in crate::kernel) parameters: Vec<Symbol>,
+    pub(in crate::kernel) dimensions: Vec<Symbol>,
+    pub(in crate::kernel) condition: Formula<Symbol>,
+}
+
+/// A variable of one of two instances. Blocks and parameters are common to both, and of the first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::kernel) struct Symbol {
+    variable: Variable,
+    of_second: bool,
+}
+
+impl Symbol {
+    /// A variable of the first or of the second instance.
+    pub(in crate::kernel) fn new(variable: Variable, of_second: bool) -> Self {
+        let is_common = matches!(variable, Variable::Block(_) | Variable::Parameter(_));
+        Self {
+            variable,
+            of_second: of_second && !is_common,
+        }
+    }
+
+    /// The value of a variable of the first or of the second instance.
+    pub(in crate::kernel) fn sum(variable: Variable, of_second: bool) -> Sum<Self> {
+        Sum::variable(Self::new(variable, of_second))
+    }
+
+    /// The thread index of the first or of the second instance on an axis.
+    pub(in crate::kernel) fn thread(axis: Axis, of_second: bool) -> Sum<Self> {
+        Self::sum(Variable::Thread(axis), of_second)
+    }
+
+    /// An expression of the first or of the second instance; `None` for no expression.
+    pub(in crate::kernel) fn expression(affine: &Affine, of_second: bool) -> Option<Sum<Self>> {
+        Sum::of_affine(affine, &mut |variable| {
+            Some(Self::sum(variable.clone(), of_second))
+        })
+    }
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prime = if self.of_second { "_" } else { "" };
+        write!(formatter, "{}{prime}", self.variable)
+    }
 }
 
 /// Whether a set is known to be empty.
@@ -22,7 +67,7 @@ pub(in crate::kernel) fn is_surely_empty(points: &Points) -> bool {
         return known;
     }
     let answer = with_operation_budget(MOST_OPERATIONS, || {
-        searched(points).or_else(|| read(points))
+        searched(points).or_else(|| as_a_whole(points))
     });
     let answer = answer == Some(true);
     ANSWERS.with_borrow_mut(|answers| {
@@ -34,23 +79,17 @@ pub(in crate::kernel) fn is_surely_empty(points: &Points) -> bool {
     answer
 }
 
-/// By rows, one alternative after the other; `None` where the condition is more than the reader of rows knows, or there
-/// are too many.
+/// By rows, one alternative after the other; `None` where a number has more than 64 bits, or there are too many.
 fn searched(points: &Points) -> Option<bool> {
     let mut system = System::new(&points.parameters, &points.dimensions);
-    let formula = system.read_formula(&points.condition).ok()?;
+    let formula = system.rows(&points.condition).ok()?;
     system.is_empty(&formula, MOST_CONJUNCTIONS).ok()
 }
 
-/// By isl's own reader, which multiplies alternatives out.
-fn read(points: &Points) -> Option<bool> {
-    let text = format!(
-        "[{}] -> {{ [{}] : {} }}",
-        points.parameters.join(", "),
-        points.dimensions.join(", "),
-        points.condition
-    );
-    Set::parse(&text).and_then(|set| set.is_empty()).ok()
+/// By isl's sets, which multiplies alternatives out.
+fn as_a_whole(points: &Points) -> Option<bool> {
+    let set = Set::of(&points.parameters, &points.dimensions, &points.condition);
+    set.and_then(|set| set.is_empty()).ok()
 }
 
 thread_local! {

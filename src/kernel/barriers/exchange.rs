@@ -11,12 +11,13 @@
 
 use super::super::body::{BlockRef, Body, Operation, Terminator, ValueRef};
 use super::super::cfg::Flow;
-use super::super::emptiness::{Points, is_surely_empty};
+use super::super::emptiness::{Points, Symbol, is_surely_empty};
 use super::super::intervals::{Event, may_share_target};
 use super::super::rehearsal::{Place, never_meet};
 use super::super::uniformity::Uniformity;
 use super::super::{Access, AccessId, AccessKind, KernelModel, Target};
-use crate::math::affine::{Affine, Axis};
+use crate::math::affine::{Affine, Axis, Variable};
+use crate::math::formula::{Formula, Sum};
 use serde::{Deserialize, Serialize};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -165,9 +166,10 @@ impl Questions<'_> {
             return true;
         };
         let further = constraints((self.model, self.axes), (one, two), offsets, is_same);
-        let question = self
-            .model
-            .meeting((one, first), (two, second), [None; 3], &further);
+        let (first, second) = ((one, first), (two, second));
+        let Some(question) = self.model.meeting(first, second, [None; 3], &further) else {
+            return true;
+        };
         if !self.asked.contains(&question) {
             if self.asked.len() >= MOST_QUESTIONS {
                 return true;
@@ -395,32 +397,48 @@ fn in_one_iteration<'a>(
     }
 }
 
-/// What is known of two lanes of one warp in isl's notation, beside what their accesses say.
+/// What is known of two lanes of one warp, beside what their accesses say.
 fn constraints(
     (model, axes): (&KernelModel, [bool; 3]),
     (one, two): (&Access, &Access),
     offsets: &[Option<i8>],
     is_same: &impl Fn(ValueRef) -> bool,
-) -> Vec<String> {
+) -> Vec<Formula<Symbol>> {
     let mut found = Vec::new();
     let absent = Axis::ALL.into_iter().zip(axes).filter(|(_, read)| !read);
-    found.extend(absent.map(|(axis, _)| format!("t{0} = 0 and t{0}_ = 0", axis.name())));
+    found.extend(absent.flat_map(|(axis, _)| {
+        [false, true].map(|second| Formula::Zero(Symbol::thread(axis, second)))
+    }));
+    let lanes = |axis| [false, true].map(|second| Symbol::thread(axis, second));
+    let [first, second] = lanes(Axis::X);
     found.push(match axes {
-        [_, false, false] => "floor(tx/32) = floor(tx_/32)".to_owned(),
+        [_, false, false] => first.floor(32).equal(second.floor(32)),
         // How many threads a row has is not known.
-        _ => "(ty < ty_ or ty > ty_ or tz < tz_ or tz > tz_ or (tx - tx_ < 32 and tx_ - tx < 32))"
-            .to_owned(),
+        _ => {
+            let others = [Axis::Y, Axis::Z].into_iter().flat_map(|axis| {
+                let [first, second] = lanes(axis);
+                [first.clone().below(second.clone()), first.above(second)]
+            });
+            let near = [
+                (first.clone() - second.clone()).below(Sum::number(32)),
+                (second - first).below(Sum::number(32)),
+            ];
+            Formula::Any(others.chain([Formula::All(near.into())]).collect())
+        }
     });
     let both = |index: &usize| one.loops.contains(index) && two.loops.contains(index);
+    let counters = |index| [false, true].map(|second| Symbol::sum(Variable::Loop(index), second));
     for (index, offset) in offsets.iter().enumerate() {
         if let Some(offset) = offset.filter(|_| both(&index)) {
-            found.push(format!("i{index}_ = i{index} + {offset}"));
+            let [first, second] = counters(index);
+            found.push(second.equal(first + i128::from(offset)));
         }
     }
     for index in one.loops.iter().filter(|index| both(index)) {
         let unknown = model.loops[*index].unknown.as_ref();
         if unknown.is_some_and(|unknown| is_same(ValueRef(unknown.value))) {
-            found.push(format!("i{index}_ = i{index}"));
+            let [first, second] = counters(*index);
+            found.push(second.equal(first));
         }
     }
     found

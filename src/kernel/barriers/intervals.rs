@@ -13,13 +13,13 @@
 
 use super::super::body::{BlockRef, Body, Terminator};
 use super::super::cfg::Flow;
-use super::super::emptiness::{Points, is_surely_empty};
+use super::super::emptiness::{Points, Symbol, is_surely_empty};
 use super::super::{Access, AccessId, AccessKind, KernelModel, KernelSymbol, Side, Target};
 use crate::math::affine::{Affine, Axis, Constraint, Variable};
 use crate::math::expression::Expression;
+use crate::math::formula::{Formula, Sum};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 /// Where a statement stands among the barriers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -342,23 +342,28 @@ impl KernelModel {
             return true;
         }
         // Where isl gives up, they may.
-        !is_surely_empty(&self.meeting((source, first), (sink, second), extents, &[]))
+        let meeting = self.meeting((source, first), (sink, second), extents, &[]);
+        !meeting.is_some_and(|meeting| is_surely_empty(&meeting))
     }
 
-    /// The pairs of instances of two accesses, each with its subscript, that meet under further constraints, in isl's
-    /// notation; the second one's variables are primed by an underscore.
+    /// The pairs of instances of two accesses, each with its subscript, that meet under further conditions. `None` for
+    /// no expression.
     pub(in crate::kernel) fn meeting(
         &self,
         (source, first): (&Access, &Affine),
         (sink, second): (&Access, &Affine),
         extents: [Option<u32>; 3],
-        further: &[String],
-    ) -> Points {
-        let parameters: Vec<_> = (0..self.parameters.len())
-            .map(|n| format!("p{n}"))
-            .collect();
-        let mut dimensions: Vec<String> = Axis::ALL.map(|axis| format!("b{}", axis.name())).into();
-        let mut constraints: Vec<String> = dimensions.iter().map(|b| format!("{b} >= 0")).collect();
+        further: &[Formula<Symbol>],
+    ) -> Option<Points> {
+        let parameters = (0..self.parameters.len()).map(Variable::Parameter);
+        let parameters = parameters.map(|parameter| Symbol::new(parameter, false));
+        let blocks = Axis::ALL.map(Variable::Block);
+        let mut dimensions: Vec<Symbol> =
+            blocks.clone().map(|block| Symbol::new(block, false)).into();
+        let zero = || Sum::number(0);
+        let mut conditions: Vec<Formula<Symbol>> = blocks
+            .map(|block| Symbol::sum(block, false).at_least(zero()))
+            .into();
         for axis in Axis::ALL {
             let most = match axis {
                 Axis::Z => 64,
@@ -367,68 +372,69 @@ impl KernelModel {
             let most = extents[axis.index()].unwrap_or(most);
             let size = Expression::Leaf(KernelSymbol::BlockSize(axis));
             let size = self.parameters.iter().position(|known| *known == size);
-            for prime in ["", "_"] {
-                let thread = format!("t{}{prime}", axis.name());
-                constraints.push(format!("0 <= {thread} < {most}"));
+            for of_second in [false, true] {
+                let thread = Symbol::thread(axis, of_second);
+                conditions.push(thread.clone().at_least(zero()));
+                conditions.push(thread.clone().below(Sum::number(most)));
                 if let Some(size) = size {
-                    constraints.push(format!("{thread} < p{size} <= {most}"));
+                    let size = Symbol::sum(Variable::Parameter(size), false);
+                    conditions.push(thread.below(size.clone()));
+                    conditions.push(size.at_most(Sum::number(most)));
                 }
-                dimensions.push(thread);
+                dimensions.push(Symbol::new(Variable::Thread(axis), of_second));
             }
         }
-        let differ = Axis::ALL.map(|axis| format!("t{0} < t{0}_ or t{0} > t{0}_", axis.name()));
-        constraints.push(format!("({})", differ.join(" or ")));
-        constraints.extend_from_slice(further);
-        for (access, prime) in [(source, ""), (sink, "_")] {
+        let differ = Axis::ALL.into_iter().flat_map(|axis| {
+            let [one, other] = [false, true].map(|second| Symbol::thread(axis, second));
+            [one.clone().below(other.clone()), one.above(other)]
+        });
+        conditions.push(Formula::Any(differ.collect()));
+        conditions.extend_from_slice(further);
+        for (access, of_second) in [(source, false), (sink, true)] {
             for index in &access.loops {
-                dimensions.push(format!("i{index}{prime}"));
-                constraints.push(format!("i{index}{prime} >= 0"));
+                let counter = Variable::Loop(*index);
+                dimensions.push(Symbol::new(counter.clone(), of_second));
+                conditions.push(Symbol::sum(counter, of_second).at_least(zero()));
             }
-            let alternatives: Vec<_> = access
-                .domain
-                .iter()
-                .map(|conjunction| {
-                    let parts: Vec<_> = conjunction
-                        .iter()
-                        .map(|constraint| match constraint {
-                            Constraint::NonNegative(row) => format!("{} >= 0", written(row, prime)),
-                            Constraint::Zero(row) => format!("{} = 0", written(row, prime)),
-                        })
-                        .chain(["0 = 0".to_owned()])
-                        .collect();
-                    format!("({})", parts.join(" and "))
-                })
-                .collect();
-            match alternatives.is_empty() {
-                true => constraints.push("1 = 0".to_owned()),
-                false => constraints.push(format!("({})", alternatives.join(" or "))),
-            }
+            conditions.push(domain(access, of_second)?);
         }
         for (index, product) in self.products.iter().enumerate() {
-            let (one, other) = (format!("q{index}"), format!("q{index}_"));
-            let (e, f) = (written(&product.factor, ""), written(&product.factor, "_"));
-            let p = format!("p{}", product.parameter);
+            let both = |affine: &Affine| -> Option<[Sum<Symbol>; 2]> {
+                let one = Symbol::expression(affine, false)?;
+                Some([one, Symbol::expression(affine, true)?])
+            };
+            let [e, f] = both(&product.factor)?;
+            let [one, other] = both(&Affine::variable(Variable::Product(index)))?;
+            let p = Symbol::sum(Variable::Parameter(product.parameter), false);
             let loops = self.loops_in(&product.factor);
             let known = |access: &Access| loops.iter().all(|each| access.loops.contains(each));
-            dimensions.push(one.clone());
-            dimensions.push(other.clone());
+            dimensions
+                .extend([false, true].map(|second| Symbol::new(Variable::Product(index), second)));
             // One that an access cannot mention relates to nothing.
             if known(source) && known(sink) {
-                constraints.push(format!("{p} >= 0"));
-                constraints.push(format!(
-                    "(({e} = {f} and {one} = {other}) or ({e} < {f} and {one} + {p} <= {other}) \
-                     or ({e} > {f} and {other} + {p} <= {one}))"
-                ));
+                conditions.push(p.clone().at_least(zero()));
+                conditions.push(Formula::Any(vec![
+                    Formula::All(vec![
+                        e.clone().equal(f.clone()),
+                        one.clone().equal(other.clone()),
+                    ]),
+                    Formula::All(vec![
+                        e.clone().below(f.clone()),
+                        (one.clone() + p.clone()).at_most(other.clone()),
+                    ]),
+                    Formula::All(vec![e.above(f), (other + p).at_most(one)]),
+                ]));
             }
         }
-        let (a, b) = (written(first, ""), written(second, "_"));
-        constraints.push(format!("{a} < {b} + {}", sink.size_bytes));
-        constraints.push(format!("{b} < {a} + {}", source.size_bytes));
-        Points {
-            parameters,
+        let a = Symbol::expression(first, false)?;
+        let b = Symbol::expression(second, true)?;
+        conditions.push(a.clone().below(b.clone() + i128::from(sink.size_bytes)));
+        conditions.push(b.below(a + i128::from(source.size_bytes)));
+        Some(Points {
+            parameters: parameters.collect(),
             dimensions,
-            condition: constraints.join(" and "),
-        }
+            condition: Formula::All(conditions),
+        })
     }
 
     fn loops_in(&self, affine: &Affine) -> BTreeSet<usize> {
@@ -475,23 +481,20 @@ pub(in crate::kernel) fn may_share_target(one: &Target, other: &Target) -> bool 
     }
 }
 
-/// An expression of the first or second instance; blocks and parameters are common.
-fn written(affine: &Affine, prime: &str) -> String {
-    let mut text = affine.constant.to_string();
-    for (coefficient, variable) in &affine.terms {
-        let name = match variable {
-            Variable::Block(_) | Variable::Parameter(_) => variable.to_string(),
-            Variable::Floor(inner, divisor) => {
-                format!("floor(({})/{divisor})", written(inner, prime))
-            }
-            Variable::Thread(_) | Variable::Loop(_) | Variable::Product(_) => {
-                format!("{variable}{prime}")
-            }
-        };
-        let sign = if *coefficient < 0 { '-' } else { '+' };
-        let _ = write!(text, " {sign} {}*{name}", coefficient.unsigned_abs());
-    }
-    text
+/// What holds for an access of the first or of the second instance.
+fn domain(access: &Access, of_second: bool) -> Option<Formula<Symbol>> {
+    let alternatives = access.domain.iter().map(|conjunction| {
+        let rows = conjunction.iter().map(|constraint| {
+            Some(match constraint {
+                Constraint::NonNegative(row) => {
+                    Formula::NonNegative(Symbol::expression(row, of_second)?)
+                }
+                Constraint::Zero(row) => Formula::Zero(Symbol::expression(row, of_second)?),
+            })
+        });
+        rows.collect::<Option<_>>().map(Formula::All)
+    });
+    alternatives.collect::<Option<_>>().map(Formula::Any)
 }
 
 #[cfg(test)]

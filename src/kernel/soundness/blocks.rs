@@ -65,7 +65,7 @@ impl<'a> BlockChecks<'a> {
             let held = within.iter().any(|index| {
                 let set = self.sets.entry(*index).or_insert_with(|| {
                     let set = model.block_set(&model.block_effects[*index]);
-                    set.map(|set| set.bytes)
+                    set.and_then(|set| set.text())
                 });
                 set.as_ref()
                     .is_none_or(|set| holds_byte(model, set, launch, block, start))

@@ -3,7 +3,7 @@
 //! Invariant: a bound holds at every point at which that holds which it was taken from.
 
 use super::Conjunction;
-use super::formula::Formula;
+use super::formula::RowFormula;
 use super::linear::{Linear, Row};
 use std::collections::HashMap;
 
@@ -23,21 +23,21 @@ impl Bounds {
     }
 
     /// What a formula says in any case.
-    fn of_formula(formula: &Formula) -> Self {
+    fn of_formula(formula: &RowFormula) -> Self {
         match formula {
-            Formula::Rows(rows) => Self::of_rows(rows),
-            Formula::All(parts) => {
+            RowFormula::Rows(rows) => Self::of_rows(rows),
+            RowFormula::All(parts) => {
                 let each = parts.iter().flat_map(|part| Self::of_formula(part).0);
                 let mut bounds = Self::default();
                 each.for_each(|(terms, constant)| bounds.note_sum(terms, constant));
                 bounds
             }
-            Formula::Any(parts) => Self::of_some(parts),
+            RowFormula::Any(parts) => Self::of_some(parts),
         }
     }
 
     /// What holds whichever of some parts does: of each sum that all speak of, the weakest bound.
-    pub(super) fn of_some<'f>(parts: impl IntoIterator<Item = &'f Formula>) -> Self {
+    pub(super) fn of_some<'f>(parts: impl IntoIterator<Item = &'f RowFormula>) -> Self {
         let each = parts.into_iter().map(Self::of_formula);
         let common = each.reduce(|mut one, other| {
             one.0.retain(|terms, constant| {
@@ -82,9 +82,9 @@ impl Bounds {
     }
 
     /// Whether a formula says the opposite of some bound.
-    pub(super) fn contradict(&self, formula: &Formula) -> bool {
+    pub(super) fn contradict(&self, formula: &RowFormula) -> bool {
         match formula {
-            Formula::Rows(rows) => {
+            RowFormula::Rows(rows) => {
                 let mut each = rows.rows.iter().flat_map(inequalities);
                 each.any(|(terms, constant)| {
                     let opposite = negated(&terms);
@@ -93,8 +93,8 @@ impl Bounds {
                     bound.is_some_and(|bound| i128::from(bound) + i128::from(constant) < 0)
                 })
             }
-            Formula::All(parts) => parts.iter().any(|part| self.contradict(part)),
-            Formula::Any(parts) => parts.iter().all(|part| self.contradict(part)),
+            RowFormula::All(parts) => parts.iter().any(|part| self.contradict(part)),
+            RowFormula::Any(parts) => parts.iter().all(|part| self.contradict(part)),
         }
     }
 }
@@ -118,7 +118,7 @@ mod tests {
     use super::super::System;
     use super::*;
 
-    fn of_formula(text: &str) -> (Formula, Bounds) {
+    fn of_formula(text: &str) -> (RowFormula, Bounds) {
         let names = ["a", "b"].map(str::to_owned);
         let formula = System::new(&[], &names).read_formula(text).unwrap();
         let bounds = Bounds::of_formula(&formula);

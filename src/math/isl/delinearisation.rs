@@ -6,6 +6,7 @@
 
 use super::linear::{Conjunction, Found, Linear, Row, System};
 use super::with_operation_budget;
+use std::hash::Hash;
 
 /// Elementary operations for one question about the size of a component; nearly all are answered by the first relaxation.
 const OPERATIONS: u64 = 800;
@@ -22,7 +23,7 @@ struct Sum {
     most: i64,
 }
 
-impl System {
+impl<V: Clone + Eq + Hash> System<V> {
     /// The conditions, with two-sided ones taken apart where that is found to change nothing.
     pub fn delinearised(&self, conditions: &Conjunction) -> Conjunction {
         let mut rows = conditions.rows.clone();

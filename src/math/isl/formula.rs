@@ -8,12 +8,14 @@
 //! Invariant: [`System::is_empty`] answers as isl does for the same text, or not at all.
 
 use super::bounds::Bounds;
-use super::linear::Reader;
+use super::linear::{Reader, Row};
 use super::{Conjunction, Found, IslError, Result, System};
+use crate::math::formula::Formula;
+use std::hash::Hash;
 
 /// Linear constraints joined by `and` and `or`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Formula {
+pub enum RowFormula {
     /// All hold.
     Rows(Conjunction),
     /// All parts hold.
@@ -22,7 +24,7 @@ pub enum Formula {
     Any(Vec<Self>),
 }
 
-impl Formula {
+impl RowFormula {
     /// Whether it holds at a point, which has a value for each column; false where a number leaves 64 bits.
     fn holds_at(&self, point: &[i64]) -> bool {
         match self {
@@ -38,11 +40,61 @@ impl System {
     ///
     /// # Errors
     /// [`IslError::Invalid`] for any other text, and where a coefficient leaves 64 bits.
-    pub fn read_formula(&mut self, text: &str) -> Result<Formula> {
+    pub fn read_formula(&mut self, text: &str) -> Result<RowFormula> {
         let mut reader = Reader::new(self, text);
         alternatives(&mut reader)
             .filter(|_| reader.is_at_end())
             .ok_or_else(|| IslError::Invalid(format!("not a formula: {text}")))
+    }
+}
+
+impl<V: Clone + Eq + Hash> System<V> {
+    /// The rows of a formula.
+    ///
+    /// # Errors
+    /// [`IslError::Invalid`] where a number leaves 64 bits, or a variable is neither a parameter nor a dimension.
+    pub fn rows(&mut self, formula: &Formula<V>) -> Result<RowFormula> {
+        self.rows_of(formula)
+            .ok_or_else(|| IslError::Invalid(String::from("a number of more than 64 bits")))
+    }
+
+    fn rows_of(&mut self, formula: &Formula<V>) -> Option<RowFormula> {
+        let (Formula::All(parts) | Formula::Any(parts)) = formula else {
+            return Some(RowFormula::Rows(Conjunction {
+                rows: vec![self.row(formula)?],
+            }));
+        };
+        if let [part] = parts.as_slice() {
+            return self.rows_of(part);
+        }
+        if matches!(formula, Formula::Any(_)) {
+            let parts = parts.iter().map(|part| self.rows_of(part));
+            return parts.collect::<Option<_>>().map(RowFormula::Any);
+        }
+        let mut rows = Conjunction::default();
+        let mut others = Vec::new();
+        for part in parts {
+            match part {
+                Formula::NonNegative(_) | Formula::Zero(_) => rows.rows.push(self.row(part)?),
+                _ => others.push(self.rows_of(part)?),
+            }
+        }
+        if others.is_empty() {
+            return Some(RowFormula::Rows(rows));
+        }
+        others.push(RowFormula::Rows(rows));
+        Some(RowFormula::All(others))
+    }
+
+    /// The row of one comparison.
+    fn row(&mut self, formula: &Formula<V>) -> Option<Row> {
+        let (sum, equality) = match formula {
+            Formula::NonNegative(sum) => (sum, false),
+            Formula::Zero(sum) => (sum, true),
+            Formula::All(_) | Formula::Any(_) => return None,
+        };
+        let linear = self.linear(sum)?;
+        Some(Row { linear, equality })
     }
 
     /// Whether no point satisfies a formula for any values of the parameters, which is asked of isl by at most
@@ -50,7 +102,7 @@ impl System {
     ///
     /// # Errors
     /// Quota.
-    pub fn is_empty(&self, formula: &Formula, questions: usize) -> Result<bool> {
+    pub fn is_empty(&self, formula: &RowFormula, questions: usize) -> Result<bool> {
         let mut search = Search {
             system: self,
             left: questions,
@@ -59,19 +111,19 @@ impl System {
     }
 }
 
-struct Search<'a> {
-    system: &'a System,
+struct Search<'a, V> {
+    system: &'a System<V>,
     /// Questions that may still be asked.
     left: usize,
 }
 
-impl Search<'_> {
+impl<V: Clone + Eq + Hash> Search<'_, V> {
     /// Whether nothing satisfies all rows, some part of each of `choices`, and all of `pending`.
     fn is_empty<'f>(
         &mut self,
         mut rows: Vec<&'f Conjunction>,
-        mut choices: Vec<Vec<&'f Formula>>,
-        mut pending: Vec<&'f Formula>,
+        mut choices: Vec<Vec<&'f RowFormula>>,
+        mut pending: Vec<&'f RowFormula>,
     ) -> Result<bool> {
         let mut bounds = Bounds::default();
         rows.iter().for_each(|known| bounds.note(known));
@@ -79,12 +131,12 @@ impl Search<'_> {
         loop {
             while let Some(formula) = pending.pop() {
                 match formula {
-                    Formula::Rows(conjunction) => {
+                    RowFormula::Rows(conjunction) => {
                         bounds.note(conjunction);
                         rows.push(conjunction);
                     }
-                    Formula::All(parts) => pending.extend(parts),
-                    Formula::Any(parts) => choices.push(parts.iter().collect()),
+                    RowFormula::All(parts) => pending.extend(parts),
+                    RowFormula::Any(parts) => choices.push(parts.iter().collect()),
                 }
             }
             // What contradicts something that holds is no alternative, and what all alternatives say holds.
@@ -110,7 +162,7 @@ impl Search<'_> {
         rows.push(&common);
         self.left = self.left.checked_sub(1).ok_or(IslError::Quota)?;
         let holds =
-            |parts: &[&Formula], point: &[i64]| parts.iter().any(|part| part.holds_at(point));
+            |parts: &[&RowFormula], point: &[i64]| parts.iter().any(|part| part.holds_at(point));
         let open: Vec<usize> = match self.system.find(&rows)? {
             Found::Nothing => return Ok(true),
             Found::Point(point) => {
@@ -135,19 +187,19 @@ impl Search<'_> {
 }
 
 /// `all or all or …`.
-fn alternatives(reader: &mut Reader<'_, '_>) -> Option<Formula> {
+fn alternatives(reader: &mut Reader<'_, '_>) -> Option<RowFormula> {
     let mut parts = vec![all(reader)?];
     while reader.word("or") {
         parts.push(all(reader)?);
     }
     match parts.len() {
         1 => parts.pop(),
-        _ => Some(Formula::Any(parts)),
+        _ => Some(RowFormula::Any(parts)),
     }
 }
 
 /// `part and part and …`.
-fn all(reader: &mut Reader<'_, '_>) -> Option<Formula> {
+fn all(reader: &mut Reader<'_, '_>) -> Option<RowFormula> {
     let mut rows = Conjunction::default();
     let mut parts = Vec::new();
     loop {
@@ -171,10 +223,10 @@ fn all(reader: &mut Reader<'_, '_>) -> Option<Formula> {
         }
     }
     if parts.is_empty() {
-        return Some(Formula::Rows(rows));
+        return Some(RowFormula::Rows(rows));
     }
-    parts.push(Formula::Rows(rows));
-    Some(Formula::All(parts))
+    parts.push(RowFormula::Rows(rows));
+    Some(RowFormula::All(parts))
 }
 
 #[cfg(test)]

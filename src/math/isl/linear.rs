@@ -10,8 +10,10 @@
 
 use super::remembered::{Matrices, Question, known_or};
 use super::{IslError, Result, Set, operation_budget};
+use crate::math::formula::{Sum, Term};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// What is found out of a conjunction without its points being listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +28,8 @@ pub enum Found {
 
 /// Columns that conjunctions speak about: parameters, dimensions, and quotients as they are met.
 #[derive(Debug)]
-pub struct System {
-    columns: HashMap<String, usize>,
+pub struct System<V = String> {
+    columns: HashMap<V, usize>,
     parameters: usize,
     /// With the quotients.
     dimensions: usize,
@@ -56,9 +58,9 @@ pub(super) struct Linear {
     pub(super) constant: i64,
 }
 
-impl System {
+impl<V: Clone + Eq + Hash> System<V> {
     /// A system without quotients.
-    pub fn new(parameters: &[String], dimensions: &[String]) -> Self {
+    pub fn new(parameters: &[V], dimensions: &[V]) -> Self {
         let names = parameters.iter().chain(dimensions);
         Self {
             columns: names.cloned().zip(0..).collect(),
@@ -69,21 +71,35 @@ impl System {
         }
     }
 
-    /// Reads conditions that all hold: linear comparisons, also of more than two sides, joined by
-    /// `and`, in which a quotient is `floor(e/d)` with a positive number `d`.
-    ///
-    /// # Errors
-    /// [`IslError::Invalid`] for any other text, and where a coefficient leaves 64 bits.
-    pub fn read(&mut self, conditions: &[&str]) -> Result<Conjunction> {
-        let mut read = Conjunction::default();
-        for condition in conditions {
-            let mut reader = Reader::new(self, condition);
-            reader
-                .condition(&mut read)
-                .filter(|()| reader.is_at_end())
-                .ok_or_else(|| IslError::Invalid(format!("not a conjunction: {condition}")))?;
+    /// The rows of a sum; `None` where a number leaves 64 bits, or a variable is neither a parameter nor a dimension.
+    pub(super) fn linear(&mut self, sum: &Sum<V>) -> Option<Linear> {
+        let (terms, constant) = sum.parts()?;
+        let mut linear = Linear::number(i64::try_from(constant).ok()?);
+        for (term, coefficient) in terms {
+            let column = match term {
+                Term::Variable(variable) => *self.columns.get(variable)?,
+                Term::Floor(numerator, divisor) => {
+                    let numerator = self.linear(numerator)?;
+                    self.quotient(numerator, i64::try_from(*divisor).ok()?)?
+                }
+            };
+            linear
+                .terms
+                .push((column, i64::try_from(*coefficient).ok()?));
         }
-        Ok(read)
+        linear.terms.sort_unstable();
+        // Quotients that differ as sums may be one as rows.
+        let distinct = |pair: &[(usize, i64)]| pair[0].0 != pair[1].0;
+        match linear.terms.windows(2).all(distinct) {
+            true => Some(linear),
+            false => linear.terms.iter().try_fold(
+                Linear::number(linear.constant),
+                |sum, (column, coefficient)| {
+                    let terms = vec![(*column, *coefficient)];
+                    sum.add(&Linear { terms, constant: 0 }, 1)
+                },
+            ),
+        }
     }
 
     /// What makes the quotients met so far what they are: belongs to every set.
@@ -185,6 +201,25 @@ impl System {
         self.dimensions += 1;
         self.quotients.insert(key, column);
         Some(column)
+    }
+}
+
+impl System {
+    /// Reads conditions that all hold: linear comparisons, also of more than two sides, joined by
+    /// `and`, in which a quotient is `floor(e/d)` with a positive number `d`.
+    ///
+    /// # Errors
+    /// [`IslError::Invalid`] for any other text, and where a coefficient leaves 64 bits.
+    pub fn read(&mut self, conditions: &[&str]) -> Result<Conjunction> {
+        let mut read = Conjunction::default();
+        for condition in conditions {
+            let mut reader = Reader::new(self, condition);
+            reader
+                .condition(&mut read)
+                .filter(|()| reader.is_at_end())
+                .ok_or_else(|| IslError::Invalid(format!("not a conjunction: {condition}")))?;
+        }
+        Ok(read)
     }
 }
 

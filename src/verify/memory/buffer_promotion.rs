@@ -25,8 +25,10 @@ use super::super::targets::may_meet;
 use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel, KernelSymbol, Target};
 use crate::math::affine::{Affine, Axis, Constraint, Variable};
 use crate::math::expression::Expression;
-use crate::math::isl::{Set, with_operation_budget};
+use crate::math::formula::{Formula, Sum};
+use crate::math::isl::{IslError, Set, with_operation_budget};
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// A shared variable that stands for the part of a buffer that a block works on. Accesses are named by
 /// [`Access::place`].
@@ -246,50 +248,84 @@ struct Space<'a> {
     threads: [u64; 3],
 }
 
+/// What questions speak of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Symbol {
+    /// What is the same for all instances in a block.
+    Common(Variable),
+    /// What tells an instance from others, of the first or (`true`) of the second access.
+    Own(Variable, bool),
+    /// A byte of the buffer.
+    Byte,
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Common(variable) | Self::Own(variable, false) => write!(formatter, "{variable}"),
+            Self::Own(variable, true) => write!(formatter, "{variable}_"),
+            Self::Byte => formatter.write_str("byte"),
+        }
+    }
+}
+
+/// The thread index on an axis.
+fn thread(axis: Axis, primed: bool) -> Sum<Symbol> {
+    Sum::variable(Symbol::Own(Variable::Thread(axis), primed))
+}
+
 /// Operations of isl for each question.
 const MOST_OPERATIONS: u64 = 200_000;
 
 impl Space<'_> {
     /// Whether two threads of a block never go to one place by these accesses.
     fn are_disjoint(&self, one: &Pair<'_>, other: &Pair<'_>) -> bool {
-        let (mut variables, mut constraints) = self.instances(one, "");
-        let (more, others) = self.instances(other, "_");
-        variables.extend(more);
-        constraints.extend(others);
-        let places =
-            [(one, ""), (other, "_")].map(|(pair, prime)| self.written(pair.window, prime));
-        constraints.push(format!("{} = {}", places[0], places[1]));
-        constraints.push("(tx != tx_ or ty != ty_ or tz != tz_)".to_owned());
-        self.is_empty(&variables, &constraints)
+        let sides = [(one, false), (other, true)];
+        let instances = sides.map(|(pair, primed)| self.instances(pair, primed));
+        let places = sides.map(|(pair, primed)| self.sum(pair.window, primed));
+        let ([Some(first), Some(second)], [Some(place), Some(same)]) = (instances, places) else {
+            return false;
+        };
+        let (mut variables, mut conditions) = first;
+        variables.extend(second.0);
+        conditions.extend(second.1);
+        conditions.push(place.equal(same));
+        let differ = Axis::ALL.into_iter().map(|axis| {
+            let [one, other] = [false, true].map(|primed| thread(axis, primed));
+            Formula::differ(one, other)
+        });
+        conditions.push(Formula::Any(differ.collect()));
+        self.is_empty(variables, conditions)
     }
 
     /// Whether all instances stay within the variable.
     fn is_within(&self, pair: &Pair<'_>, room: WindowSize) -> bool {
-        let (window, size) = (self.written(pair.window, ""), pair.global.size_bytes);
+        let size = i128::from(pair.global.size_bytes);
         let end = match room {
-            WindowSize::Bytes(bytes) => bytes.to_string(),
+            WindowSize::Bytes(bytes) => Sum::number(bytes),
             WindowSize::Elements(argument) => {
                 let mut parameters = self.kernel.parameters.iter();
                 match parameters.position(|known| is_argument(known, argument)) {
-                    Some(index) => format!("{size}*p{index}"),
+                    Some(index) => Sum::variable(Symbol::Common(Variable::Parameter(index))) * size,
                     None => return false,
                 }
             }
         };
-        let (variables, mut constraints) = self.instances(pair, "");
-        constraints.push(format!("({window} < 0 or {window} + {size} > {end})"));
-        self.is_empty(&variables, &constraints)
+        let (window, instances) = (self.sum(pair.window, false), self.instances(pair, false));
+        let Some((window, (variables, mut conditions))) = window.zip(instances) else {
+            return false;
+        };
+        conditions.push(Formula::Any(vec![
+            window.clone().below(Sum::number(0)),
+            (window + size).above(end),
+        ]));
+        self.is_empty(variables, conditions)
     }
 
-    fn is_empty(&self, variables: &BTreeSet<String>, constraints: &[String]) -> bool {
-        let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
-        let text = format!(
-            "[{}] -> {{ [{}] : {} }}",
-            self.common().join(", "),
-            variables.join(", "),
-            constraints.join(" and ")
-        );
-        let ask = || Set::parse(&text).and_then(|set| set.is_empty());
+    fn is_empty(&self, variables: BTreeSet<Symbol>, conditions: Vec<Formula<Symbol>>) -> bool {
+        let variables: Vec<Symbol> = variables.into_iter().collect();
+        let condition = Formula::All(conditions);
+        let ask = || Set::of(&self.common(), &variables, &condition)?.is_empty();
         with_operation_budget(MOST_OPERATIONS, ask).is_ok_and(|empty| empty)
     }
 
@@ -302,16 +338,15 @@ impl Space<'_> {
                 && !self.mentions_unknown(store.global)
         };
         let places = |pair: &Pair<'_>| {
-            let (variables, mut constraints) = self.instances(pair, "");
-            constraints.push(format!("byte = {}", self.written(pair.place, "")));
-            let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
-            let text = format!(
-                "[{}] -> {{ [byte] : exists {} : {} }}",
-                self.common().join(", "),
-                variables.join(", "),
-                constraints.join(" and ")
-            );
-            Set::parse(&text)
+            let (place, instances) = (self.sum(pair.place, false), self.instances(pair, false));
+            let Some((place, (variables, mut conditions))) = place.zip(instances) else {
+                return Err(IslError::Invalid("no expression".to_owned()));
+            };
+            conditions.push(Sum::variable(Symbol::Byte).equal(place));
+            let own = variables.len();
+            let dimensions: Vec<Symbol> = [Symbol::Byte].into_iter().chain(variables).collect();
+            let all = Set::of(&self.common(), &dimensions, &Formula::All(conditions))?;
+            all.project_out(1, own)
         };
         let ask = || {
             let mut stores = stores.iter().filter(certain).copied();
@@ -329,12 +364,13 @@ impl Space<'_> {
 
     /// What is the same for all instances in a block: the launch's values, the block's indices and products of
     /// these.
-    fn common(&self) -> Vec<String> {
+    fn common(&self) -> Vec<Symbol> {
         let products = (0..self.kernel.products.len()).filter(|index| self.is_of_block(*index));
         (0..self.kernel.parameters.len())
-            .map(|index| format!("p{index}"))
-            .chain(Axis::ALL.map(|axis| format!("b{}", axis.name())))
-            .chain(products.map(|index| format!("q{index}")))
+            .map(Variable::Parameter)
+            .chain(Axis::ALL.map(Variable::Block))
+            .chain(products.map(Variable::Product))
+            .map(Symbol::Common)
             .collect()
     }
 
@@ -343,64 +379,76 @@ impl Space<'_> {
         product.is_some_and(|product| is_uniform(self.kernel, &product.factor))
     }
 
-    /// What tells one instance of an access from the others of its block, and what holds for all, in isl's notation;
-    /// names of the former end with `prime`.
-    fn instances(&self, pair: &Pair<'_>, prime: &str) -> (BTreeSet<String>, Vec<String>) {
+    /// What tells one instance of an access from the others of its block, and what holds for all; the former are
+    /// `primed` for the second of two accesses. `None` for no expression.
+    fn instances(
+        &self,
+        pair: &Pair<'_>,
+        primed: bool,
+    ) -> Option<(BTreeSet<Symbol>, Vec<Formula<Symbol>>)> {
         let kernel = self.kernel;
-        let mut variables: BTreeSet<String> = BTreeSet::new();
-        let mut constraints = Vec::new();
+        let mut variables: BTreeSet<Symbol> = BTreeSet::new();
+        let mut conditions = Vec::new();
+        let number = |number: u64| Sum::number(number);
         for axis in Axis::ALL {
-            let (name, extent) = (axis.name(), self.threads[axis.index()]);
-            variables.insert(format!("t{name}{prime}"));
-            constraints.push(format!("b{name} >= 0 and 0 <= t{name}{prime} < {extent}"));
+            let extent = self.threads[axis.index()];
+            let block = Sum::variable(Symbol::Common(Variable::Block(axis)));
+            variables.insert(Symbol::Own(Variable::Thread(axis), primed));
+            conditions.push(block.clone().at_least(number(0)));
+            conditions.push(Formula::within(
+                thread(axis, primed),
+                number(0),
+                number(extent),
+            ));
             let named = |symbol| {
                 let symbol = Expression::Leaf(symbol);
-                kernel.parameters.iter().position(|known| *known == symbol)
+                let index = kernel
+                    .parameters
+                    .iter()
+                    .position(|known| *known == symbol)?;
+                Some(Sum::variable(Symbol::Common(Variable::Parameter(index))))
             };
-            if let Some(index) = named(KernelSymbol::BlockSize(axis)) {
-                constraints.push(format!("p{index} = {extent}"));
+            if let Some(size) = named(KernelSymbol::BlockSize(axis)) {
+                conditions.push(size.equal(number(extent)));
             }
-            if let Some(index) = named(KernelSymbol::GridSize(axis)) {
-                constraints.push(format!("b{name} < p{index}"));
+            if let Some(size) = named(KernelSymbol::GridSize(axis)) {
+                conditions.push(block.below(size));
             }
         }
         for index in &pair.global.loops {
-            variables.insert(format!("i{index}{prime}"));
-            constraints.push(format!("i{index}{prime} >= 0"));
+            let counter = Symbol::Own(Variable::Loop(*index), primed);
+            conditions.push(Sum::variable(counter.clone()).at_least(number(0)));
+            variables.insert(counter);
         }
         let products = self.products(pair.global).into_iter();
         let moving = products.filter(|index| !self.is_of_block(*index));
-        variables.extend(moving.map(|index| format!("q{index}{prime}")));
+        variables.extend(moving.map(|index| Symbol::Own(Variable::Product(index), primed)));
         let domain = pair.global.domain.iter().map(|conjunction| {
-            let rows = conjunction.iter().map(|constraint| match constraint {
-                Constraint::NonNegative(row) => format!("{} >= 0", self.written(row, prime)),
-                Constraint::Zero(row) => format!("{} = 0", self.written(row, prime)),
+            let rows = conjunction.iter().map(|constraint| {
+                Some(match constraint {
+                    Constraint::NonNegative(row) => Formula::NonNegative(self.sum(row, primed)?),
+                    Constraint::Zero(row) => Formula::Zero(self.sum(row, primed)?),
+                })
             });
-            let rows: Vec<_> = rows.chain(["0 = 0".to_owned()]).collect();
-            format!("({})", rows.join(" and "))
+            rows.collect::<Option<_>>().map(Formula::All)
         });
-        let domain: Vec<_> = domain.chain(["1 = 0".to_owned()]).collect();
-        constraints.push(format!("({})", domain.join(" or ")));
-        (variables, constraints)
+        conditions.push(Formula::Any(domain.collect::<Option<_>>()?));
+        Some((variables, conditions))
     }
 
-    /// An expression in isl's notation.
-    fn written(&self, affine: &Affine, prime: &str) -> String {
-        let mut text = affine.constant.to_string();
-        for (coefficient, variable) in &affine.terms {
-            let name = match variable {
-                Variable::Block(_) | Variable::Parameter(_) => variable.to_string(),
-                Variable::Product(index) if self.is_of_block(*index) => variable.to_string(),
-                Variable::Floor(inner, divisor) => {
-                    format!("floor(({})/{divisor})", self.written(inner, prime))
-                }
-                Variable::Thread(_) | Variable::Loop(_) | Variable::Product(_) => {
-                    format!("{variable}{prime}")
-                }
+    /// The value of an expression; `None` for no expression.
+    fn sum(&self, affine: &Affine, primed: bool) -> Option<Sum<Symbol>> {
+        Sum::of_affine(affine, &mut |variable| {
+            let is_common = match variable {
+                Variable::Block(_) | Variable::Parameter(_) => true,
+                Variable::Product(index) => self.is_of_block(*index),
+                Variable::Thread(_) | Variable::Loop(_) | Variable::Floor(..) => false,
             };
-            text.push_str(&format!(" + ({coefficient}*{name})"));
-        }
-        text
+            Some(Sum::variable(match is_common {
+                true => Symbol::Common(variable.clone()),
+                false => Symbol::Own(variable.clone(), primed),
+            }))
+        })
     }
 
     /// The products that an access mentions, directly or through others.

@@ -25,7 +25,7 @@ use crate::codegen::{CodegenError, PromotedRows};
 use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Target, model_kernel};
 use crate::llvm::{Builder, IntegerPredicate, Opcode, Type, Value};
 use crate::math::affine::{Affine, Variable};
-use crate::math::isl::{IslError, Set, with_operation_budget};
+use crate::math::isl::{IslError, with_operation_budget};
 use crate::program::KernelId;
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
@@ -327,10 +327,10 @@ fn is_written_before(
         return false;
     };
     let within = || -> Result<bool, IslError> {
-        let (read, written) = (Set::parse(&read.bytes)?, Set::parse(&written.bytes)?);
+        let (read, written) = (&read.bytes, &written.bytes);
         // That a block reads what no such block could write is seen at once; whole numbers take seconds.
         let perhaps = read.is_subset(&written.without_existentials()?)?;
-        Ok(perhaps && read.is_subset(&written)?)
+        Ok(perhaps && read.is_subset(written)?)
     };
     written.exact && with_operation_budget(MOST_OPERATIONS, within).is_ok_and(|within| within)
 }

@@ -10,7 +10,7 @@ use crate::kernel::{AccessId, BlockSymbol, KernelModel, KernelSymbol, Target};
 use crate::llvm::{Builder, Linkage, Opcode, Type, Value};
 use crate::math::affine::{Affine, Variable};
 use crate::math::expression::Expression;
-use crate::math::isl::{IslError, Set, with_operation_budget};
+use crate::math::isl::{IslError, with_operation_budget};
 use crate::verify::{PromotedBuffer, WindowSize, buffer_promotion_conflict};
 use inkwell::module::Module;
 use std::collections::HashMap;
@@ -181,7 +181,7 @@ impl Window {
         let accesses: Vec<AccessId> = accesses.map(|access| access.id).collect();
         let touched = model.bytes_touched(&accesses, block)?;
         let ends = || {
-            let bytes = Set::parse(&touched.bytes)?.project_out_parameters()?;
+            let bytes = touched.bytes.project_out_parameters()?;
             let (low, high) = (bytes.lexmin()?.sample()?, bytes.lexmax()?.sample()?);
             Ok::<_, IslError>(low.zip(high))
         };
