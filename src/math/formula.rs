@@ -15,6 +15,9 @@ pub struct Sum<V> {
     overflowed: bool,
 }
 
+/// Terms of a sum with their coefficients, in order; and its constant.
+pub type Parts<'a, V> = (&'a [(Term<V>, i128)], i128);
+
 /// What a sum is made of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term<V> {
@@ -39,7 +42,7 @@ pub enum Formula<V> {
 
 impl<V> Sum<V> {
     /// Its terms with their coefficients, in order; and the constant. `None` where a number did not fit.
-    pub fn parts(&self) -> Option<(&[(Term<V>, i128)], i128)> {
+    pub fn parts(&self) -> Option<Parts<'_, V>> {
         (!self.overflowed).then_some((&self.terms, self.constant))
     }
 }
