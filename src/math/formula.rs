@@ -229,7 +229,8 @@ mod tests {
         let other = b.clone() + a.clone() + a.clone() + Sum::number(4);
         assert_eq!(one, other);
         assert_eq!(a.clone() - a.clone(), Sum::number(0));
-        assert_eq!(a.clone() * 0, Sum::number(0));
+        let none = 0;
+        assert_eq!(a.clone() * none, Sum::number(0));
         assert_eq!(a.clone().above(b.clone()), b.below(a));
     }
 
@@ -240,7 +241,8 @@ mod tests {
         let larger = large + Sum::variable("a");
         assert_eq!(larger.parts(), None);
         assert_eq!((larger.clone() - Sum::number(1)).parts(), None);
-        assert_eq!((larger * 0).parts(), None);
+        let none = 0;
+        assert_eq!((larger * none).parts(), None);
         assert_eq!(Sum::variable("a").floor(0).parts(), None);
         assert_eq!((Sum::<u8>::number(i128::MAX) + 1).parts(), None);
     }
