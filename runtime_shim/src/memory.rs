@@ -1,6 +1,6 @@
 //! Device-visible memory comes and goes: allocations, memory of the program's own that is registered, variables.
 //!
-//! Invariant: whoever watches what is allocated ([`trace`], [`memory_dump`](crate::memory_dump), checks) hears of
+//! Invariant: whoever watches what is allocated ([`trace`], [`memory_dump`], checks) hears of
 //! each entry of the table ([`allocations`](crate::allocations)) before others can find it, and of its end while the memory can still be read.
 
 use crate::allocations::{
