@@ -9,7 +9,7 @@
 mod filetests;
 
 use inkwell::context::Context;
-use libtest_mimic::Failed;
+use libtest_mimic::{Arguments, Failed};
 use sirius_rs::driver::cli::{Invocation, parse};
 use sirius_rs::kernel::{KernelModel, Tables, class_of, model_kernels};
 use sirius_rs::program::read_program;
@@ -19,7 +19,11 @@ use std::path::Path;
 
 fn main() {
     let is_case = |path: &Path| path.extension().is_some_and(|ending| ending == "cu");
-    filetests::run("kernel", is_case, check)
+    libtest_mimic::run(
+        &Arguments::from_args(),
+        filetests::trials("kernel", is_case, check),
+    )
+    .exit()
 }
 
 fn check(case: &Path) -> Result<(), Failed> {

@@ -9,7 +9,7 @@ mod filetests;
 
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
-use libtest_mimic::Failed;
+use libtest_mimic::{Arguments, Failed};
 use sirius_rs::driver::cli::{Invocation, parse};
 use sirius_rs::launch::{build_launch_graph, fold_launches_by_handles};
 use sirius_rs::program::{
@@ -23,7 +23,11 @@ fn main() {
         path.extension()
             .is_some_and(|ending| ending == "ll" || ending == "cu")
     };
-    filetests::run("launch", is_case, check)
+    libtest_mimic::run(
+        &Arguments::from_args(),
+        filetests::trials("launch", is_case, check),
+    )
+    .exit()
 }
 
 fn check(case: &Path) -> Result<(), Failed> {

@@ -10,7 +10,7 @@ mod filetests;
 use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::values::{AnyValue, InstructionOpcode};
-use libtest_mimic::Failed;
+use libtest_mimic::{Arguments, Failed};
 use sirius_rs::build::{
     Architecture, Build, Device, FeatureSet, Fusion, Input, KernelSymbols, Language, Numerics,
     Phase, SiriusOptions,
@@ -26,7 +26,11 @@ fn main() {
         path.extension().is_some_and(|ending| ending == "cu")
             && std::fs::read_to_string(path).is_ok_and(|text| text.starts_with("// test: program"))
     };
-    filetests::run("program", is_case, check)
+    libtest_mimic::run(
+        &Arguments::from_args(),
+        filetests::trials("program", is_case, check),
+    )
+    .exit()
 }
 
 fn check(case: &Path) -> Result<(), Failed> {

@@ -213,6 +213,14 @@ fn refuses_kernel_that_runs_alone() {
 }
 
 #[test]
+fn refuses_barrier_before_first() {
+    let chain = chain_of(scale, shift);
+    let [one, two] = chain.launches;
+    let plan = plan(&[(one, true), (two, false)], Vec::new());
+    assert_refused!(chain.scene, plan, Refusal::BarrierFirst { .. });
+}
+
+#[test]
 fn refuses_divergent_barrier() {
     let with = |relied_on: &[Target]| {
         let mut chain = chain_of(scale, shift);

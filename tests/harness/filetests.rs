@@ -1,16 +1,7 @@
 //! Filetests: a case is a file whose trailing lines, each after a mark, are what is expected of it.
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::path::{Path, PathBuf};
-
-/// Runs `check` on each file of `tests/STAGE` that is a case, and exits.
-#[allow(
-    dead_code,
-    reason = "what has cases of several stages asks for their trials"
-)]
-pub fn run(stage: &str, is_case: fn(&Path) -> bool, check: fn(&Path) -> Result<(), Failed>) -> ! {
-    libtest_mimic::run(&Arguments::from_args(), trials(stage, is_case, check)).exit()
-}
 
 /// A trial for each file of `tests/STAGE` that is a case.
 pub fn trials(
