@@ -12,7 +12,7 @@ mod kernels;
 #[path = "scenes/program.rs"]
 mod program;
 #[path = "verify/scene.rs"]
-#[allow(
+#[expect(
     dead_code,
     reason = "what texts need of it is part of what other tests need"
 )]
