@@ -140,9 +140,7 @@ def separated(words):
 
 
 def compare(compilers, folder, command, options):
-    arguments = [default for default in DEFAULTS if not any(word.startswith(default[:3]) for word in command if default != DEFAULTS[1])]
-    if any(re.match(r"-(-gpu-)?(arch|gencode)", word) for word in command):
-        arguments = [argument for argument in arguments if argument != DEFAULTS[1]]
+    arguments = defaults_for(command)
     row = {}
     with tempfile.TemporaryDirectory() as made:
         for _ in range(options.rounds):
@@ -163,14 +161,22 @@ def compare(compilers, folder, command, options):
     return row
 
 
-def timed(line, folder, limit, cache):
+def defaults_for(command):
+    """Of the options that each source is compiled with, those that its command does not set."""
+    level, architecture = DEFAULTS
+    sets_level = any(word.startswith("-O") for word in command)
+    sets_architecture = any(re.match(r"-(-gpu-)?(arch|gencode)", word) for word in command)
+    return [level] * (not sets_level) + [architecture] * (not sets_architecture)
+
+
+def timed(line, folder, limit, cache, variables={}):
     """CPU seconds of a command and all its processes, and elapsed ones; None where it fails."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     process = subprocess.Popen(
         [str(word) for word in line],
         cwd=folder,
-        env=dict(os.environ, SIRIUS_CACHE=cache),
+        env=dict(os.environ, SIRIUS_CACHE=cache, **variables),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -238,9 +244,12 @@ def tables(results):
 
 def draw():
     """Writes docs/compile_time.md."""
+    import objects
     import project
 
     lines = page(json.loads(RESULTS.read_text()))
+    if objects.RESULTS.exists():
+        lines += ["", objects.sentence(json.loads(objects.RESULTS.read_text()))]
     if LINKS.exists():
         results = json.loads(LINKS.read_text())
         lines += [
