@@ -6,8 +6,8 @@
 //
 // usage: early_return [elements]
 //
-// expect: 3 launches -> 2
-// expect-missed: divergent_barrier
+// expect: 3 launches -> 1
+// expect-missed:
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -193,6 +193,7 @@ fn read_both_sides(
     let models = clock.time(Stage::Kernel, || {
         let mut models = models::models(program, &mut graph);
         exchanges::keep(program, &mut models, build, outcome)?;
+        models::let_ended_threads_wait(program, &mut models, build)?;
         Ok::<_, PipelineError>(models)
     })?;
     for model in &models {

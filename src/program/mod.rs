@@ -28,7 +28,8 @@ use clang::{
 };
 use device_code::{
     assembly_operands, assembly_order, by_architecture, canonicalise_device, device_allocation,
-    exchanged, inlining, numerics, shared_offsets, shared_tables, truth_values, unmasked,
+    ended_threads, exchanged, inlining, numerics, shared_offsets, shared_tables, truth_values,
+    unmasked,
 };
 use host_code::{
     allocation_loops, block_copies, canonicalise_host, closed, constant_copies, contexts,
@@ -41,6 +42,7 @@ use variables::{kept_variables, managed, mappings, names, read_only, texture_ref
 pub use canonicalise_device::{DEVICE_FLATTENING, DEVICE_INLINING, DEVICE_PIPELINE, KEPT_STORE};
 pub use canonicalise_host::{HOST_PIPELINE, HOST_PROMOTION, LARGEST_INLINED_INSTRUCTIONS};
 pub use closed::{is_known_library, is_users};
+pub(crate) use ended_threads::let_ended_threads_wait;
 pub use exchanged::EXCHANGED;
 pub use front_end_messages::pass_on_messages;
 pub use graph_nodes::{FINDS_ANYTHING, GRAPH_NODES, ONLY_RUNS};
@@ -459,6 +461,36 @@ impl<'ctx> Program<'ctx> {
             }
         }
         grid_stride::renew(&self.units, &mut self.iterations)?;
+        self.renew_analysis(architecture)
+    }
+
+    /// Has threads of kernels wait at barriers after they have ended, as [`ended_threads`] says, where some of a block may
+    /// miss one. Returns of which kernels the copy for analysis says that now. The units' own kernels stay as they are.
+    ///
+    /// # Errors
+    /// As [`Self::keep_exchanges`].
+    pub fn let_ended_threads_wait(
+        &mut self,
+        kernels: &BTreeSet<KernelId>,
+        architecture: u32,
+    ) -> Result<BTreeSet<KernelId>, ProgramError> {
+        let can = |kernel: &&KernelId| {
+            let kernel = &self.kernels[kernel.0];
+            let module = self.module_of(kernel);
+            let function = module.and_then(|module| Value::function(module, &kernel.name));
+            function.is_some_and(ended_threads::may_miss_barriers)
+        };
+        let changed: BTreeSet<KernelId> = kernels.iter().filter(can).copied().collect();
+        for kernel in &changed {
+            self.kernels[kernel.0].ended_threads_wait = true;
+        }
+        if !changed.is_empty() {
+            self.renew_analysis(architecture)?;
+        }
+        Ok(changed)
+    }
+
+    fn renew_analysis(&mut self, architecture: u32) -> Result<(), ProgramError> {
         self.analysis = canonicalise_device::analysis_module(
             self.context,
             (&self.units, self.operations.as_ref(), &self.iterations),
@@ -555,6 +587,9 @@ pub struct Kernel {
     /// It runs one iteration of this one, as `grid_stride.rs` has it; it stands in [`Program::iterations`], under
     /// this one's name, and no host symbol leads to it.
     pub iteration_of: Option<KernelId>,
+    /// Its threads wait at barriers after they have ended, in [`Program::analysis`] and wherever it runs with others; see
+    /// [`Program::let_ended_threads_wait`].
+    pub ended_threads_wait: bool,
 }
 
 /// A `__device__`, `__constant__` or `__managed__` variable.

@@ -63,7 +63,8 @@ pub(super) fn verify(module: &Module<'_>, step: &str) -> Result<(), ProgramError
     checked.map_err(|message| failed_in(step)(message.to_string()))
 }
 
-fn failed_in(pipeline: &str) -> impl Fn(String) -> ProgramError {
+/// The error that a pipeline failed, of LLVM's message.
+pub(super) fn failed_in(pipeline: &str) -> impl Fn(String) -> ProgramError {
     move |message| ProgramError::Pass {
         pipeline: pipeline.to_owned(),
         message,

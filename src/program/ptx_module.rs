@@ -63,6 +63,7 @@ pub fn read_ptx<'ctx>(
             stub: String::new(),
             unit: 0,
             iteration_of: None,
+            ended_threads_wait: false,
         })
         .collect();
     let variables = made.managed.iter().map(|(name, bytes)| DeviceVariable {

@@ -235,6 +235,9 @@ impl Case<'_> {
                      \x20   if (i < n && j < n) out[i] = {value};\n"
                 )
             }
+            10 if (self.number + self.count) % 2 == 1 => {
+                threads_that_end(element, index, constant, self.count)
+            }
             10 => format!(
                 "    __shared__ {element} tile[1024];\n{index}\
                  \x20   tile[threadIdx.x] = (int)i < n ? in[i] : ({element}){constant};\n\
@@ -483,4 +486,44 @@ impl Case<'_> {
             }
         }
     }
+}
+
+/// Threads that end before others come to a barrier, in one of several ways, some of which all threads of a block take.
+fn threads_that_end(element: &str, index: &str, constant: i32, number: usize) -> String {
+    let mut body = format!(
+        "    __shared__ {element} tile[1024];\n{index}    unsigned t = threadIdx.x;\n\
+         \x20   {element} v = (int)i < n ? in[i] : ({element}){constant};\n    tile[t] = v;\n"
+    );
+    let ways = [
+        "(int)i >= n",
+        "t >= blockDim.x / 2",
+        "t % 3 == 1",
+        "bits(v) % 5u == 2u",
+        "blockIdx.x % 2 == 1",
+        "t / 32 % 2 == 1",
+    ];
+    let mut step = constant as usize + number;
+    for stage in 0..1 + constant % 3 {
+        let way = ways[step % ways.len()];
+        step = step * 5 + 3;
+        let leaves = match step % 3 {
+            0 => format!("    if ({way}) return;\n"),
+            1 => format!(
+                "    if ({way}) {{\n        if ((int)i < n) out[i] = v;\n        return;\n    }}\n"
+            ),
+            _ => format!(
+                "    if ({way}) {{\n        for (unsigned k = 0; k < t % 4; ++k) v = mad(v, scale, ({element})k);\n        if ((int)i < n) out[i] = v;\n        return;\n    }}\n"
+            ),
+        };
+        let (before, between) = match stage % 2 {
+            0 => (leaves.as_str(), ""),
+            _ => ("", leaves.as_str()),
+        };
+        body += &format!(
+            "{before}    __syncthreads();\n\
+             \x20   v = mad(tile[(t + {constant}) % blockDim.x], scale, v);\n{between}\
+             \x20   __syncthreads();\n    tile[t] = v;\n"
+        );
+    }
+    body + "    if ((int)i < n) out[i] = v;\n"
 }

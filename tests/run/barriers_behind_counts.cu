@@ -1,8 +1,8 @@
 // Barriers that hang on numbers in memory: all threads of a block load the same number there, since nothing writes it
 // while the kernel runs, and so reach the barrier together. Not so where the number stands in what the kernel writes.
 //
-// expect: 8 launches -> 5
-// expect-missed: copy_between divergent_barrier copy_between divergent_barrier
+// expect: 8 launches -> 4
+// expect-missed: copy_between divergent_barrier copy_between
 #include <cstdio>
 
 constexpr int BLOCKS = 6, THREADS = 64, N = BLOCKS * THREADS;

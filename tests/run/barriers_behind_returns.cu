@@ -1,9 +1,8 @@
-// Barriers behind an early return of threads that have no element: where no thread returns the launches run as one, which is
-// tested at the launch, or known. Where some return, those in front of a barrier stay as they are. An argument is the number
-// of elements.
+// Barriers behind an early return of threads that have no element: those that have returned wait there too, however many they
+// are. An argument is the number of elements.
 //
-// expect: 8 launches -> 6
-// executes: 6 8 6
+// expect: 8 launches -> 4
+// executes: 4 4 4
 // arguments: 1024
 // arguments: 1000
 // arguments: 1280
@@ -54,7 +53,7 @@ __global__ void scale(float *x, int width, int height) {
     if (threadIdx.x < width && blockIdx.x < height) x[blockIdx.x * width + threadIdx.x] += 3;
 }
 
-// Whether threads go on hangs on what they load: nothing at the launch tells.
+// Whether threads go on hangs on what they load.
 __global__ void chosen(const float *in, float *out, const int *goes, int n) {
     __shared__ float part[THREADS];
     int i = blockIdx.x * blockDim.x + threadIdx.x;

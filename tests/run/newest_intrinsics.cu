@@ -2,7 +2,7 @@
 // arithmetic on two numbers. Launches that use them fuse.
 //
 // architecture: sm_100
-// expect: 3 launches -> 2
+// expect: 3 launches -> 1
 #include <cmath>
 #include <cstdio>
 

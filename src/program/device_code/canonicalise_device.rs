@@ -9,6 +9,7 @@
 //! access to memory is added, and none is moved out of its loop.
 
 use super::super::assembly_order::order_assembly;
+use super::super::ended_threads::let_ended_threads_wait;
 use super::super::grid_stride;
 use super::super::inlining::inlined_functions;
 use super::super::names;
@@ -144,12 +145,18 @@ pub(in crate::program) fn analysis_module<'ctx>(
             })?;
     }
     analysis.set_name("analysis");
+    let machine = passes::device_machine(architecture)?;
+    for kernel in kernels.iter().filter(|kernel| kernel.ended_threads_wait) {
+        if let Some(function) = Value::function(&analysis, &kernel.unique_name) {
+            let_ended_threads_wait(&analysis, function, &machine)
+                .map_err(passes::failed_in("ended threads"))?;
+        }
+    }
     // A helper that is called as a whole in the original (`__noinline__`) is looked into here.
     mark_inlined(&analysis, |function| {
         function.call_convention() != PTX_KERNEL
     });
     if !units.is_empty() {
-        let machine = passes::device_machine(architecture)?;
         passes::run(&analysis, DEVICE_FLATTENING, &machine)?;
         if take_over_changed_structs(&analysis) {
             passes::run(&analysis, OWN_COPIES, &machine)?;

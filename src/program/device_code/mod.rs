@@ -4,6 +4,7 @@ pub(super) mod canonicalise_device;
 pub(super) mod by_architecture;
 pub(super) mod numerics;
 pub(super) mod inlining;
+pub(super) mod ended_threads;
 pub(super) mod unmasked;
 pub(super) mod exchanged;
 pub(super) mod shared_offsets;

@@ -50,6 +50,7 @@ pub(in crate::program) fn kernels<'ctx>(
                 unique_name: format!("{}{SUFFIX}", original.unique_name),
                 stub: String::new(),
                 iteration_of: Some(original.id),
+                ended_threads_wait: false,
                 ..original
             });
         }

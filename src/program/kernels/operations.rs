@@ -139,6 +139,7 @@ pub(in crate::program) fn kernels<'ctx>(
                 stub: name,
                 unit: units.len(),
                 iteration_of: None,
+                ended_threads_wait: false,
             });
         }
     }

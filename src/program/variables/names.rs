@@ -202,6 +202,7 @@ pub(in crate::program) fn assign(units: &[Registrations]) -> (Vec<Kernel>, Vec<D
                 stub: stub.clone(),
                 unit,
                 iteration_of: None,
+                ended_threads_wait: false,
             });
         }
         for variable in &registered.variables {

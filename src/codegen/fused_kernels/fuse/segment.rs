@@ -13,7 +13,7 @@ use crate::codegen::divisors::hide_divisors;
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
 use crate::kernel::Target;
 use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type, Value};
-use crate::program::{Kernel, Program};
+use crate::program::{Kernel, Program, let_ended_threads_wait};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
@@ -64,12 +64,13 @@ impl<'ctx> Segment<'ctx> {
         };
         let module = excerpts.copy_for(module, find(module)?);
         let function = find(&module)?;
+        let machine = device_target_machine("sm_80")?;
+        if kernel.ended_threads_wait {
+            let_ended_threads_wait(&module, function, &machine).map_err(CodegenError::Llvm)?;
+        }
         isolate(&module, function);
-        run_passes(
-            &module,
-            &format!("always-inline,globaldce,{ALIGNMENTS_AT_ACCESSES}"),
-            &device_target_machine("sm_80")?,
-        )?;
+        let passes = format!("always-inline,globaldce,{ALIGNMENTS_AT_ACCESSES}");
+        run_passes(&module, &passes, &machine)?;
         let Some(function) = Value::function(&module, &kernel.name) else {
             return Err(CodegenError::Inconsistent(format!(
                 "lost kernel '{}'",
@@ -98,7 +99,7 @@ impl<'ctx> Segment<'ctx> {
             return Ok(None);
         };
         if !form.is_empty() {
-            run_passes(&module, form, &device_target_machine("sm_80")?)?;
+            run_passes(&module, form, &machine)?;
         }
         if let Some(function) = Value::function(&module, &name) {
             // Passes may have found more of them.

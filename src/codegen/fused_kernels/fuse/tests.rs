@@ -32,6 +32,7 @@ fn program(context: &Context) -> Program<'_> {
             stub: format!("stub_{name}"),
             unit: 0,
             iteration_of: None,
+            ended_threads_wait: false,
         })
         .collect();
     Program {
