@@ -69,6 +69,15 @@ impl<V> Sum<V> {
         })
     }
 
+    /// How many quotients there are, or how many terms in all.
+    fn count(&self, quotients: bool) -> usize {
+        let each = self.terms.iter().map(|(term, _)| match term {
+            Term::Variable(_) => usize::from(!quotients),
+            Term::Floor(inner, _) => 1 + inner.count(quotients),
+        });
+        usize::from(!quotients) + each.sum::<usize>()
+    }
+
     fn visit(&self, visit: &mut impl FnMut(&V)) {
         for (term, _) in &self.terms {
             match term {
@@ -236,6 +245,22 @@ impl<V> Formula<V> {
             Self::All(parts) | Self::Any(parts) => {
                 parts.iter().for_each(|part| part.visit(visit));
             }
+        }
+    }
+
+    /// How many terms the sums of its comparisons have, their constants and those within quotients too.
+    pub fn terms(&self) -> usize {
+        match self {
+            Self::NonNegative(sum) | Self::Zero(sum) => sum.count(false),
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::terms).sum(),
+        }
+    }
+
+    /// How many quotients there are, each as often as it stands there.
+    pub fn quotients(&self) -> usize {
+        match self {
+            Self::NonNegative(sum) | Self::Zero(sum) => sum.count(true),
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::quotients).sum(),
         }
     }
 

@@ -22,6 +22,7 @@ pub use linear::{Conjunction, Found, System};
 pub use remembered::{recall, told};
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr::NonNull;
 use std::rc::Rc;
@@ -254,30 +255,22 @@ impl Set {
         Ok(coordinates.map_or(Found::TooLarge, Found::Point))
     }
 
-    /// The image under `map`.
+    /// The relation of the first dimensions, so many, to the others, with names for the two spaces.
     ///
     /// # Errors
-    /// Quota, or a map from another space.
-    pub fn apply(&self, map: &Map) -> Result<Self> {
+    /// Quota, or fewer dimensions.
+    pub fn relation(&self, first: usize, names: [&str; 2]) -> Result<Map> {
+        let first = dimension(first)?;
+        let [input, output] = [c_string(names[0])?, c_string(names[1])?];
         self.context.start();
-        // SAFETY: the copies are references that the call consumes; one context.
+        // SAFETY: isl_set_copy gives a reference that the call consumes; each further call takes what the one before gave,
+        // and passes null through; the names are NUL-terminated and copied.
         let raw = unsafe {
-            isl_set_apply(
-                isl_set_copy(self.raw.as_ptr()),
-                isl_map_copy(map.raw.as_ptr()),
-            )
+            let all = isl_map_from_range(isl_set_copy(self.raw.as_ptr()));
+            let split = isl_map_move_dims(all, DIM_INPUT, 0, DIM_SET, 0, first);
+            let named = isl_map_set_tuple_name(split, DIM_INPUT, input.as_ptr());
+            isl_map_set_tuple_name(named, DIM_SET, output.as_ptr())
         };
-        Self::own(self.context.clone(), raw)
-    }
-
-    /// For a set of wrapped pairs `{ [a[…] -> b[…]] }`, the relation.
-    ///
-    /// # Errors
-    /// Quota, or not a set of pairs.
-    pub fn unwrap(&self) -> Result<Map> {
-        self.context.start();
-        // SAFETY: isl_set_copy gives a reference that the call consumes.
-        let raw = unsafe { isl_set_unwrap(isl_set_copy(self.raw.as_ptr())) };
         Map::own(self.context.clone(), raw)
     }
 
@@ -380,6 +373,63 @@ impl Map {
         self.binary(isl_map_union, other)
     }
 
+    /// The same relation with other names of its parameters, in their order.
+    ///
+    /// # Errors
+    /// Quota, more names than there are parameters, or a name that stands twice.
+    pub fn with_parameters(&self, parameters: &[String]) -> Result<Self> {
+        let mut seen = HashSet::new();
+        if !parameters.iter().all(|name| seen.insert(name)) {
+            return Err(IslError::Invalid(String::from(
+                "two parameters of one name",
+            )));
+        }
+        self.context.start();
+        let names = parameters.iter().map(|name| c_string(name));
+        let names: Vec<CString> = names.collect::<Result<_>>()?;
+        // SAFETY: copying counts one more reference to a living object. Each call takes what the one before gave, and passes
+        // null through; the names are NUL-terminated and copied.
+        let raw = unsafe {
+            let copy = isl_map_copy(self.raw.as_ptr());
+            (0..).zip(&names).fold(copy, |map, (position, name)| {
+                isl_map_set_dim_name(map, DIM_PARAMETER, position, name.as_ptr())
+            })
+        };
+        Self::own(self.context.clone(), raw)
+    }
+
+    /// Numbers in the matrices of its pieces: what each step of isl's goes through.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn cells(&self) -> Result<usize> {
+        /// Adds those of one piece.
+        unsafe extern "C" fn add(piece: *mut c_void, sum: *mut c_void) -> c_int {
+            // SAFETY: isl gives a piece that is ours, read and given back once, and the number that it was given below,
+            // which nothing else uses meanwhile.
+            unsafe {
+                let rows = isl_basic_map_n_constraint(piece);
+                let columns = isl_basic_map_dim(piece, DIM_ALL);
+                isl_basic_map_free(piece);
+                let (Ok(rows), Ok(columns)) = (usize::try_from(rows), usize::try_from(columns))
+                else {
+                    return -1;
+                };
+                *sum.cast::<usize>() += rows * (1 + columns);
+            }
+            0
+        }
+        let mut sum = 0usize;
+        self.context.start();
+        // SAFETY: the object lives and is only read; the number outlives the call.
+        let done =
+            unsafe { isl_map_foreach_basic_map(self.raw.as_ptr(), add, (&raw mut sum).cast()) };
+        match done {
+            0 => Ok(sum),
+            _ => Err(self.context.failure()),
+        }
+    }
+
     /// Whether there is no pair for any value of the parameters.
     ///
     /// # Errors
@@ -480,6 +530,12 @@ impl Drop for Set {
     fn drop(&mut self) {
         // SAFETY: this object owns one reference, given back once.
         unsafe { isl_set_free(self.raw.as_ptr()) };
+    }
+}
+
+impl std::fmt::Debug for Map {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.to_text().unwrap_or_default())
     }
 }
 
@@ -662,8 +718,12 @@ const DIM_CONSTANT: c_int = 0;
 const DIM_PARAMETER: c_int = 1;
 /// `isl_dim_set`.
 const DIM_SET: c_int = 3;
+/// `isl_dim_in`.
+const DIM_INPUT: c_int = 2;
 /// `isl_dim_div`.
 const DIM_QUOTIENT: c_int = 4;
+/// `isl_dim_all`.
+const DIM_ALL: c_int = 5;
 /// Greatest coordinate of a point that is read: sums of a few do not leave 64 bits.
 const LARGEST_COORDINATE: c_long = 1 << 60;
 /// `ISL_ON_ERROR_CONTINUE`.
@@ -732,8 +792,6 @@ unsafe extern "C" {
         first: c_uint,
         count: c_uint,
     ) -> *mut c_void;
-    fn isl_set_apply(set: *mut c_void, map: *mut c_void) -> *mut c_void;
-    fn isl_set_unwrap(set: *mut c_void) -> *mut c_void;
     fn isl_set_coalesce(set: *mut c_void) -> *mut c_void;
     fn isl_set_lexmin(set: *mut c_void) -> *mut c_void;
     fn isl_set_lexmax(set: *mut c_void) -> *mut c_void;
@@ -755,6 +813,30 @@ unsafe extern "C" {
     fn isl_val_free(value: *mut c_void) -> *mut c_void;
 
     fn isl_map_read_from_str(context: *mut c_void, text: *const c_char) -> *mut c_void;
+    fn isl_map_from_range(set: *mut c_void) -> *mut c_void;
+    fn isl_map_move_dims(
+        map: *mut c_void,
+        to: c_int,
+        to_position: c_uint,
+        from: c_int,
+        from_position: c_uint,
+        count: c_uint,
+    ) -> *mut c_void;
+    fn isl_map_set_tuple_name(map: *mut c_void, kind: c_int, name: *const c_char) -> *mut c_void;
+    fn isl_map_set_dim_name(
+        map: *mut c_void,
+        kind: c_int,
+        position: c_uint,
+        name: *const c_char,
+    ) -> *mut c_void;
+    fn isl_map_foreach_basic_map(
+        map: *mut c_void,
+        work: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        user: *mut c_void,
+    ) -> c_int;
+    fn isl_basic_map_n_constraint(map: *mut c_void) -> c_int;
+    fn isl_basic_map_dim(map: *mut c_void, kind: c_int) -> c_int;
+    fn isl_basic_map_free(map: *mut c_void) -> *mut c_void;
     fn isl_map_copy(map: *mut c_void) -> *mut c_void;
     fn isl_map_free(map: *mut c_void) -> *mut c_void;
     fn isl_map_intersect(left: *mut c_void, right: *mut c_void) -> *mut c_void;

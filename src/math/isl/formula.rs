@@ -58,6 +58,30 @@ impl<V: Clone + Eq + Hash> System<V> {
             .ok_or_else(|| IslError::Invalid(String::from("a number of more than 64 bits")))
     }
 
+    /// The rows of formulas without alternatives, which all hold.
+    ///
+    /// # Errors
+    /// [`IslError::Invalid`] as of [`Self::rows`], and where there are alternatives.
+    pub fn conjunction(&mut self, formulas: &[Formula<V>]) -> Result<Conjunction> {
+        let mut all = Conjunction::default();
+        self.add_rows(formulas, &mut all).ok_or_else(|| {
+            IslError::Invalid(String::from(
+                "alternatives, or a number of more than 64 bits",
+            ))
+        })?;
+        Ok(all)
+    }
+
+    fn add_rows(&mut self, formulas: &[Formula<V>], all: &mut Conjunction) -> Option<()> {
+        for formula in formulas {
+            match formula {
+                Formula::All(parts) => self.add_rows(parts, all)?,
+                formula => all.rows.push(self.row(formula)?),
+            }
+        }
+        Some(())
+    }
+
     fn rows_of(&mut self, formula: &Formula<V>) -> Option<RowFormula> {
         let (Formula::All(parts) | Formula::Any(parts)) = formula else {
             return Some(RowFormula::Rows(Conjunction {
