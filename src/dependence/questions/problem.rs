@@ -34,6 +34,9 @@ pub(in crate::dependence) enum Symbol {
     Begin(usize, usize),
 }
 
+/// [`Symbol::Block`] or [`Symbol::Thread`].
+pub(in crate::dependence) type PlaceSymbol = fn(usize, Axis) -> Symbol;
+
 /// A sum of them.
 pub(in crate::dependence) type Sum = formula::Sum<Symbol>;
 
@@ -134,7 +137,7 @@ impl Problem {
         };
         for side in 0..2 {
             let shape = builder.sides[side].shape;
-            let kinds: [(fn(usize, Axis) -> Symbol, _); 2] =
+            let kinds: [(PlaceSymbol, _); 2] =
                 [(Symbol::Block, &shape.grid), (Symbol::Thread, &shape.block)];
             for (kind, extents) in kinds {
                 for axis in Axis::ALL {

@@ -13,7 +13,7 @@ use super::super::arrays::Within;
 use super::super::lowered::Lowered;
 use super::super::mapped::Coordinate;
 use super::super::polynomial::{Atom, Polynomial};
-use super::super::problem::{Condition, Problem, Question, Sum, Symbol};
+use super::super::problem::{Condition, PlaceSymbol, Problem, Question, Sum, Symbol};
 use super::super::union::{LONGEST_RELATION, Relation, Union, Unions, universal_relation};
 use super::super::witness::KnownSamples;
 use crate::kernel::{Access, KernelModel};
@@ -301,9 +301,6 @@ fn compared(kind: PlaceSymbol, axis: Axis, compare: fn(Sum, Sum) -> Condition) -
     let [source, sink] = [0, 1].map(|side| Sum::variable(kind(side, axis)));
     compare(source, sink)
 }
-
-/// [`Symbol::Block`] or [`Symbol::Thread`].
-type PlaceSymbol = fn(usize, Axis) -> Symbol;
 
 impl Problem {
     /// The answer, and what it took of `most_spent`.

@@ -61,12 +61,15 @@ impl Example {
 #[derive(Debug, Default)]
 pub(in crate::dependence) struct KnownSamples {
     /// By what was asked, with the number of the values that gave them; programs repeat themselves.
-    samples: HashMap<(Scope, Question, Vec<Condition>), Option<(Sample, usize)>>,
+    samples: HashMap<Asked, Option<(Sample, usize)>>,
     /// Values tried in vain.
     fruitless: usize,
     /// What all searches took, as [`super::super::lowered::Lowered::spent`] measures it.
     spent: u64,
 }
+
+/// The scope, the problem, and what it has in place of host values, each time that it is tried.
+type Asked = (Scope, Question, Vec<Condition>);
 
 /// Numbers for host values.
 #[derive(Clone, Debug, Default)]
