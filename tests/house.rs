@@ -96,6 +96,22 @@ fn only_the_wrappers_call_what_is_unsafe() {
     assert!(others.is_empty(), "outside of the wrappers: {others:#?}");
 }
 
+/// What is asked of isl is made of formulas, and never printed and parsed.
+#[test]
+fn only_tests_have_isl_read_text() {
+    let mut readers = Vec::new();
+    for path in sources() {
+        let code = code_of(&path);
+        if ["Map::parse(", "Set::parse("]
+            .iter()
+            .any(|call| code.contains(call))
+        {
+            readers.push(path);
+        }
+    }
+    assert!(readers.is_empty(), "{readers:#?}");
+}
+
 #[test]
 fn files_are_short_enough_to_read() {
     let mut long = Vec::new();

@@ -31,7 +31,7 @@
 //! Fences (unknown calls, host accesses, stream operations) have no edges: they order everything.
 //!
 //! [`enumerate`] finds the pairs that get edges, [`edges`] and [`targets`] make these, [`decision`] decides about
-//! their accesses, and [`problem`] writes two of them down for isl.
+//! their accesses, and [`problem`] makes conditions of two of them.
 
 mod thread_map;
 mod places;

@@ -3,8 +3,9 @@
 //! Invariant: only true statements about integers are added, so that a problem keeps all its points.
 
 use super::polynomial::{Monomial, Polynomial};
-use super::problem::{Builder, Choice, written};
+use super::problem::{Builder, Choice, Sum, Symbol, ordered_alike, written};
 use super::relation::Facts;
+use crate::math::formula::Formula;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most orders between factors that move with counters that one problem has.
@@ -16,8 +17,8 @@ const MOST_COUNTER_PRODUCTS: usize = 4;
 /// factor's product is a dimension, or there is none.
 pub(super) struct MovingFactor {
     side: usize,
-    /// Text of the dimension and of its factor.
-    varying: Option<(String, String)>,
+    /// The dimension and its factor.
+    varying: Option<(Symbol, Sum)>,
     uniform: Polynomial,
     parameter: Polynomial,
 }
@@ -26,7 +27,7 @@ impl Builder<'_> {
     pub(super) fn add_moving(
         &mut self,
         side: usize,
-        varying: Option<(String, String)>,
+        varying: Option<(Symbol, Sum)>,
         uniform: &Polynomial,
         parameter: &Polynomial,
     ) {
@@ -52,7 +53,7 @@ impl Builder<'_> {
         let shifted = moving.len();
         moving.extend(self.products.iter().map(|product| MovingFactor {
             side: product.side,
-            varying: Some((product.name.clone(), product.factor_text.clone())),
+            varying: Some((product.symbol, product.factor_sum.clone())),
             uniform: Polynomial::default(),
             parameter: product.parameter.clone(),
         }));
@@ -65,25 +66,19 @@ impl Builder<'_> {
                     continue;
                 }
                 let step = self.polynomial(&a.parameter);
-                let mut texts = Vec::new();
-                for factor in [a, b] {
-                    let uniform = self.polynomial(&factor.uniform);
-                    let product = factor.uniform.multiply(&factor.parameter)?;
+                let mut whole = |of: &MovingFactor| {
+                    let uniform = self.polynomial(&of.uniform);
+                    let product = of.uniform.multiply(&of.parameter)?;
                     let product = self.polynomial(&product);
-                    texts.push(match &factor.varying {
-                        Some((name, text)) => (
-                            format!("({text} + {uniform})"),
-                            format!("({name} + {product})"),
-                        ),
+                    Some(match &of.varying {
+                        Some((symbol, factor)) => {
+                            (factor.clone() + uniform, Sum::variable(*symbol) + product)
+                        }
                         None => (uniform, product),
-                    });
-                }
-                let [(e, q), (f, r)] = [&texts[0], &texts[1]];
-                choices.push(vec![
-                    format!("{e} = {f} and {q} = {r}"),
-                    format!("{e} < {f} and {q} + {step} <= {r}"),
-                    format!("{e} > {f} and {r} + {step} <= {q}"),
-                ]);
+                    })
+                };
+                let (one, other) = (whole(a)?, whole(b)?);
+                choices.push(ordered_alike(one, other, &step));
             }
         }
         choices.truncate(MOST_MOVING_AXIOMS);
@@ -115,19 +110,15 @@ impl Builder<'_> {
                 atoms.iter().any(|atom| self.counters.contains(atom))
             });
             let products = of_counters.filter_map(|fact| fact.multiply(&factor));
-            let products: Vec<String> = products
+            let products: Vec<Sum> = products
                 .filter_map(|product| written(&self.monomial_index, &product))
                 .collect();
-            let all = |order: &str| {
-                let parts = products
-                    .iter()
-                    .map(|product| format!(" and {product} {order} 0"));
-                parts.collect::<String>()
+            let all = |sign: Sum, times: i128| {
+                let products = products.iter().map(|product| product.clone() * times);
+                let parts = std::iter::once(sign).chain(products);
+                Formula::All(parts.map(Formula::NonNegative).collect())
             };
-            choices.push(vec![
-                format!("{sign} >= 0{}", all(">=")),
-                format!("{sign} <= -1{}", all("<=")),
-            ]);
+            choices.push(vec![all(sign.clone(), 1), all(Sum::number(-1) - sign, -1)]);
         }
         choices
     }

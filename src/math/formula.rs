@@ -11,7 +11,7 @@ use super::affine::{Affine, Variable};
 pub struct Sum<V> {
     terms: Vec<(Term<V>, i128)>,
     constant: i128,
-    /// Some number did not fit: the sum is unknown.
+    /// The sum is unknown, mostly since some number did not fit.
     overflowed: bool,
 }
 
@@ -44,6 +44,47 @@ impl<V> Sum<V> {
     /// Its terms with their coefficients, in order; and the constant. `None` where a number did not fit.
     pub fn parts(&self) -> Option<Parts<'_, V>> {
         (!self.overflowed).then_some((&self.terms, self.constant))
+    }
+}
+
+impl<V> Sum<V> {
+    /// A sum of which no row and no set is made.
+    pub fn unknown() -> Self {
+        Self {
+            terms: Vec::new(),
+            constant: 0,
+            overflowed: true,
+        }
+    }
+
+    /// Its value where each variable has one; `None` for an unknown one, or where a number leaves 128 bits.
+    pub fn value(&self, of: &impl Fn(&V) -> Option<i128>) -> Option<i128> {
+        let (terms, constant) = self.parts()?;
+        terms.iter().try_fold(constant, |sum, (term, coefficient)| {
+            let value = match term {
+                Term::Variable(variable) => of(variable)?,
+                Term::Floor(numerator, divisor) => numerator.value(of)?.div_euclid(*divisor),
+            };
+            sum.checked_add(value.checked_mul(*coefficient)?)
+        })
+    }
+
+    /// How many quotients there are, or how many terms in all.
+    fn count(&self, quotients: bool) -> usize {
+        let each = self.terms.iter().map(|(term, _)| match term {
+            Term::Variable(_) => usize::from(!quotients),
+            Term::Floor(inner, _) => 1 + inner.count(quotients),
+        });
+        usize::from(!quotients) + each.sum::<usize>()
+    }
+
+    fn visit(&self, visit: &mut impl FnMut(&V)) {
+        for (term, _) in &self.terms {
+            match term {
+                Term::Variable(variable) => visit(variable),
+                Term::Floor(inner, _) => inner.visit(visit),
+            }
+        }
     }
 }
 
@@ -195,6 +236,32 @@ impl<V> Formula<V> {
     /// What never holds.
     pub fn falsehood() -> Self {
         Self::Any(Vec::new())
+    }
+
+    /// Calls `visit` with each variable, wherever it stands.
+    pub fn visit(&self, visit: &mut impl FnMut(&V)) {
+        match self {
+            Self::NonNegative(sum) | Self::Zero(sum) => sum.visit(visit),
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().for_each(|part| part.visit(visit));
+            }
+        }
+    }
+
+    /// How many terms the sums of its comparisons have, their constants and those within quotients too.
+    pub fn terms(&self) -> usize {
+        match self {
+            Self::NonNegative(sum) | Self::Zero(sum) => sum.count(false),
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::terms).sum(),
+        }
+    }
+
+    /// How many quotients there are, each as often as it stands there.
+    pub fn quotients(&self) -> usize {
+        match self {
+            Self::NonNegative(sum) | Self::Zero(sum) => sum.count(true),
+            Self::All(parts) | Self::Any(parts) => parts.iter().map(Self::quotients).sum(),
+        }
     }
 
     /// How many comparisons there are.

@@ -13,12 +13,16 @@ mod built;
 mod delinearisation;
 mod formula;
 mod linear;
+mod map;
+#[cfg(test)]
+mod reader;
 mod remembered;
 #[cfg(test)]
 mod tests;
 
 pub use formula::RowFormula;
 pub use linear::{Conjunction, Found, System};
+pub use map::Map;
 pub use remembered::{recall, told};
 
 use std::cell::Cell;
@@ -35,7 +39,7 @@ pub enum IslError {
     /// The operation would have cost more than its budget.
     #[error("the polyhedral operation is too expensive")]
     Quota,
-    /// Text that isl does not read, or spaces that do not match.
+    /// Spaces that do not match, or what cannot be said to isl.
     #[error("isl refused an operation: {0}")]
     Invalid(String),
 }
@@ -83,17 +87,12 @@ pub struct Set {
     context: Rc<Context>,
 }
 
-/// A binary relation between integer points, with parameters: an `isl_map`.
-pub struct Map {
-    raw: NonNull<c_void>,
-    context: Rc<Context>,
-}
-
 impl Set {
     /// Reads isl's notation, such as `[n] -> { a[i] : 0 <= i < n }`.
     ///
     /// # Errors
     /// [`IslError::Invalid`] when the text is not a set.
+    #[cfg(test)]
     pub fn parse(text: &str) -> Result<Self> {
         let context = context();
         let text = c_string(text)?;
@@ -254,33 +253,6 @@ impl Set {
         Ok(coordinates.map_or(Found::TooLarge, Found::Point))
     }
 
-    /// The image under `map`.
-    ///
-    /// # Errors
-    /// Quota, or a map from another space.
-    pub fn apply(&self, map: &Map) -> Result<Self> {
-        self.context.start();
-        // SAFETY: the copies are references that the call consumes; one context.
-        let raw = unsafe {
-            isl_set_apply(
-                isl_set_copy(self.raw.as_ptr()),
-                isl_map_copy(map.raw.as_ptr()),
-            )
-        };
-        Self::own(self.context.clone(), raw)
-    }
-
-    /// For a set of wrapped pairs `{ [a[…] -> b[…]] }`, the relation.
-    ///
-    /// # Errors
-    /// Quota, or not a set of pairs.
-    pub fn unwrap(&self) -> Result<Map> {
-        self.context.start();
-        // SAFETY: isl_set_copy gives a reference that the call consumes.
-        let raw = unsafe { isl_set_unwrap(isl_set_copy(self.raw.as_ptr())) };
-        Map::own(self.context.clone(), raw)
-    }
-
     /// The same set in fewer pieces where isl sees how.
     ///
     /// # Errors
@@ -350,121 +322,6 @@ impl Set {
     }
 }
 
-impl Map {
-    /// Reads isl's notation, such as `{ a[i] -> b[j] : j = i + 1 }`.
-    ///
-    /// # Errors
-    /// [`IslError::Invalid`] when the text is not a map.
-    pub fn parse(text: &str) -> Result<Self> {
-        let context = context();
-        let text = c_string(text)?;
-        context.start();
-        // SAFETY: the context lives; the text is NUL-terminated and only read during the call.
-        let raw = unsafe { isl_map_read_from_str(context.raw.as_ptr(), text.as_ptr()) };
-        Self::own(context, raw)
-    }
-
-    /// The pairs in both.
-    ///
-    /// # Errors
-    /// Quota, or different spaces.
-    pub fn intersect(&self, other: &Self) -> Result<Self> {
-        self.binary(isl_map_intersect, other)
-    }
-
-    /// The pairs in either.
-    ///
-    /// # Errors
-    /// Quota, or different spaces.
-    pub fn union(&self, other: &Self) -> Result<Self> {
-        self.binary(isl_map_union, other)
-    }
-
-    /// Whether there is no pair for any value of the parameters.
-    ///
-    /// # Errors
-    /// Quota.
-    pub fn is_empty(&self) -> Result<bool> {
-        self.context.start();
-        // SAFETY: the object lives and is only read.
-        let answer = unsafe { isl_map_is_empty(self.raw.as_ptr()) };
-        self.context.decide(answer)
-    }
-
-    /// Whether every pair is in `other`.
-    ///
-    /// # Errors
-    /// Quota, or different spaces.
-    pub fn is_subset(&self, other: &Self) -> Result<bool> {
-        self.context.start();
-        // SAFETY: both objects live, in one context, and are only read.
-        let answer = unsafe { isl_map_is_subset(self.raw.as_ptr(), other.raw.as_ptr()) };
-        self.context.decide(answer)
-    }
-
-    /// First `self`, then `next`.
-    ///
-    /// # Errors
-    /// Quota, or spaces that do not meet.
-    pub fn apply_range(&self, next: &Self) -> Result<Self> {
-        self.binary(isl_map_apply_range, next)
-    }
-
-    /// The relation from sinks to sources.
-    ///
-    /// # Errors
-    /// Quota.
-    pub fn reverse(&self) -> Result<Self> {
-        self.unary(isl_map_reverse)
-    }
-
-    /// The same relation in fewer pieces where isl sees how.
-    ///
-    /// # Errors
-    /// Quota.
-    pub fn coalesce(&self) -> Result<Self> {
-        self.unary(isl_map_coalesce)
-    }
-
-    /// In isl's notation.
-    ///
-    /// # Errors
-    /// Quota.
-    pub fn to_text(&self) -> Result<String> {
-        self.context.start();
-        // SAFETY: the object lives; the string is freed by `take_text`.
-        self.context
-            .take_text(unsafe { isl_map_to_str(self.raw.as_ptr()) })
-    }
-
-    fn unary(&self, operation: UnaryOperation) -> Result<Self> {
-        self.context.start();
-        // SAFETY: isl_map_copy gives a reference that the operation consumes.
-        let raw = unsafe { operation(isl_map_copy(self.raw.as_ptr())) };
-        Self::own(self.context.clone(), raw)
-    }
-
-    fn binary(&self, operation: BinaryOperation, other: &Self) -> Result<Self> {
-        self.context.start();
-        // SAFETY: the copies are references that the operation consumes; one context a thread, and
-        // neither object can leave its thread.
-        let raw = unsafe {
-            operation(
-                isl_map_copy(self.raw.as_ptr()),
-                isl_map_copy(other.raw.as_ptr()),
-            )
-        };
-        Self::own(self.context.clone(), raw)
-    }
-
-    fn own(context: Rc<Context>, raw: *mut c_void) -> Result<Self> {
-        match NonNull::new(raw) {
-            Some(raw) => Ok(Self { raw, context }),
-            None => Err(context.failure()),
-        }
-    }
-}
-
 impl Clone for Set {
     fn clone(&self) -> Self {
         // SAFETY: copying counts one more reference to a living object; it cannot fail for one.
@@ -480,13 +337,6 @@ impl Drop for Set {
     fn drop(&mut self) {
         // SAFETY: this object owns one reference, given back once.
         unsafe { isl_set_free(self.raw.as_ptr()) };
-    }
-}
-
-impl Drop for Map {
-    fn drop(&mut self) {
-        // SAFETY: this object owns one reference, given back once.
-        unsafe { isl_map_free(self.raw.as_ptr()) };
     }
 }
 
@@ -662,6 +512,8 @@ const DIM_CONSTANT: c_int = 0;
 const DIM_PARAMETER: c_int = 1;
 /// `isl_dim_set`.
 const DIM_SET: c_int = 3;
+/// `isl_dim_in`.
+const DIM_INPUT: c_int = 2;
 /// `isl_dim_div`.
 const DIM_QUOTIENT: c_int = 4;
 /// Greatest coordinate of a point that is read: sums of a few do not leave 64 bits.
@@ -683,6 +535,7 @@ unsafe extern "C" {
     fn isl_ctx_last_error_msg(context: *mut c_void) -> *const c_char;
     fn isl_options_set_on_error(context: *mut c_void, value: c_int) -> c_int;
 
+    #[cfg(test)]
     fn isl_set_read_from_str(context: *mut c_void, text: *const c_char) -> *mut c_void;
     fn isl_space_set_alloc(
         context: *mut c_void,
@@ -732,8 +585,6 @@ unsafe extern "C" {
         first: c_uint,
         count: c_uint,
     ) -> *mut c_void;
-    fn isl_set_apply(set: *mut c_void, map: *mut c_void) -> *mut c_void;
-    fn isl_set_unwrap(set: *mut c_void) -> *mut c_void;
     fn isl_set_coalesce(set: *mut c_void) -> *mut c_void;
     fn isl_set_lexmin(set: *mut c_void) -> *mut c_void;
     fn isl_set_lexmax(set: *mut c_void) -> *mut c_void;
@@ -753,16 +604,4 @@ unsafe extern "C" {
     fn isl_val_cmp_si(value: *mut c_void, other: c_long) -> c_int;
     fn isl_val_get_num_si(value: *mut c_void) -> c_long;
     fn isl_val_free(value: *mut c_void) -> *mut c_void;
-
-    fn isl_map_read_from_str(context: *mut c_void, text: *const c_char) -> *mut c_void;
-    fn isl_map_copy(map: *mut c_void) -> *mut c_void;
-    fn isl_map_free(map: *mut c_void) -> *mut c_void;
-    fn isl_map_intersect(left: *mut c_void, right: *mut c_void) -> *mut c_void;
-    fn isl_map_union(left: *mut c_void, right: *mut c_void) -> *mut c_void;
-    fn isl_map_is_empty(map: *mut c_void) -> c_int;
-    fn isl_map_is_subset(left: *mut c_void, right: *mut c_void) -> c_int;
-    fn isl_map_apply_range(left: *mut c_void, right: *mut c_void) -> *mut c_void;
-    fn isl_map_reverse(map: *mut c_void) -> *mut c_void;
-    fn isl_map_coalesce(map: *mut c_void) -> *mut c_void;
-    fn isl_map_to_str(map: *mut c_void) -> *mut c_char;
 }

@@ -280,7 +280,7 @@ impl Linear {
         Some(sum)
     }
 
-    /// As text: in the notation of isl, of C++ or of messages, with names from `name`, which says `/` for quotients that
+    /// As text: in the notation of C++ or of messages, with names from `name`, which says `/` for quotients that
     /// C++ rounds down, too: those of what is never negative.
     pub fn text(&self, notation: Notation, name: &mut dyn FnMut(&Atom) -> String) -> String {
         let mut text = String::new();
@@ -323,16 +323,12 @@ impl Linear {
         };
         match (atom, notation) {
             (Atom::Symbol(_) | Atom::Variable(_), _) => name(atom),
-            (Atom::Product(..), Notation::Isl) => name(atom),
             (Atom::Product(a, b), _) => {
                 let (a, b) = (a.factor_text(notation, name), b.factor_text(notation, name));
                 match notation {
                     Notation::Cuda => format!("({a} * {b})"),
                     _ => format!("{a}*{b}"),
                 }
-            }
-            (Atom::Floor(form, divisor), Notation::Isl) => {
-                format!("floor(({})/{divisor})", form.text(notation, name))
             }
             (Atom::Floor(form, divisor), Notation::Cuda) => match name(atom).as_str() {
                 "/" => format!("({} / {divisor})", form.factor_text(notation, name)),
@@ -343,8 +339,8 @@ impl Linear {
             }
             (Atom::Minimum(forms), Notation::Cuda) => list("tc_min", forms),
             (Atom::Maximum(forms), Notation::Cuda) => list("tc_max", forms),
-            (Atom::Minimum(forms), _) => list("min", forms),
-            (Atom::Maximum(forms), _) => list("max", forms),
+            (Atom::Minimum(forms), Notation::Message) => list("min", forms),
+            (Atom::Maximum(forms), Notation::Message) => list("max", forms),
         }
     }
 
@@ -361,8 +357,6 @@ impl Linear {
 /// How a form is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
-    /// For isl; products have a name of their own.
-    Isl,
     /// For the compiler of CUDA C++.
     Cuda,
     /// For people.

@@ -25,6 +25,7 @@ pub mod emit;
 pub mod fault;
 pub mod linear;
 pub mod mapping;
+mod points;
 pub mod program;
 pub mod ranges;
 pub mod signature;

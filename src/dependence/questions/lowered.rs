@@ -15,13 +15,13 @@
 //! each choice; its coordinates are the problem's parameters, its dimensions, and the quotients that
 //! these are made of.
 
-use super::super::problem::{Choice, Problem};
+use super::super::problem::{Choice, Condition, Problem, Symbol};
 use crate::math::isl::{self, Conjunction, Found, IslError, Set, System};
 use std::cell::{Cell, OnceCell};
 
 /// A problem's conditions as linear constraints.
 pub(in crate::dependence) struct Lowered {
-    system: System,
+    system: System<Symbol>,
     base: Conjunction,
     /// The base with its sums taken apart, for questions that are not answered at once.
     delinearised: OnceCell<Conjunction>,
@@ -52,16 +52,19 @@ impl Problem {
     /// A number that leaves 64 bits.
     pub(in crate::dependence) fn lowered(&self, most_spent: u64) -> isl::Result<Lowered> {
         let mut system = System::new(&self.parameters(), &self.dimensions);
-        let base: Vec<&str> = self.base.iter().map(String::as_str).collect();
-        let base = system.read(&base)?;
-        let mut read = |choices: &[Choice]| -> isl::Result<Vec<Vec<Conjunction>>> {
+        let base = system.conjunction(&self.base)?;
+        let mut rows = |choices: &[Choice]| -> isl::Result<Vec<Vec<Conjunction>>> {
             let alternatives = choices.iter();
             alternatives
-                .map(|choice| choice.iter().map(|text| system.read(&[text])).collect())
+                .map(|choice| {
+                    let each = choice.iter().map(std::slice::from_ref);
+                    each.map(|alternative| system.conjunction(alternative))
+                        .collect()
+                })
                 .collect()
         };
-        let choices = read(&self.choices)?;
-        let late_choices = read(&self.late_choices)?;
+        let choices = rows(&self.choices)?;
+        let late_choices = rows(&self.late_choices)?;
         Ok(Lowered {
             system,
             base,
@@ -75,12 +78,15 @@ impl Problem {
 }
 
 impl Lowered {
-    /// Reads a further condition.
+    /// A further condition without alternatives, as rows.
     ///
     /// # Errors
     /// A number that leaves 64 bits.
-    pub(in crate::dependence) fn read(&mut self, condition: &str) -> isl::Result<Conjunction> {
-        self.system.read(&[condition])
+    pub(in crate::dependence) fn conjunction(
+        &mut self,
+        condition: &Condition,
+    ) -> isl::Result<Conjunction> {
+        self.system.conjunction(std::slice::from_ref(condition))
     }
 
     /// How many dimensions there are with the quotients.

@@ -1,7 +1,7 @@
-//! Two accesses that may touch a common byte, written down for isl.
+//! Two accesses that may touch a common byte, as conditions for isl.
 //!
 //! Invariant: a problem holds every pair of instances that touch a common byte when the facts hold;
-//! equal problems of different launches have equal texts, since parameters are numbered by first
+//! equal problems of different launches ask the same [`Question`], since parameters are numbered by first
 //! appearance.
 
 use super::super::arrays::Within;
@@ -11,43 +11,80 @@ use super::super::polynomial::{Atom, Monomial, Polynomial};
 use super::super::relation::{Claim, Facts, Shape, Side};
 use super::super::runs::Quotient;
 use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::formula::{self, Formula};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
-/// Source is side 0, sink side 1.
-const PREFIX: [&str; 2] = ["s", "t"];
+/// What a problem speaks of. Source is side 0, sink side 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::dependence) enum Symbol {
+    /// A product of uniform values, by number.
+    Parameter(usize),
+    /// A block of a side.
+    Block(usize, Axis),
+    /// A thread of a side.
+    Thread(usize, Axis),
+    /// The counter of a loop of a side.
+    Loop(usize, usize),
+    /// A product of a side with a uniform value, by number.
+    Product(usize, usize),
+    /// A quotient of a side by a uniform value, by number.
+    Run(usize, usize),
+    /// The product of a quotient with what it is one by.
+    Begin(usize, usize),
+}
+
+/// [`Symbol::Block`] or [`Symbol::Thread`].
+pub(in crate::dependence) type PlaceSymbol = fn(usize, Axis) -> Symbol;
+
+/// A sum of them.
+pub(in crate::dependence) type Sum = formula::Sum<Symbol>;
+
+/// A condition on them.
+pub(in crate::dependence) type Condition = Formula<Symbol>;
 
 /// A dimension `q = factor · parameter`.
 pub(in crate::dependence) struct ProductDimension {
     pub(in crate::dependence) side: usize,
-    pub(in crate::dependence) name: String,
+    pub(in crate::dependence) symbol: Symbol,
     factor: Affine,
-    pub(in crate::dependence) factor_text: String,
+    pub(in crate::dependence) factor_sum: Sum,
     pub(in crate::dependence) parameter: Polynomial,
 }
 
 /// A choice between conjunctions.
-pub(in crate::dependence) type Choice = Vec<String>;
+pub(in crate::dependence) type Choice = Vec<Condition>;
+
+/// All that the answer to a problem depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::dependence) struct Question {
+    parameters: usize,
+    dimensions: Vec<Symbol>,
+    placed: bool,
+    base: Vec<Condition>,
+    choices: Vec<Choice>,
+    late_choices: Vec<Choice>,
+}
 
 pub(in crate::dependence) struct Problem {
     pub(in crate::dependence) monomials: Vec<Monomial>,
-    pub(in crate::dependence) dimensions: Vec<String>,
-    pub(in crate::dependence) base: Vec<String>,
+    pub(in crate::dependence) dimensions: Vec<Symbol>,
+    pub(in crate::dependence) base: Vec<Condition>,
     pub(in crate::dependence) choices: Vec<Choice>,
-    /// Choices that only sharpen; left out of the relation's text.
+    /// Choices that only sharpen; left out of the relation.
     pub(in crate::dependence) late_choices: Vec<Choice>,
     pub(in crate::dependence) free_axes: [[bool; 3]; 2],
     /// Both subscripts and their distance are known.
     pub(in crate::dependence) placed: bool,
     pub(in crate::dependence) exact: bool,
     /// First byte of either access, both counted from the sink's pointer.
-    pub(in crate::dependence) addresses: Option<[String; 2]>,
-    /// What each product dimension is: its name, its factor, its parameter.
-    pub(in crate::dependence) definitions: Vec<(String, String, Polynomial)>,
+    pub(in crate::dependence) addresses: Option<[Sum; 2]>,
+    /// What each product dimension is: its symbol, its factor, its parameter.
+    pub(in crate::dependence) definitions: Vec<(Symbol, Sum, Polynomial)>,
     /// For each coordinate of a map, its value on either side.
-    pub(in crate::dependence) coordinates: Vec<[String; 2]>,
+    pub(in crate::dependence) coordinates: Vec<[Sum; 2]>,
     /// Positions, each with the extent that it is said to stay below.
-    pub(in crate::dependence) bounded: Vec<[String; 2]>,
+    pub(in crate::dependence) bounded: Vec<[Sum; 2]>,
 }
 
 /// State while a problem is written down.
@@ -55,16 +92,16 @@ pub(in crate::dependence) struct Builder<'a> {
     sides: [&'a Side<'a>; 2],
     pub(in crate::dependence) monomials: Vec<Monomial>,
     pub(in crate::dependence) monomial_index: HashMap<Monomial, usize>,
-    pub(in crate::dependence) dimensions: Vec<String>,
-    pub(in crate::dependence) base: Vec<String>,
+    pub(in crate::dependence) dimensions: Vec<Symbol>,
+    pub(in crate::dependence) base: Vec<Condition>,
     pub(in crate::dependence) products: Vec<ProductDimension>,
     /// Quotients by what only a run knows.
     pub(in crate::dependence) quotients: Vec<Quotient>,
     /// Products whose factors move with counters of host loops.
     pub(in crate::dependence) moving: Vec<MovingFactor>,
     pub(in crate::dependence) counters: &'a BTreeSet<Atom>,
-    /// Text of each model product already written, by side.
-    product_texts: [HashMap<usize, String>; 2],
+    /// Each of the model's products that was met already, by side.
+    product_sums: [HashMap<usize, Sum>; 2],
 }
 
 impl Problem {
@@ -96,21 +133,21 @@ impl Problem {
             quotients: Vec::new(),
             moving: Vec::new(),
             counters: &facts.counters,
-            product_texts: [HashMap::new(), HashMap::new()],
+            product_sums: [HashMap::new(), HashMap::new()],
         };
-        for (side, prefix) in PREFIX.iter().enumerate() {
-            for kind in ["b", "t"] {
+        for side in 0..2 {
+            let shape = builder.sides[side].shape;
+            let kinds: [(PlaceSymbol, _); 2] =
+                [(Symbol::Block, &shape.grid), (Symbol::Thread, &shape.block)];
+            for (kind, extents) in kinds {
                 for axis in Axis::ALL {
-                    let name = format!("{prefix}{kind}{}", axis.name());
-                    let extents = builder.sides[side].shape;
-                    let extents = if kind == "b" {
-                        &extents.grid
-                    } else {
-                        &extents.block
-                    };
+                    let symbol = kind(side, axis);
                     let extent = builder.polynomial(&extents[axis.index()]);
-                    builder.base.push(format!("0 <= {name} < {extent}"));
-                    builder.dimensions.push(name);
+                    let place = Sum::variable(symbol);
+                    builder
+                        .base
+                        .push(Formula::within(place, Sum::number(0), extent));
+                    builder.dimensions.push(symbol);
                 }
             }
         }
@@ -122,13 +159,12 @@ impl Problem {
             let left = builder.affine(0, left)?;
             let right = builder.affine(1, right)?;
             let (left_size, right_size) = (source.access.size_bytes, sink.access.size_bytes);
-            builder
-                .base
-                .push(format!("{left} + {distance} < {right} + {right_size}"));
-            builder
-                .base
-                .push(format!("{right} < {left} + {distance} + {left_size}"));
-            addresses = Some([format!("{left} + {distance}"), right]);
+            let left = left + distance;
+            let left_end = left.clone() + i128::from(left_size);
+            let right_end = right.clone() + i128::from(right_size);
+            builder.base.push(left.clone().below(right_end));
+            builder.base.push(right.clone().below(left_end));
+            addresses = Some([left, right]);
         }
         let placed = addresses.is_some();
         let mut coordinates = Vec::new();
@@ -155,8 +191,10 @@ impl Problem {
                 let mut parts = Vec::new();
                 for constraint in conjunction {
                     parts.push(match constraint {
-                        Constraint::NonNegative(e) => format!("{} >= 0", builder.affine(side, e)?),
-                        Constraint::Zero(e) => format!("{} = 0", builder.affine(side, e)?),
+                        Constraint::NonNegative(e) => {
+                            Formula::NonNegative(builder.affine(side, e)?)
+                        }
+                        Constraint::Zero(e) => Formula::Zero(builder.affine(side, e)?),
                     });
                 }
                 alternatives.push(parts);
@@ -171,18 +209,9 @@ impl Problem {
             for (conjunction, parts) in domain.iter().zip(&mut alternatives) {
                 builder.bound_products_by_guard(side, conjunction, parts);
             }
-            let conjunctions: Choice = alternatives
-                .into_iter()
-                .map(|parts| {
-                    if parts.is_empty() {
-                        String::from("true")
-                    } else {
-                        parts.join(" and ")
-                    }
-                })
-                .collect();
+            let conjunctions: Choice = alternatives.into_iter().map(Formula::All).collect();
             match conjunctions.as_slice() {
-                [] => builder.base.push(String::from("1 = 0")),
+                [] => builder.base.push(Formula::Zero(Sum::number(1))),
                 [only] => builder.base.push(only.clone()),
                 _ => choices.push(conjunctions),
             }
@@ -210,7 +239,7 @@ impl Problem {
             definitions: builder
                 .products
                 .into_iter()
-                .map(|product| (product.name, product.factor_text, product.parameter))
+                .map(|product| (product.symbol, product.factor_sum, product.parameter))
                 .collect(),
             monomials: builder.monomials,
             dimensions: builder.dimensions,
@@ -224,80 +253,49 @@ impl Problem {
         })
     }
 
-    /// The whole problem, parameters numbered by first appearance: equal texts, equal answers.
-    pub(in crate::dependence) fn text(&self) -> String {
-        let mut text = self.header();
-        let _ = write!(text, "placed {} and ", self.placed);
-        for part in &self.base {
-            text.push_str(part);
-            text.push_str(" and ");
+    /// The whole problem, parameters numbered by first appearance: equal questions, equal answers.
+    pub(in crate::dependence) fn question(&self) -> Question {
+        Question {
+            parameters: self.monomials.len(),
+            dimensions: self.dimensions.clone(),
+            placed: self.placed,
+            base: self.base.clone(),
+            choices: self.choices.clone(),
+            late_choices: self.late_choices.clone(),
         }
-        for choice in self.choices.iter().chain(&self.late_choices) {
-            let _ = write!(text, "({}) and ", choice.join(" or "));
-        }
-        text
-    }
-
-    fn header(&self) -> String {
-        format!(
-            "[{}] -> {{ [{}] : ",
-            self.parameters().join(", "),
-            self.dimensions.join(", ")
-        )
     }
 
     /// Positions of the dimensions that blocks, threads and loops are, none of which is negative; the
     /// others, which are products and quotients, follow from them.
     pub(in crate::dependence) fn places(&self) -> Vec<usize> {
-        let place = |name: &String| name[1..].starts_with(['b', 't', 'i']);
-        let named = self.dimensions.iter().enumerate();
-        let places = named.filter(|(_, name)| place(name));
+        let is_place = |symbol: &Symbol| {
+            matches!(
+                symbol,
+                Symbol::Block(..) | Symbol::Thread(..) | Symbol::Loop(..)
+            )
+        };
+        let symbols = self.dimensions.iter().enumerate();
+        let places = symbols.filter(|(_, symbol)| is_place(symbol));
         places.map(|(position, _)| position).collect()
     }
 
-    /// Canonical names of the parameters.
-    pub(in crate::dependence) fn parameters(&self) -> Vec<String> {
-        (0..self.monomials.len()).map(|n| format!("p{n}")).collect()
+    /// The parameters, in order.
+    pub(in crate::dependence) fn parameters(&self) -> Vec<Symbol> {
+        (0..self.monomials.len()).map(Symbol::Parameter).collect()
     }
 
-    /// Canonical names to real ones: dimensions by what they are, parameters by their values.
-    pub(in crate::dependence) fn with_real_names(&self, relation: &str) -> String {
-        let names = ["bx", "by", "bz", "tx", "ty", "tz"];
-        let mut text = String::new();
-        let mut rest = relation;
-        while let Some(first) = rest.chars().next() {
-            if !(first.is_ascii_alphabetic() || first == '_') {
-                text.push(first);
-                rest = &rest[first.len_utf8()..];
-                continue;
-            }
-            let end = rest
-                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '\''))
-                .unwrap_or(rest.len());
-            let word = &rest[..end];
-            let number = word[1..].parse::<usize>().ok();
-            match (first, number) {
-                ('p', Some(n)) if n < self.monomials.len() => {
-                    text.push_str(&monomial_name(&self.monomials[n]));
-                }
-                ('i', Some(n)) if n < 6 => text.push_str(names[n]),
-                ('o', Some(n)) if n < 6 => {
-                    text.push_str(names[n]);
-                    text.push('\'');
-                }
-                _ => text.push_str(word),
-            }
-            rest = &rest[end..];
-        }
-        text
+    /// Names of the parameters by their values, in order.
+    pub(in crate::dependence) fn parameter_names(&self) -> Vec<String> {
+        self.monomials.iter().map(monomial_name).collect()
     }
 }
 
 impl Builder<'_> {
-    pub(in crate::dependence) fn polynomial(&mut self, polynomial: &Polynomial) -> String {
-        let mut text = String::from("(");
+    pub(in crate::dependence) fn polynomial(&mut self, polynomial: &Polynomial) -> Sum {
+        let mut sum = Sum::number(0);
         for (monomial, coefficient) in &polynomial.terms {
             if monomial.is_empty() {
+                sum = sum + i128::from(*coefficient);
                 continue;
             }
             let index = match self.monomial_index.get(monomial) {
@@ -309,89 +307,77 @@ impl Builder<'_> {
                     index
                 }
             };
-            let _ = write!(text, "{coefficient}*p{index} + ");
+            sum = sum + Sum::variable(Symbol::Parameter(index)) * i128::from(*coefficient);
         }
-        let constant = polynomial.terms.get(&Vec::new()).copied().unwrap_or(0);
-        let _ = write!(text, "{constant})");
-        text
+        sum
     }
 
-    fn affine(&mut self, side: usize, affine: &Affine) -> Option<String> {
-        let mut text = String::from("(");
+    fn affine(&mut self, side: usize, affine: &Affine) -> Option<Sum> {
+        let mut sum = Sum::number(affine.constant);
         for (coefficient, variable) in &affine.terms {
-            let variable = self.variable(side, variable)?;
-            let _ = write!(text, "{coefficient}*{variable} + ");
+            sum = sum + self.variable(side, variable)? * i128::from(*coefficient);
         }
-        let _ = write!(text, "{})", affine.constant);
-        Some(text)
+        Some(sum)
     }
 
-    fn variable(&mut self, side: usize, variable: &Variable) -> Option<String> {
-        let prefix = PREFIX[side];
+    fn variable(&mut self, side: usize, variable: &Variable) -> Option<Sum> {
         Some(match variable {
-            Variable::Block(axis) => format!("{prefix}b{}", axis.name()),
-            Variable::Thread(axis) => format!("{prefix}t{}", axis.name()),
+            Variable::Block(axis) => Sum::variable(Symbol::Block(side, *axis)),
+            Variable::Thread(axis) => Sum::variable(Symbol::Thread(side, *axis)),
             Variable::Loop(index) => {
-                let name = format!("{prefix}i{index}");
-                if !self.dimensions.contains(&name) {
-                    self.base.push(format!("{name} >= 0"));
-                    self.dimensions.push(name.clone());
+                let symbol = Symbol::Loop(side, *index);
+                if !self.dimensions.contains(&symbol) {
+                    self.base.push(Formula::NonNegative(Sum::variable(symbol)));
+                    self.dimensions.push(symbol);
                 }
-                name
+                Sum::variable(symbol)
             }
-            Variable::Product(index) => match self.product_texts[side].get(index) {
-                Some(text) => text.clone(),
+            Variable::Product(index) => match self.product_sums[side].get(index) {
+                Some(sum) => sum.clone(),
                 None => {
-                    let text = self.product(side, *index)?;
-                    self.product_texts[side].insert(*index, text.clone());
-                    text
+                    let sum = self.product(side, *index)?;
+                    self.product_sums[side].insert(*index, sum.clone());
+                    sum
                 }
             },
             Variable::Parameter(index) => {
                 let value = self.sides[side].parameters.get(*index)?.clone();
                 self.polynomial(&value)
             }
-            Variable::Floor(numerator, divisor) => {
-                format!("floor({}/{divisor})", self.affine(side, numerator)?)
-            }
+            Variable::Floor(numerator, divisor) => self.affine(side, numerator)?.floor(*divisor),
         })
     }
 
     /// `factor · parameter`: written out where the parameter is a number; else the uniform part of
     /// the factor is multiplied out and the rest becomes a dimension.
-    fn product(&mut self, side: usize, index: usize) -> Option<String> {
+    fn product(&mut self, side: usize, index: usize) -> Option<Sum> {
         let product = self.sides[side].model.products.get(index)?.clone();
         let parameter = self.sides[side].parameters.get(product.parameter)?.clone();
         self.product_of(side, &product.factor, &parameter)
     }
 
     /// One coordinate of a map: its bytes where the kernel writes them, else its value.
-    fn coordinate(&mut self, side: usize, coordinate: &Coordinate) -> Option<String> {
+    fn coordinate(&mut self, side: usize, coordinate: &Coordinate) -> Option<Sum> {
         if let Some((bytes, added)) = &coordinate.written {
             let added = self.polynomial(added);
-            return Some(format!("({} + {added})", self.affine(side, bytes)?));
+            return Some(self.affine(side, bytes)? + added);
         }
-        let mut text = self.polynomial(&coordinate.constant);
+        let mut sum = self.polynomial(&coordinate.constant);
         for (coefficient, variable) in &coordinate.terms {
             let factor = Affine::variable(variable.clone());
-            let _ = write!(text, " + {}", self.product_of(side, &factor, coefficient)?);
+            sum = sum + self.product_of(side, &factor, coefficient)?;
         }
         Some(match coordinate.divisor.as_constant() {
-            Some(1) => format!("({text})"),
-            Some(divisor) if divisor > 1 => format!("floor(({text})/{divisor})"),
+            Some(1) => sum,
+            Some(divisor) if divisor > 1 => sum.floor(divisor),
             Some(_) => return None,
-            None => self.quotient(side, &text, &coordinate.divisor)?,
+            None => self.quotient(side, &sum, &coordinate.divisor)?,
         })
     }
 
-    fn product_of(
-        &mut self,
-        side: usize,
-        factor: &Affine,
-        parameter: &Polynomial,
-    ) -> Option<String> {
+    fn product_of(&mut self, side: usize, factor: &Affine, parameter: &Polynomial) -> Option<Sum> {
         if let Some(value) = parameter.as_constant() {
-            return Some(format!("({value}*{})", self.affine(side, factor)?));
+            return Some(self.affine(side, factor)? * i128::from(value));
         }
         let (uniform, varying) = self.split_uniform(side, factor)?;
         let uniform_part = self.polynomial(&uniform.multiply(parameter)?);
@@ -406,48 +392,53 @@ impl Builder<'_> {
             }
             return Some(uniform_part);
         }
-        let factor_text = self.affine(side, &varying)?;
+        let factor_sum = self.affine(side, &varying)?;
         let known = self.products.iter().find(|known| {
             known.side == side && known.factor == varying && known.parameter == primitive
         });
-        let name = match known {
-            Some(known) => known.name.clone(),
-            None => {
-                let name = format!("{}q{}", PREFIX[side], self.products.len());
-                self.dimensions.push(name.clone());
-                self.products.push(ProductDimension {
-                    side,
-                    name: name.clone(),
-                    factor: varying.clone(),
-                    factor_text: factor_text.clone(),
-                    parameter: primitive.clone(),
-                });
-                let parameter_text = self.polynomial(&primitive);
-                self.base.push(format!("{parameter_text} >= 0"));
-                if self.is_non_negative(side, &varying) {
-                    self.base.push(format!("{name} >= 0"));
-                    if self.is_positive(&primitive) {
-                        self.base.push(format!("{name} >= {factor_text}"));
-                    }
-                }
-                if let Some(upper) = self.upper_bound(side, &varying) {
-                    let bound = upper.multiply(&primitive)?;
-                    let bound = self.polynomial(&bound);
-                    self.base.push(format!("{name} <= {bound}"));
-                }
-                name
-            }
+        let symbol = match known {
+            Some(known) => known.symbol,
+            None => self.product_dimension(side, &varying, &factor_sum, &primitive)?,
         };
         if moves {
-            let factor_text = self.affine(side, &varying)?;
-            self.add_moving(
-                side,
-                Some((name.clone(), factor_text)),
-                &uniform,
-                &primitive,
-            );
+            let varying = Some((symbol, factor_sum));
+            self.add_moving(side, varying, &uniform, &primitive);
         }
-        Some(format!("({content}*{name} + {uniform_part})"))
+        Some(Sum::variable(symbol) * i128::from(content) + uniform_part)
+    }
+
+    /// A new dimension, with what is known of it by itself.
+    fn product_dimension(
+        &mut self,
+        side: usize,
+        factor: &Affine,
+        factor_sum: &Sum,
+        parameter: &Polynomial,
+    ) -> Option<Symbol> {
+        let symbol = Symbol::Product(side, self.products.len());
+        self.dimensions.push(symbol);
+        self.products.push(ProductDimension {
+            side,
+            symbol,
+            factor: factor.clone(),
+            factor_sum: factor_sum.clone(),
+            parameter: parameter.clone(),
+        });
+        let product = Sum::variable(symbol);
+        let step = self.polynomial(parameter);
+        self.base.push(Formula::NonNegative(step));
+        if self.is_non_negative(side, factor) {
+            self.base.push(Formula::NonNegative(product.clone()));
+            if self.is_positive(parameter) {
+                self.base.push(product.clone().at_least(factor_sum.clone()));
+            }
+        }
+        if let Some(upper) = self.upper_bound(side, factor) {
+            let bound = upper.multiply(parameter)?;
+            let bound = self.polynomial(&bound);
+            self.base.push(product.at_most(bound));
+        }
+        Some(symbol)
     }
 
     /// The part of a factor that is the same for all instances, and the rest.
@@ -536,7 +527,7 @@ impl Builder<'_> {
         &mut self,
         side: usize,
         conjunction: &[Constraint],
-        parts: &mut Vec<String>,
+        parts: &mut Vec<Condition>,
     ) {
         let products: Vec<_> = self
             .products
@@ -544,7 +535,7 @@ impl Builder<'_> {
             .filter(|product| product.side == side)
             .map(|product| {
                 (
-                    product.name.clone(),
+                    Sum::variable(product.symbol),
                     product.factor.clone(),
                     product.parameter.clone(),
                 )
@@ -555,15 +546,15 @@ impl Builder<'_> {
                 Constraint::NonNegative(expression) => (expression, false),
                 Constraint::Zero(expression) => (expression, true),
             };
-            for (name, factor, parameter) in &products {
+            for (product, factor, parameter) in &products {
                 // factor <= uniform when expression = uniform - factor.
                 let above = expression
                     .add(factor)
                     .and_then(|sum| self.uniform_value(side, &sum))
                     .and_then(|bound| bound.multiply(parameter));
                 if let Some(bound) = above {
-                    let order = if equality { "=" } else { "<=" };
-                    parts.push(format!("{name} {order} {}", self.polynomial(&bound)));
+                    let compare = if equality { Sum::equal } else { Sum::at_most };
+                    parts.push(compare(product.clone(), self.polynomial(&bound)));
                 }
                 // factor >= uniform when expression = factor - uniform.
                 let below = expression
@@ -571,8 +562,8 @@ impl Builder<'_> {
                     .and_then(|rest| self.uniform_value(side, &rest))
                     .and_then(|rest| rest.scale(-1)?.multiply(parameter));
                 if let Some(bound) = below {
-                    let order = if equality { "=" } else { ">=" };
-                    parts.push(format!("{name} {order} {}", self.polynomial(&bound)));
+                    let compare = if equality { Sum::equal } else { Sum::at_least };
+                    parts.push(compare(product.clone(), self.polynomial(&bound)));
                 }
             }
         }
@@ -597,17 +588,10 @@ impl Builder<'_> {
                     (true, false) => 1,
                     (false, _) => 2,
                 };
-                let parameter = written(&self.monomial_index, &a.parameter)?;
-                let (ea, eb) = (&a.factor_text, &b.factor_text);
-                let (qa, qb) = (&a.name, &b.name);
-                ranked.push((
-                    rank,
-                    vec![
-                        format!("{ea} = {eb} and {qa} = {qb}"),
-                        format!("{ea} < {eb} and {qa} + {parameter} <= {qb}"),
-                        format!("{ea} > {eb} and {qb} + {parameter} <= {qa}"),
-                    ],
-                ));
+                let step = written(&self.monomial_index, &a.parameter)?;
+                let [one, other] =
+                    [a, b].map(|of| (of.factor_sum.clone(), Sum::variable(of.symbol)));
+                ranked.push((rank, ordered_alike(one, other, &step)));
             }
         }
         ranked.sort_by_key(|(rank, _)| *rank);
@@ -620,14 +604,21 @@ impl Builder<'_> {
             }
         }
         for product in &self.products {
-            let parameter = written(&self.monomial_index, &product.parameter)?;
-            let (e, q) = (&product.factor_text, &product.name);
+            let step = written(&self.monomial_index, &product.parameter)?;
+            let e = || product.factor_sum.clone();
+            let q = || Sum::variable(product.symbol);
             let mut choice = vec![
-                format!("{e} = 0 and {q} = 0"),
-                format!("{e} >= 1 and {q} >= {parameter}"),
+                Formula::All(vec![Formula::Zero(e()), Formula::Zero(q())]),
+                Formula::All(vec![
+                    e().at_least(Sum::number(1)),
+                    q().at_least(step.clone()),
+                ]),
             ];
             if !self.is_non_negative(product.side, &product.factor) {
-                choice.push(format!("{e} <= -1 and {q} + {parameter} <= 0"));
+                choice.push(Formula::All(vec![
+                    e().at_most(Sum::number(-1)),
+                    (q() + step).at_most(Sum::number(0)),
+                ]));
             }
             late.push(choice);
         }
@@ -645,7 +636,8 @@ impl Builder<'_> {
             })
             .collect();
         for index in &self.ordered(&extents) {
-            self.base.push(format!("p{index} >= 1"));
+            let parameter = Sum::variable(Symbol::Parameter(*index));
+            self.base.push(parameter.at_least(Sum::number(1)));
         }
         for larger in 0..self.monomials.len() {
             for smaller in 0..self.monomials.len() {
@@ -654,7 +646,9 @@ impl Builder<'_> {
                     !rest.is_empty() && rest.iter().all(|atom| self.is_extent(atom))
                 });
                 if grows && extents.contains(&smaller) {
-                    self.base.push(format!("p{larger} >= p{smaller}"));
+                    let [larger, smaller] =
+                        [larger, smaller].map(|index| Sum::variable(Symbol::Parameter(index)));
+                    self.base.push(larger.at_least(smaller));
                 }
             }
         }
@@ -665,8 +659,8 @@ impl Builder<'_> {
             }
         }
         for fact in &known {
-            if let Some(text) = written(&self.monomial_index, fact) {
-                self.base.push(format!("{text} >= 0"));
+            if let Some(sum) = written(&self.monomial_index, fact) {
+                self.base.push(Formula::NonNegative(sum));
             }
         }
     }
@@ -678,20 +672,40 @@ impl Builder<'_> {
     }
 }
 
-/// Text of a polynomial all of whose monomials are parameters already.
+/// That two products of one parameter, each given with its factor, are ordered as their factors are, at a distance
+/// of the parameter.
+pub(in crate::dependence) fn ordered_alike(
+    (e, q): (Sum, Sum),
+    (f, r): (Sum, Sum),
+    step: &Sum,
+) -> Choice {
+    let below = |[e, q]: [&Sum; 2], [f, r]: [&Sum; 2]| {
+        Formula::All(vec![
+            e.clone().below(f.clone()),
+            (q.clone() + step.clone()).at_most(r.clone()),
+        ])
+    };
+    vec![
+        Formula::All(vec![e.clone().equal(f.clone()), q.clone().equal(r.clone())]),
+        below([&e, &q], [&f, &r]),
+        below([&f, &r], [&e, &q]),
+    ]
+}
+
+/// A polynomial all of whose monomials are parameters already.
 pub(in crate::dependence) fn written(
     index: &HashMap<Monomial, usize>,
     polynomial: &Polynomial,
-) -> Option<String> {
-    let mut text = String::from("(");
+) -> Option<Sum> {
+    let mut sum = Sum::number(0);
     for (monomial, coefficient) in &polynomial.terms {
-        if !monomial.is_empty() {
-            let _ = write!(text, "{coefficient}*p{} + ", index.get(monomial)?);
-        }
+        let term = match monomial.is_empty() {
+            true => Sum::number(1),
+            false => Sum::variable(Symbol::Parameter(*index.get(monomial)?)),
+        };
+        sum = sum + term * i128::from(*coefficient);
     }
-    let constant = polynomial.terms.get(&Vec::new()).copied().unwrap_or(0);
-    let _ = write!(text, "{constant})");
-    Some(text)
+    Some(sum)
 }
 
 /// `larger / smaller` where it divides.

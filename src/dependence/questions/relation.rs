@@ -13,11 +13,12 @@ use super::super::arrays::Within;
 use super::super::lowered::Lowered;
 use super::super::mapped::Coordinate;
 use super::super::polynomial::{Atom, Polynomial};
-use super::super::problem::Problem;
-use super::super::union::{LONGEST_RELATION, Union, Unions};
+use super::super::problem::{Condition, PlaceSymbol, Problem, Question, Sum, Symbol};
+use super::super::union::{LONGEST_RELATION, Relation, Union, Unions, universal_relation};
 use super::super::witness::KnownSamples;
 use crate::kernel::{Access, KernelModel};
 use crate::math::affine::Axis;
+use crate::math::formula::Formula;
 use crate::math::isl::{self, Conjunction, IslError, Map, Set};
 use std::collections::{BTreeSet, HashMap};
 
@@ -51,11 +52,11 @@ pub(in crate::dependence) struct Facts {
 pub(in crate::dependence) struct Conflict {
     /// `None`: they never touch a common byte.
     pub(in crate::dependence) scope: Option<Scope>,
-    /// isl text that contains all conflicting pairs.
-    pub(in crate::dependence) relation: String,
+    /// It holds all conflicting pairs.
+    pub(in crate::dependence) relation: Relation,
     /// Neither more nor fewer pairs.
     pub(in crate::dependence) exact: bool,
-    /// What was compared are exactly the conflicting pairs, whether or not the text holds no more.
+    /// What was compared are exactly the conflicting pairs, whether or not the relation holds no more.
     pub(in crate::dependence) certain: bool,
     /// Some value that it depends on may differ between the runs of source and sink.
     pub(in crate::dependence) values_differ: bool,
@@ -66,24 +67,27 @@ pub(in crate::dependence) struct Conflict {
     pub(in crate::dependence) gave_up: bool,
 }
 
-/// Answers by canonical problem text; programs repeat themselves.
+/// Answers by what was asked; programs repeat themselves.
 pub(in crate::dependence) struct Solver {
     relations: Relations,
     /// Answers that only relations need, which must not be known to what is decided.
     writer: Option<Box<Solver>>,
-    answers: HashMap<String, Conflict>,
+    answers: HashMap<Question, Conflict>,
     pub(in crate::dependence) samples: KnownSamples,
-    agreements: HashMap<String, Agreement>,
+    agreements: HashMap<ClaimQuestion, Agreement>,
     /// Questions that were not answered from memory.
     pub(in crate::dependence) problems: usize,
     /// What these took, as [`Lowered::spent`] measures it.
     pub(in crate::dependence) spent: u64,
     /// What those of them took that were given up.
     spent_in_vain: u64,
-    /// Characters of relations that were written, what each one of them may have where one became too long.
+    /// Numbers in the matrices of relations that were written.
     written: usize,
     unions: Unions,
 }
+
+/// A problem, coordinates that are to be equal, and positions with their extents.
+type ClaimQuestion = (Question, Vec<[Sum; 2]>, Vec<[Sum; 2]>);
 
 /// Whether somebody reads which pairs conflict. To write that down takes isl longer than to decide how far
 /// they are apart, so that what is decided, and the work that is counted, is the same in both cases.
@@ -117,19 +121,10 @@ const MUCH_SPENT_IN_VAIN: u64 = 500_000_000;
 /// Most that is spent on one problem then: nearly all proofs take less.
 const LITTLE_SPENT: u64 = 15_000_000;
 
-/// Characters of relations after which others are all pairs of their scope: some ten seconds of work.
-const MUCH_WRITTEN: usize = 800_000;
-
-/// Text of the relation that holds all pairs of a scope.
-pub(in crate::dependence) fn universal_relation(scope: Scope) -> String {
-    let source = "bx, by, bz, tx, ty, tz";
-    let sink = match scope {
-        Scope::Thread => source,
-        Scope::Block => "bx, by, bz, tx', ty', tz'",
-        Scope::Global => "bx', by', bz', tx', ty', tz'",
-    };
-    format!("{{ source[{source}] -> sink[{sink}] }}")
-}
+/// Numbers in the matrices of relations after which others are all pairs of their scope: some ten seconds of work.
+const MUCH_WRITTEN: usize = 1_000_000;
+/// What counts for a relation that is not kept.
+const WRITTEN_IN_VAIN: usize = 1_500;
 
 impl Solver {
     pub(in crate::dependence) fn new(relations: Relations) -> Self {
@@ -192,7 +187,7 @@ impl Solver {
         let Some(problem) = Problem::build(source, sink, distance, facts) else {
             return everything();
         };
-        let key = problem.text();
+        let key = problem.question();
         let canonical = match self.answers.get(&key) {
             Some(known) => known.clone(),
             None => {
@@ -201,8 +196,8 @@ impl Solver {
                 self.count(spent, answer.gave_up);
                 if relations == Relations::Written && answer.certain {
                     self.written += match answer.exact {
-                        true => answer.relation.len(),
-                        false => LONGEST_RELATION,
+                        true => answer.relation.cells(),
+                        false => WRITTEN_IN_VAIN,
                     };
                 }
                 self.answers.insert(key, answer.clone());
@@ -212,7 +207,7 @@ impl Solver {
         let all_exact = problem.exact && source.access.exact && sink.access.exact;
         let mut atoms = problem.monomials.iter().flatten();
         Conflict {
-            relation: problem.with_real_names(&canonical.relation),
+            relation: canonical.relation.with_real_names(&problem),
             exact: canonical.exact && all_exact,
             certain: canonical.certain && all_exact,
             values_differ: atoms.any(Atom::is_of_sink_side),
@@ -247,12 +242,8 @@ impl Solver {
         let Some(problem) = problem.filter(|problem| problem.placed) else {
             return Agreement::Differ;
         };
-        let key = format!(
-            "{} {:?} {:?}",
-            problem.text(),
-            problem.coordinates,
-            problem.bounded
-        );
+        let claim = (problem.coordinates.clone(), problem.bounded.clone());
+        let key = (problem.question(), claim.0, claim.1);
         if let Some(known) = self.agreements.get(&key) {
             return *known;
         }
@@ -285,7 +276,7 @@ const MOST_LEAVES: usize = 28;
 fn everything() -> Conflict {
     Conflict {
         scope: Some(Scope::Global),
-        relation: universal_relation(Scope::Global),
+        relation: Relation::All(Scope::Global),
         exact: false,
         certain: false,
         values_differ: false,
@@ -295,19 +286,20 @@ fn everything() -> Conflict {
 }
 
 /// What all pairs of a scope have in common.
-fn same_place(scope: Scope) -> String {
-    let kinds: &[&str] = match scope {
-        Scope::Thread => &["b", "t"],
-        Scope::Block => &["b"],
+fn same_place(scope: Scope) -> Condition {
+    let kinds: &[PlaceSymbol] = match scope {
+        Scope::Thread => &[Symbol::Block, Symbol::Thread],
+        Scope::Block => &[Symbol::Block],
         Scope::Global => &[],
     };
-    let mut equal = vec![String::from("true")];
-    for kind in kinds {
-        for axis in Axis::ALL {
-            equal.push(format!("s{kind}{0} = t{kind}{0}", axis.name()));
-        }
-    }
-    equal.join(" and ")
+    let axes = |kind: &PlaceSymbol| Axis::ALL.map(|axis| compared(*kind, axis, Sum::equal));
+    Formula::All(kinds.iter().flat_map(axes).collect())
+}
+
+/// How both sides' blocks, or threads, compare on an axis.
+fn compared(kind: PlaceSymbol, axis: Axis, compare: fn(Sum, Sum) -> Condition) -> Condition {
+    let [source, sink] = [0, 1].map(|side| Sum::variable(kind(side, axis)));
+    compare(source, sink)
 }
 
 impl Problem {
@@ -329,7 +321,7 @@ impl Problem {
                 Relations::LeftOut => None,
             };
             conflict.exact = written.is_some();
-            conflict.relation = written.unwrap_or_else(|| universal_relation(scope));
+            conflict.relation = written.unwrap_or(Relation::All(scope));
         }
         (conflict, spent)
     }
@@ -339,7 +331,7 @@ impl Problem {
         if !lowered.is_satisfiable(&[])? {
             return Ok(Conflict {
                 scope: None,
-                relation: String::from("{ }"),
+                relation: Relation::Nothing,
                 exact: true,
                 certain: true,
                 values_differ: false,
@@ -351,15 +343,19 @@ impl Problem {
             return Ok(everything());
         }
         let mut scope = Scope::Thread;
-        for (kind, wider) in [("b", Scope::Global), ("t", Scope::Block)] {
-            if self.may_differ(lowered, kind)? {
+        let kinds: [(PlaceSymbol, Scope); 2] = [
+            (Symbol::Block, Scope::Global),
+            (Symbol::Thread, Scope::Block),
+        ];
+        for ((kind, wider), free) in kinds.into_iter().zip(self.free_axes) {
+            if Self::may_differ(lowered, kind, free)? {
                 scope = wider;
                 break;
             }
         }
         Ok(Conflict {
             scope: Some(scope),
-            relation: String::new(),
+            relation: Relation::All(scope),
             exact: false,
             certain: true,
             values_differ: false,
@@ -385,12 +381,13 @@ impl Problem {
     fn coordinates_differ(&self, lowered: &mut Lowered) -> isl::Result<bool> {
         let mut differences = Vec::new();
         for [left, right] in &self.coordinates {
-            for order in ["<", ">"] {
-                differences.push(lowered.read(&format!("{left} {order} {right}"))?);
+            for order in [Sum::below, Sum::above] {
+                differences.push(lowered.conjunction(&order(left.clone(), right.clone()))?);
             }
         }
         for [position, extent] in &self.bounded {
-            differences.push(lowered.read(&format!("{position} >= {extent}"))?);
+            let outside = position.clone().at_least(extent.clone());
+            differences.push(lowered.conjunction(&outside)?);
         }
         for differs in &differences {
             if lowered.is_satisfiable(&[differs])? {
@@ -400,16 +397,14 @@ impl Problem {
         Ok(false)
     }
 
-    /// Whether some conflicting pair differs on an axis of a kind: `b`, blocks, or `t`, threads.
-    fn may_differ(&self, lowered: &mut Lowered, kind: &str) -> isl::Result<bool> {
-        let free = self.free_axes[usize::from(kind == "t")];
+    /// Whether some conflicting pair differs in its blocks, or threads, on one of those axes.
+    fn may_differ(lowered: &mut Lowered, kind: PlaceSymbol, free: [bool; 3]) -> isl::Result<bool> {
         for axis in Axis::ALL {
             if !free[axis.index()] {
                 continue;
             }
-            for order in ["<", ">"] {
-                let name = axis.name();
-                let differs = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
+            for order in [Sum::below, Sum::above] {
+                let differs = lowered.conjunction(&compared(kind, axis, order))?;
                 if lowered.is_satisfiable(&[&differs])? {
                     return Ok(true);
                 }
@@ -420,15 +415,19 @@ impl Problem {
 }
 
 /// The conflict of a scope over blocks and threads alone, where it is short enough.
-fn relation_of(scope: Scope, lowered: &mut Lowered) -> Option<String> {
-    // What was proven holds for the text as well, which leaves some axioms out.
-    let same = lowered.read(&same_place(scope)).ok()?;
-    let relation = lowered.within_budget(|| relation(lowered, &same)).ok()?;
-    (relation.len() <= LONGEST_RELATION).then_some(relation)
+fn relation_of(scope: Scope, lowered: &mut Lowered) -> Option<Relation> {
+    // What was proven holds for the relation as well, which leaves some axioms out.
+    let same = lowered.conjunction(&same_place(scope)).ok()?;
+    let map = lowered.within_budget(|| relation(lowered, &same)).ok()?;
+    let Some(map) = map else {
+        return Some(Relation::All(Scope::Global));
+    };
+    let relation = lowered.within_budget(|| Relation::of(map)).ok()?;
+    (relation.length() <= LONGEST_RELATION).then_some(relation)
 }
 
-/// The conflict over blocks and threads alone, in canonical parameters, where `same` holds.
-fn relation(lowered: &Lowered, same: &Conjunction) -> isl::Result<String> {
+/// The conflict over blocks and threads alone, in canonical parameters, where `same` holds; `None` where there is none.
+fn relation(lowered: &Lowered, same: &Conjunction) -> isl::Result<Option<Map>> {
     let extra = lowered.dimensions() - 12;
     let mut union: Option<Set> = None;
     for leaf in lowered.leaves(&[same], MOST_LEAVES)? {
@@ -439,16 +438,8 @@ fn relation(lowered: &Lowered, same: &Conjunction) -> isl::Result<String> {
         });
     }
     let Some(union) = union else {
-        return Ok(universal_relation(Scope::Global));
+        return Ok(None);
     };
-    let pairs = Map::parse(
-        "{ [a, b, c, d, e, f, g, h, i, j, k, l] -> \
-         [source[a, b, c, d, e, f] -> sink[g, h, i, j, k, l]] }",
-    )?;
-    union
-        .coalesce()?
-        .apply(&pairs)?
-        .unwrap()?
-        .coalesce()?
-        .to_text()
+    let pairs = union.coalesce()?.relation(6, ["source", "sink"])?;
+    Ok(Some(pairs.coalesce()?))
 }

@@ -10,11 +10,12 @@
 
 use super::super::Scope;
 use super::super::lowered::Lowered;
-use super::super::polynomial::{Atom, Polynomial};
-use super::super::problem::Problem;
+use super::super::polynomial::{Atom, Monomial, Polynomial};
+use super::super::problem::{Condition, Problem, Question, Sum, Symbol};
 use super::super::relation::{Facts, Shape, Side};
 use crate::math::affine::Axis;
-use crate::math::isl::{self, Set};
+use crate::math::formula::Formula;
+use crate::math::isl;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Two threads that touch a common byte.
@@ -59,14 +60,16 @@ impl Example {
 /// What is known of samples.
 #[derive(Debug, Default)]
 pub(in crate::dependence) struct KnownSamples {
-    /// By canonical problem and values, with the number of the values that gave them; programs
-    /// repeat themselves.
-    samples: HashMap<String, Option<(Sample, usize)>>,
+    /// By what was asked, with the number of the values that gave them; programs repeat themselves.
+    samples: HashMap<Asked, Option<(Sample, usize)>>,
     /// Values tried in vain.
     fruitless: usize,
     /// What all searches took, as [`super::super::lowered::Lowered::spent`] measures it.
     spent: u64,
 }
+
+/// The scope, the problem, and what it has in place of host values, each time that it is tried.
+type Asked = (Scope, Question, Vec<Condition>);
 
 /// Numbers for host values.
 #[derive(Clone, Debug, Default)]
@@ -157,6 +160,13 @@ impl Assignment {
         Some(sum)
     }
 
+    /// The value of a product of indeterminates.
+    fn monomial(&self, monomial: &Monomial) -> Option<i64> {
+        self.evaluate(&Polynomial {
+            terms: BTreeMap::from([(monomial.clone(), 1)]),
+        })
+    }
+
     /// The value of an indeterminate.
     pub(in crate::dependence) fn atom(&self, atom: &Atom) -> Option<i64> {
         if let Some(value) = self.known.get(atom) {
@@ -205,18 +215,15 @@ pub(in crate::dependence) fn sample(
 ) -> Option<Example> {
     let problem = Problem::build(source, sink, Some(distance), facts)?;
     problem.addresses.as_ref()?;
-    let attempts: Vec<(Assignment, String)> = assignments([source.shape, sink.shape], facts)
+    let attempts: Vec<(Assignment, Condition)> = assignments([source.shape, sink.shape], facts)
         .into_iter()
         .filter_map(|assignment| {
             let fixed = fixed_values(&problem, &assignment)?;
             Some((assignment, fixed))
         })
         .collect();
-    let mut key = format!("{scope:?} {}", problem.text());
-    for (_, fixed) in &attempts {
-        key.push('\n');
-        key.push_str(fixed);
-    }
+    let values = attempts.iter().map(|(_, fixed)| fixed.clone()).collect();
+    let key = (scope, problem.question(), values);
     let (fruitless, spent) = (&mut known.fruitless, &mut known.spent);
     let found = known.samples.entry(key).or_insert_with(|| {
         let tried = if *fruitless < MOST_FRUITLESS_ATTEMPTS {
@@ -232,8 +239,8 @@ pub(in crate::dependence) fn sample(
         };
         let allowed = search.left;
         let mut tried = attempts.iter().take(tried).enumerate();
-        let found = tried.find_map(|(index, (_, fixed))| {
-            let point = search.first_point(fixed).ok().flatten();
+        let found = tried.find_map(|(index, (assignment, fixed))| {
+            let point = search.first_point(assignment, fixed).ok().flatten();
             *fruitless += usize::from(point.is_none());
             Some((point?, index))
         });
@@ -258,25 +265,33 @@ struct WitnessSearch<'p> {
 
 impl WitnessSearch<'_> {
     /// The first point of the problem for the values of an assignment.
-    fn first_point(&mut self, fixed: &str) -> isl::Result<Option<Sample>> {
+    fn first_point(
+        &mut self,
+        assignment: &Assignment,
+        fixed: &Condition,
+    ) -> isl::Result<Option<Sample>> {
         let mut lowered = self.problem.lowered(self.left)?;
         let point = self.first_point_of(&mut lowered, fixed);
         self.left = self.left.saturating_sub(lowered.spent());
-        Ok(point?.and_then(|point| read_point(self.problem, fixed, &point)))
+        Ok(point?.and_then(|point| read_point(self.problem, assignment, &point)))
     }
 
-    fn first_point_of(&self, lowered: &mut Lowered, fixed: &str) -> isl::Result<Option<Vec<i64>>> {
-        let fixed_values = lowered.read(fixed)?;
+    fn first_point_of(
+        &self,
+        lowered: &mut Lowered,
+        fixed: &Condition,
+    ) -> isl::Result<Option<Vec<i64>>> {
+        let fixed_values = lowered.conjunction(fixed)?;
         let kind = match self.scope {
             Scope::Thread => return Ok(None),
-            Scope::Block => "t",
-            Scope::Global => "b",
+            Scope::Block => Symbol::Thread,
+            Scope::Global => Symbol::Block,
         };
         let least = self.problem.places();
         for axis in Axis::ALL {
-            for order in ["<", ">"] {
-                let name = axis.name();
-                let different = lowered.read(&format!("s{kind}{name} {order} t{kind}{name}"))?;
+            for order in [Sum::below, Sum::above] {
+                let [source, sink] = [0, 1].map(|side| Sum::variable(kind(side, axis)));
+                let different = lowered.conjunction(&order(source, sink))?;
                 let conditions = [&different, &fixed_values];
                 let point = lowered.first_point(&conditions, &least, MOST_ALTERNATIVES)?;
                 if point.is_some() {
@@ -289,51 +304,35 @@ impl WitnessSearch<'_> {
 }
 
 /// Each parameter and each product as what it is for these values.
-fn fixed_values(problem: &Problem, assignment: &Assignment) -> Option<String> {
-    let mut fixed = vec![String::from("true")];
+fn fixed_values(problem: &Problem, assignment: &Assignment) -> Option<Condition> {
+    let mut fixed = Vec::new();
     for (index, monomial) in problem.monomials.iter().enumerate() {
-        let polynomial = Polynomial {
-            terms: BTreeMap::from([(monomial.clone(), 1)]),
-        };
-        fixed.push(format!("p{index} = {}", assignment.evaluate(&polynomial)?));
+        let parameter = Sum::variable(Symbol::Parameter(index));
+        fixed.push(parameter.equal(Sum::number(assignment.monomial(monomial)?)));
     }
-    for (name, factor, parameter) in &problem.definitions {
-        fixed.push(format!(
-            "{name} = {}*{factor}",
-            assignment.evaluate(parameter)?
-        ));
+    for (symbol, factor, parameter) in &problem.definitions {
+        let times = i128::from(assignment.evaluate(parameter)?);
+        fixed.push(Sum::variable(*symbol).equal(factor.clone() * times));
     }
-    Some(fixed.join(" and "))
+    Some(Formula::All(fixed))
 }
 
 /// The twelve places and the common byte of a point.
-fn read_point(problem: &Problem, fixed: &str, point: &[i64]) -> Option<Sample> {
+fn read_point(problem: &Problem, assignment: &Assignment, point: &[i64]) -> Option<Sample> {
     let side = |first: usize| -> Option<[i64; 6]> { point.get(first..first + 6)?.try_into().ok() };
     let (source, sink) = (side(0)?, side(6)?);
+    let dimensions = problem.dimensions.iter().copied().zip(point);
+    let dimensions = dimensions.map(|(symbol, value)| Some((symbol, *value)));
+    let parameters = problem.parameters().into_iter().zip(&problem.monomials);
+    let parameters =
+        parameters.map(|(symbol, monomial)| Some((symbol, assignment.monomial(monomial)?)));
+    let values = dimensions.chain(parameters);
+    let values: HashMap<Symbol, i64> = values.collect::<Option<_>>()?;
+    let value = |address: &Sum| {
+        let value = address.value(&|symbol| values.get(symbol).copied().map(i128::from))?;
+        i64::try_from(value).ok()
+    };
     let [left, right] = problem.addresses.as_ref()?;
-    let place: Vec<_> = problem
-        .dimensions
-        .iter()
-        .zip(point)
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
-    // isl works out the addresses: they may hold quotients.
-    let parameters: Vec<_> = (0..problem.monomials.len())
-        .map(|index| format!("p{index}"))
-        .collect();
-    let addresses = Set::parse(&format!(
-        "[{}] -> {{ [left, right] : exists ({} : {fixed} and {} and left = {left} and right = {right}) }}",
-        parameters.join(", "),
-        problem.dimensions.join(", "),
-        place.join(" and ")
-    ));
-    let values = addresses
-        .and_then(|set| set.project_out_parameters()?.sample())
-        .ok()??;
-    let byte = values.iter().max()?;
-    Some(Sample {
-        source,
-        sink,
-        byte: *byte,
-    })
+    let byte = value(left)?.max(value(right)?);
+    Some(Sample { source, sink, byte })
 }

@@ -11,16 +11,17 @@ use super::super::mapped::{
 };
 use super::super::pair::PairOfTargets;
 use super::super::polynomial::Polynomial;
-use super::super::problem::{Builder, Choice, written};
+use super::super::problem::{Builder, Choice, ProductDimension, Sum, Symbol, written};
 use super::super::relation::Shape;
 use crate::kernel::{Access, KernelModel};
 use crate::math::affine::{Affine, Axis, Variable};
 use crate::math::expression::{Condition, Expression};
+use crate::math::formula::Formula;
 
 /// `run = floor(number / (factor · value))`, and `begin = run · factor · value`.
 pub(in crate::dependence) struct Quotient {
-    run: String,
-    begin: String,
+    run: Symbol,
+    begin: Symbol,
     factor: i64,
     value: Polynomial,
 }
@@ -140,50 +141,60 @@ impl Builder<'_> {
     pub(in crate::dependence) fn quotient(
         &mut self,
         side: usize,
-        number: &str,
+        number: &Sum,
         length: &Polynomial,
-    ) -> Option<String> {
+    ) -> Option<Sum> {
         let (factor, value) = length.split_content();
-        let prefix = ["s", "t"][side];
         let count = self.quotients.len();
-        let [run, begin] = ["r", "m"].map(|kind| format!("{prefix}{kind}{count}"));
-        self.dimensions.extend([run.clone(), begin.clone()]);
+        let (run, begin) = (Symbol::Run(side, count), Symbol::Begin(side, count));
+        self.dimensions.extend([run, begin]);
         let (length, step) = (self.polynomial(length), self.polynomial(&value));
-        self.base.push(format!("{run} >= 0 and {step} >= 1"));
-        self.base.push(format!(
-            "{begin} >= 0 and {begin} <= {number} and {number} < {begin} + {length}"
-        ));
-        let name = run.clone();
+        let start = || Sum::variable(begin);
+        self.base.push(Formula::All(vec![
+            Formula::NonNegative(Sum::variable(run)),
+            step.at_least(Sum::number(1)),
+        ]));
+        self.base.push(Formula::All(vec![
+            Formula::NonNegative(start()),
+            start().at_most(number.clone()),
+            number.clone().below(start() + length),
+        ]));
         self.quotients.push(Quotient {
             run,
             begin,
             factor,
             value,
         });
-        Some(name)
+        Some(Sum::variable(run))
     }
 
     /// How products of the same value lie to the quotients' own.
     pub(in crate::dependence) fn quotient_axioms(&self) -> Option<Vec<Choice>> {
         let mut choices = Vec::new();
         for quotient in &self.quotients {
-            let Quotient {
-                run,
-                begin,
-                factor,
-                value,
-            } = quotient;
-            let step = written(&self.monomial_index, value)?;
-            let length = format!("{factor}*{step}");
-            for product in self.products.iter().filter(|p| p.parameter == *value) {
-                let (e, q) = (&product.factor_text, &product.name);
+            let step = written(&self.monomial_index, &quotient.value)?;
+            let factor = i128::from(quotient.factor);
+            let begin = || Sum::variable(quotient.begin);
+            let end = || begin() + step.clone() * factor;
+            // Factors from the first to one past the last of the run.
+            let first = || Sum::variable(quotient.run) * factor;
+            let past = || first() + factor;
+            let alike = |product: &&ProductDimension| product.parameter == quotient.value;
+            for product in self.products.iter().filter(alike) {
+                let e = || product.factor_sum.clone();
+                let q = || Sum::variable(product.symbol);
                 choices.push(vec![
-                    format!(
-                        "{factor}*{run} <= {e} and {e} < {factor}*{run} + {factor} \
-                         and {begin} <= {q} and {q} + {step} <= {begin} + {length}"
-                    ),
-                    format!("{e} < {factor}*{run} and {q} + {step} <= {begin}"),
-                    format!("{e} >= {factor}*{run} + {factor} and {q} >= {begin} + {length}"),
+                    Formula::All(vec![
+                        first().at_most(e()),
+                        e().below(past()),
+                        begin().at_most(q()),
+                        (q() + step.clone()).at_most(end()),
+                    ]),
+                    Formula::All(vec![
+                        e().below(first()),
+                        (q() + step.clone()).at_most(begin()),
+                    ]),
+                    Formula::All(vec![e().at_least(past()), q().at_least(end())]),
                 ]);
             }
         }

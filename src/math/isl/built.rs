@@ -3,8 +3,8 @@
 //! Invariant: the set of a formula has the points that satisfy it; a formula with a number that did not fit gives none.
 
 use super::{
-    Context, DIM_PARAMETER, DIM_SET, IslError, Result, Set, c_string, context, dimension,
-    isl_set_from_basic_set, isl_set_intersect, isl_set_union, isl_space_set_alloc,
+    Context, DIM_INPUT, DIM_PARAMETER, DIM_SET, IslError, Result, Set, c_string, context,
+    dimension, isl_set_from_basic_set, isl_set_intersect, isl_set_union, isl_space_set_alloc,
     isl_space_set_dim_name, isl_val_int_from_si,
 };
 use crate::math::formula::{Formula, Sum, Term};
@@ -67,6 +67,7 @@ impl<V: Clone + Eq + Hash + Display> Space<V> {
         let parameters = parameters.iter().cloned().zip(0..);
         let parameters = parameters.map(|(variable, at)| (variable, (DIM_PARAMETER, at)));
         let dimensions = dimensions.iter().cloned().zip(0..);
+        // By this kind the dimensions of a sum's domain are named.
         let dimensions = dimensions.map(|(variable, at)| (variable, (DIM_INPUT, at)));
         Ok(Self {
             raw,
@@ -215,9 +216,6 @@ impl Drop for Owned {
 type Free = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Compare = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Join = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
-
-/// `isl_dim_in`, by which the dimensions of a sum's domain are named.
-const DIM_INPUT: c_int = 2;
 
 // SAFETY: the signatures are those of isl's headers; enumerations are C ints there, and `__isl_take` pointers are
 // consumed also when the call fails.

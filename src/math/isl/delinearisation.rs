@@ -231,7 +231,7 @@ mod tests {
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 
-    fn system(dimensions: usize) -> (System, Vec<String>) {
+    fn system(dimensions: usize) -> (System<String>, Vec<String>) {
         let names: Vec<String> = (0..dimensions).map(|number| format!("x{number}")).collect();
         (System::new(&[], &names), names)
     }

@@ -1,14 +1,14 @@
-//! A reader for whole formulas, with alternatives, and a search for a point that satisfies one.
+//! Whole formulas as rows, with alternatives, and a search for a point that satisfies one.
 //!
-//! isl multiplies alternatives out while it reads them. Here they are left alone: a point of what holds in any
+//! isl multiplies alternatives out while it joins them. Here they are left alone: a point of what holds in any
 //! case is asked for, and alternatives are gone through one by one only where that point satisfies none of
 //! them, so that those which a proof does not need cost nothing. Before that, alternatives fall away that say
 //! the opposite of a row that holds, and what all that are left of some say in common holds, too.
 //!
-//! Invariant: [`System::is_empty`] answers as isl does for the same text, or not at all.
+//! Invariant: [`System::is_empty`] answers as isl does for the same formula, or not at all.
 
 use super::bounds::Bounds;
-use super::linear::{Reader, Row};
+use super::linear::Row;
 use super::{Conjunction, Found, IslError, Result, System};
 use crate::math::formula::Formula;
 use std::hash::Hash;
@@ -35,19 +35,6 @@ impl RowFormula {
     }
 }
 
-impl System {
-    /// Reads comparisons as [`System::read`] does, joined by `and`, `or` and parentheses.
-    ///
-    /// # Errors
-    /// [`IslError::Invalid`] for any other text, and where a coefficient leaves 64 bits.
-    pub fn read_formula(&mut self, text: &str) -> Result<RowFormula> {
-        let mut reader = Reader::new(self, text);
-        alternatives(&mut reader)
-            .filter(|_| reader.is_at_end())
-            .ok_or_else(|| IslError::Invalid(format!("not a formula: {text}")))
-    }
-}
-
 impl<V: Clone + Eq + Hash> System<V> {
     /// The rows of a formula.
     ///
@@ -56,6 +43,30 @@ impl<V: Clone + Eq + Hash> System<V> {
     pub fn rows(&mut self, formula: &Formula<V>) -> Result<RowFormula> {
         self.rows_of(formula)
             .ok_or_else(|| IslError::Invalid(String::from("a number of more than 64 bits")))
+    }
+
+    /// The rows of formulas without alternatives, which all hold.
+    ///
+    /// # Errors
+    /// [`IslError::Invalid`] as of [`Self::rows`], and where there are alternatives.
+    pub fn conjunction(&mut self, formulas: &[Formula<V>]) -> Result<Conjunction> {
+        let mut all = Conjunction::default();
+        self.add_rows(formulas, &mut all).ok_or_else(|| {
+            IslError::Invalid(String::from(
+                "alternatives, or a number of more than 64 bits",
+            ))
+        })?;
+        Ok(all)
+    }
+
+    fn add_rows(&mut self, formulas: &[Formula<V>], all: &mut Conjunction) -> Option<()> {
+        for formula in formulas {
+            match formula {
+                Formula::All(parts) => self.add_rows(parts, all)?,
+                formula => all.rows.push(self.row(formula)?),
+            }
+        }
+        Some(())
     }
 
     fn rows_of(&mut self, formula: &Formula<V>) -> Option<RowFormula> {
@@ -186,49 +197,6 @@ impl<V: Clone + Eq + Hash> Search<'_, V> {
     }
 }
 
-/// `all or all or …`.
-fn alternatives(reader: &mut Reader<'_, '_>) -> Option<RowFormula> {
-    let mut parts = vec![all(reader)?];
-    while reader.word("or") {
-        parts.push(all(reader)?);
-    }
-    match parts.len() {
-        1 => parts.pop(),
-        _ => Some(RowFormula::Any(parts)),
-    }
-}
-
-/// `part and part and …`.
-fn all(reader: &mut Reader<'_, '_>) -> Option<RowFormula> {
-    let mut rows = Conjunction::default();
-    let mut parts = Vec::new();
-    loop {
-        // A parenthesis may begin a sum or a formula.
-        let before = reader.rest();
-        let mut compared = Conjunction::default();
-        if reader.comparison(&mut compared).is_some() {
-            rows.append(compared);
-        } else {
-            reader.go_back(before);
-            if !reader.symbol("(") {
-                return None;
-            }
-            parts.push(alternatives(reader)?);
-            if !reader.symbol(")") {
-                return None;
-            }
-        }
-        if !reader.word("and") {
-            break;
-        }
-    }
-    if parts.is_empty() {
-        return Some(RowFormula::Rows(rows));
-    }
-    parts.push(RowFormula::Rows(rows));
-    Some(RowFormula::All(parts))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,7 +207,7 @@ mod tests {
     const PARAMETERS: [&str; 2] = ["p0", "p1"];
     const DIMENSIONS: [&str; 3] = ["a", "b", "c"];
 
-    fn system() -> System {
+    fn system() -> System<String> {
         System::new(
             &PARAMETERS.map(str::to_owned),
             &DIMENSIONS.map(str::to_owned),

@@ -1,15 +1,14 @@
-//! A reader of our own for conjunctions of linear constraints.
+//! Conjunctions of linear constraints, as rows of one matrix.
 //!
-//! isl's reader intersects what it has read so far with every further constraint, and carries every
-//! quotient that it meets along as an existential dimension of each of them; neither counts against
-//! the budget. Here each quotient `floor(e/d)` is one dimension of the whole system, defined once,
-//! and a conjunction is one matrix.
+//! isl carries every quotient that it meets along as an existential dimension of each constraint, which
+//! does not count against the budget. Here each quotient `floor(e/d)` is one dimension of the whole
+//! system, defined once.
 //!
 //! Invariant: the points of [`System::set`], with the dimensions behind the named ones forgotten, are
-//! those that isl would read from the same text, where [`System::definitions`] hold as well.
+//! those at which the formulas hold that its rows are of, where [`System::definitions`] hold as well.
 
 use super::remembered::{Matrices, Question, known_or};
-use super::{IslError, Result, Set, operation_budget};
+use super::{Result, Set, operation_budget};
 use crate::math::formula::{Sum, Term};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -28,8 +27,8 @@ pub enum Found {
 
 /// Columns that conjunctions speak about: parameters, dimensions, and quotients as they are met.
 #[derive(Debug)]
-pub struct System<V = String> {
-    columns: HashMap<V, usize>,
+pub struct System<V> {
+    pub(super) columns: HashMap<V, usize>,
     parameters: usize,
     /// With the quotients.
     dimensions: usize,
@@ -182,7 +181,7 @@ impl<V: Clone + Eq + Hash> System<V> {
     }
 
     /// The column of a quotient.
-    fn quotient(&mut self, numerator: Linear, divisor: i64) -> Option<usize> {
+    pub(super) fn quotient(&mut self, numerator: Linear, divisor: i64) -> Option<usize> {
         let key = (numerator, divisor);
         if let Some(known) = self.quotients.get(&key) {
             return Some(*known);
@@ -201,25 +200,6 @@ impl<V: Clone + Eq + Hash> System<V> {
         self.dimensions += 1;
         self.quotients.insert(key, column);
         Some(column)
-    }
-}
-
-impl System {
-    /// Reads conditions that all hold: linear comparisons, also of more than two sides, joined by
-    /// `and`, in which a quotient is `floor(e/d)` with a positive number `d`.
-    ///
-    /// # Errors
-    /// [`IslError::Invalid`] for any other text, and where a coefficient leaves 64 bits.
-    pub fn read(&mut self, conditions: &[&str]) -> Result<Conjunction> {
-        let mut read = Conjunction::default();
-        for condition in conditions {
-            let mut reader = Reader::new(self, condition);
-            reader
-                .condition(&mut read)
-                .filter(|()| reader.is_at_end())
-                .ok_or_else(|| IslError::Invalid(format!("not a conjunction: {condition}")))?;
-        }
-        Ok(read)
     }
 }
 
@@ -250,7 +230,7 @@ impl Linear {
         })
     }
 
-    fn number(constant: i64) -> Self {
+    pub(super) fn number(constant: i64) -> Self {
         Self {
             terms: Vec::new(),
             constant,
@@ -258,7 +238,7 @@ impl Linear {
     }
 
     /// `self + factor · other`; `None` when a number leaves 64 bits.
-    fn add(&self, other: &Self, factor: i64) -> Option<Self> {
+    pub(super) fn add(&self, other: &Self, factor: i64) -> Option<Self> {
         let constant = self
             .constant
             .checked_add(other.constant.checked_mul(factor)?)?;
@@ -285,172 +265,6 @@ impl Linear {
     }
 }
 
-/// What is left of a text.
-pub(super) struct Reader<'s, 't> {
-    system: &'s mut System,
-    rest: &'t str,
-}
-
-impl<'s, 't> Reader<'s, 't> {
-    /// Of a whole text.
-    pub(super) fn new(system: &'s mut System, text: &'t str) -> Self {
-        Self { system, rest: text }
-    }
-
-    /// Whether nothing is left.
-    pub(super) fn is_at_end(&self) -> bool {
-        self.rest.trim_start().is_empty()
-    }
-
-    /// What is left, for [`Self::go_back`].
-    pub(super) fn rest(&self) -> &'t str {
-        self.rest
-    }
-
-    /// Reads from here again.
-    pub(super) fn go_back(&mut self, rest: &'t str) {
-        self.rest = rest;
-    }
-
-    /// `comparison and comparison and …`, added to `read`.
-    fn condition(&mut self, read: &mut Conjunction) -> Option<()> {
-        loop {
-            if !self.word("true") {
-                self.comparison(read)?;
-            }
-            if !self.word("and") {
-                return Some(());
-            }
-        }
-    }
-
-    /// `a <= b < c`.
-    pub(super) fn comparison(&mut self, read: &mut Conjunction) -> Option<()> {
-        let mut left = self.sum()?;
-        let mut compared = false;
-        while let Some(order) = self.order() {
-            let right = self.sum()?;
-            // The difference, and what has to be added so that it is at least 0.
-            let (difference, slack) = match order {
-                "<=" => (right.add(&left, -1)?, 0),
-                "<" => (right.add(&left, -1)?, -1),
-                ">=" | "=" => (left.add(&right, -1)?, 0),
-                _ => (left.add(&right, -1)?, -1),
-            };
-            read.rows.push(Row {
-                linear: difference.add(&Linear::number(slack), 1)?,
-                equality: order == "=",
-            });
-            left = right;
-            compared = true;
-        }
-        compared.then_some(())
-    }
-
-    fn order(&mut self) -> Option<&'static str> {
-        ["<=", ">=", "<", ">", "="]
-            .into_iter()
-            .find(|order| self.symbol(order))
-    }
-
-    fn sum(&mut self) -> Option<Linear> {
-        let mut sum = self.product()?;
-        loop {
-            let factor = if self.symbol("+") {
-                1
-            } else if self.symbol("-") {
-                -1
-            } else {
-                return Some(sum);
-            };
-            sum = sum.add(&self.product()?, factor)?;
-        }
-    }
-
-    fn product(&mut self) -> Option<Linear> {
-        let mut product = self.factor()?;
-        while self.symbol("*") {
-            let other = self.factor()?;
-            let (number, linear) = match (product.terms.as_slice(), other.terms.as_slice()) {
-                ([], _) => (product.constant, &other),
-                (_, []) => (other.constant, &product),
-                _ => return None,
-            };
-            product = Linear::default().add(linear, number)?;
-        }
-        Some(product)
-    }
-
-    fn factor(&mut self) -> Option<Linear> {
-        if self.symbol("-") {
-            return Linear::default().add(&self.factor()?, -1);
-        }
-        if self.symbol("(") {
-            let inner = self.sum()?;
-            return self.symbol(")").then_some(inner);
-        }
-        let length = self
-            .rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            .unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at(length);
-        if word.starts_with(|c: char| c.is_ascii_digit()) {
-            self.rest = rest;
-            return Some(Linear::number(word.parse().ok()?));
-        }
-        let column = if word == "floor" {
-            self.rest = rest;
-            self.floor()?
-        } else {
-            self.rest = rest;
-            *self.system.columns.get(word)?
-        };
-        Some(Linear {
-            terms: vec![(column, 1)],
-            constant: 0,
-        })
-    }
-
-    /// `(numerator/divisor)`.
-    fn floor(&mut self) -> Option<usize> {
-        if !self.symbol("(") {
-            return None;
-        }
-        let numerator = self.sum()?;
-        if !self.symbol("/") {
-            return None;
-        }
-        let divisor = self.factor()?;
-        let whole = divisor.terms.is_empty() && divisor.constant > 0 && self.symbol(")");
-        whole.then(|| self.system.quotient(numerator, divisor.constant))?
-    }
-
-    /// Takes a symbol, if it comes next.
-    pub(super) fn symbol(&mut self, symbol: &str) -> bool {
-        let text = self.rest.trim_start();
-        let Some(rest) = text.strip_prefix(symbol) else {
-            self.rest = text;
-            return false;
-        };
-        self.rest = rest;
-        true
-    }
-
-    /// Takes a word, if it comes next.
-    pub(super) fn word(&mut self, word: &str) -> bool {
-        let text = self.rest.trim_start();
-        self.rest = text;
-        let Some(rest) = text.strip_prefix(word) else {
-            return false;
-        };
-        if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
-            return false;
-        }
-        self.rest = rest;
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -460,7 +274,7 @@ mod tests {
     const PARAMETERS: [&str; 2] = ["p0", "p1"];
     const DIMENSIONS: [&str; 3] = ["a", "b", "c"];
 
-    fn system() -> System {
+    fn system() -> System<String> {
         let named = |names: &[&str]| {
             names
                 .iter()

@@ -57,13 +57,19 @@ fn a_sample_is_a_point() {
 }
 
 #[test]
-fn wrapped_pairs_become_maps() {
-    let pairs = Set::parse("{ [i, j, k] : j = i + k and k = 1 }").unwrap();
+fn sets_of_pairs_become_relations() {
+    let pairs = Set::parse("[n] -> { [i, j, k] : j = i + k and k = n }").unwrap();
     let pairs = pairs.project_out(2, 1).unwrap();
-    let shape = Map::parse("{ [i, j] -> [s[i] -> t[j]] }").unwrap();
-    let relation = pairs.apply(&shape).unwrap().unwrap().unwrap();
-    assert_eq!(relation.to_text().unwrap(), "{ s[i0] -> t[1 + i0] }");
-    let inverse = relation.reverse().unwrap();
-    let back = relation.apply_range(&inverse).unwrap();
-    assert_eq!(back.to_text().unwrap(), "{ s[i0] -> s[i0] }");
+    let relation = pairs.relation(1, ["s", "t"]).unwrap();
+    assert_eq!(
+        relation.to_text().unwrap(),
+        "[n] -> { s[i] -> t[j = n + i] }"
+    );
+    assert_eq!(relation.cells(), Ok(4));
+    let named = relation.with_parameters(&["m".to_owned()]).unwrap();
+    let expected = Map::parse("[m] -> { s[x] -> t[x + m] }").unwrap();
+    assert!(named.is_subset(&expected).unwrap() && expected.is_subset(&named).unwrap());
+    assert!(pairs.relation(3, ["s", "t"]).is_err());
+    let twice = ["m".to_owned(), "m".to_owned()];
+    assert!(relation.with_parameters(&twice).is_err());
 }

@@ -2,11 +2,13 @@
 //! whole tensors (§3 of the paper: everything is read before anything is written).
 
 use super::Checked;
-use super::proofs::{Texts, Visit, dimensions, reads_under};
+use super::proofs::{OTHER, OWN, Questions, Visit, domain, instances_differ, reads_under};
 use super::scope::shown;
+use crate::math::formula::{Formula, Sum};
 use crate::math::isl::Set;
 use crate::tensor::fault::{Fault, Span};
 use crate::tensor::linear::Linear;
+use crate::tensor::points::{Condition, Name, Naming, Value, coordinates};
 use crate::tensor::program::{Bound, Function, Role, Statement, Step, Subscript};
 use crate::tensor::syntax::tree::Operator;
 use std::collections::HashMap;
@@ -16,8 +18,8 @@ use std::collections::HashMap;
 enum State {
     Nothing,
     Whole,
-    /// Where all conditions of one of these hold.
-    Parts(Vec<String>),
+    /// Where one of these holds.
+    Parts(Vec<Condition>),
 }
 
 struct Walk<'f> {
@@ -27,8 +29,8 @@ struct Walk<'f> {
     /// By tensor: it was wholly defined before the outermost time loop around the statement, so that it is a state that
     /// steps may set anew.
     carried: Vec<bool>,
-    /// For names of quantified indices.
-    names: usize,
+    /// Instances and times that were named so far.
+    named: usize,
 }
 
 /// Checks a definition whose statements are typed.
@@ -45,15 +47,15 @@ pub(super) fn check(function: &mut Function) -> Checked<()> {
         states: states.collect(),
         times: HashMap::new(),
         carried: Vec::new(),
-        names: 0,
+        named: OTHER.instance,
     };
     walk.steps(&function.body)?;
     for number in &function.returns {
         let tensor = &function.tensors[*number];
         let rank = tensor.extents.len();
-        let texts = Texts::new(function, &walk.times);
-        let all = whole(&texts, &tensor.extents);
-        if !walk.covers(&texts, *number, rank, &all) {
+        let questions = Questions::new(function, &walk.times);
+        let all = whole(&tensor.extents);
+        if !walk.covers(&questions, *number, rank, &all) {
             let message = format!("not every element of '{}' is defined", tensor.name);
             let mend = "its statements together have to cover its extents; this is proven only where the bounds are sums of sizes";
             return Err(Fault::new(tensor.span, message).mend(mend).into());
@@ -62,12 +64,17 @@ pub(super) fn check(function: &mut Function) -> Checked<()> {
     Ok(())
 }
 
-/// That the numbers `a0`, … name an element.
-fn whole(texts: &Texts<'_>, extents: &[Linear]) -> Vec<String> {
-    let none = HashMap::new();
+/// That the coordinates name an element.
+fn whole(extents: &[Linear]) -> Vec<Condition> {
     let each = extents.iter().enumerate();
-    each.map(|(number, extent)| format!("0 <= a{number} < {}", texts.form(extent, "i", &none)))
-        .collect()
+    each.flat_map(|(number, extent)| {
+        let coordinate = Value::name(Name::Element(number));
+        [
+            coordinate.is(Sum::at_least, &Value::number(0)),
+            coordinate.is(Sum::below, &Value::of(extent, OWN)),
+        ]
+    })
+    .collect()
 }
 
 impl Walk<'_> {
@@ -130,26 +137,27 @@ impl Walk<'_> {
     ) {
         for (tensor, statement) in written {
             let Some(statement) = statement else { continue };
-            self.names += 1;
-            let time = format!("t{}", self.names);
-            let renamed = HashMap::from([(time_loop.symbol, time.clone())]);
-            let region = {
-                let texts = Texts::new(self.function, &self.times);
-                let none = HashMap::new();
-                let low = texts.form(&time_loop.low, "i", &none);
-                let high = texts.form(&time_loop.high, "i", &none);
-                let mut bounds = format!("{low} <= {time} < {high}");
-                if only_earlier {
-                    bounds += &format!(" and {time} < s{}", time_loop.symbol);
-                }
-                let inner = region(&texts, statement, &renamed, &format!("e{}_", self.names));
-                format!("(exists {time} : {bounds} and {inner})")
+            self.named += 1;
+            let naming = Naming {
+                instance: self.named,
+                time: Some((time_loop.symbol, self.named)),
             };
+            let time = Value::name(Name::Time(self.named));
+            let mut all = vec![
+                time.is(Sum::at_least, &Value::of(&time_loop.low, OWN)),
+                time.is(Sum::below, &Value::of(&time_loop.high, OWN)),
+            ];
+            if only_earlier {
+                let now = Value::name(Name::Symbol(time_loop.symbol));
+                all.push(time.is(Sum::below, &now));
+            }
+            all.push(region(statement, naming));
+            let region = Formula::All(all);
             self.add(*tensor, region);
         }
     }
 
-    fn add(&mut self, tensor: usize, region: String) {
+    fn add(&mut self, tensor: usize, region: Condition) {
         match &mut self.states[tensor] {
             State::Whole => {}
             State::Nothing => self.states[tensor] = State::Parts(vec![region]),
@@ -177,22 +185,28 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether the defined elements include all that satisfy conditions on `a0`, ….
-    fn covers(&self, texts: &Texts<'_>, tensor: usize, rank: usize, conditions: &[String]) -> bool {
+    /// Whether the defined elements include all that satisfy conditions.
+    fn covers(
+        &self,
+        questions: &Questions<'_>,
+        tensor: usize,
+        rank: usize,
+        conditions: &[Condition],
+    ) -> bool {
         let parts = match &self.states[tensor] {
             State::Whole => return true,
             State::Nothing => {
-                return texts.is_empty(&dimensions("a", rank), conditions) == Some(true);
+                return questions.is_empty(conditions) == Some(true);
             }
             State::Parts(parts) => parts,
         };
-        let names = dimensions("a", rank);
-        let Some(wanted) = texts.set(&names, conditions) else {
+        let names = coordinates(rank);
+        let Some(wanted) = questions.set(&names, conditions) else {
             return false;
         };
         let mut union: Option<Set> = None;
         for part in parts {
-            let Some(part) = texts.set(&names, std::slice::from_ref(part)) else {
+            let Some(part) = questions.set(&names, std::slice::from_ref(part)) else {
                 return false;
             };
             union = match union {
@@ -214,22 +228,21 @@ impl Walk<'_> {
         let rank = tensor.extents.len();
         let reads_itself = reads_target(statement);
         let region = {
-            let texts = Texts::new(self.function, &self.times);
-            self.names += 1;
-            let own = region(
-                &texts,
-                statement,
-                &HashMap::new(),
-                &format!("e{}_", self.names),
-            );
+            let questions = Questions::new(self.function, &self.times);
+            self.named += 1;
+            let naming = Naming {
+                instance: self.named,
+                time: None,
+            };
+            let own = region(statement, naming);
             let goes_on = matches!(statement.operator, Operator::Reduce(_, false));
             let is_whole = self.is_whole(statement);
             let wanted = match statement.scatter {
-                true => whole(&texts, &tensor.extents),
+                true => whole(&tensor.extents),
                 false => vec![own.clone()],
             };
             if goes_on || reads_itself {
-                if !self.covers(&texts, target, rank, &wanted) {
+                if !self.covers(&questions, target, rank, &wanted) {
                     let message = format!(
                         "elements of '{}' are changed that nothing has defined",
                         tensor.name
@@ -249,7 +262,7 @@ impl Walk<'_> {
                 State::Parts(parts) => parts.iter().any(|part| {
                     let mut both = wanted.clone();
                     both.push(part.clone());
-                    texts.is_empty(&dimensions("a", rank), &both) != Some(true)
+                    questions.is_empty(&both) != Some(true)
                 }),
             };
             if overlaps {
@@ -280,11 +293,9 @@ impl Walk<'_> {
 
     /// That every element that is read has been defined.
     fn reads_are_defined(&self, statement: &Statement) -> Checked<()> {
-        let texts = Texts::new(self.function, &self.times);
-        let none = HashMap::new();
-        let count = statement.variables.len();
+        let questions = Questions::new(self.function, &self.times);
         let mut fault = None;
-        let mut visit = |tensor: usize, subscripts: &[Subscript], conditions: &[String]| {
+        let mut visit = |tensor: usize, subscripts: &[Subscript], conditions: &[Condition]| {
             let state = &self.states[tensor];
             if fault.is_some() || *state == State::Whole {
                 return;
@@ -294,19 +305,12 @@ impl Walk<'_> {
             let mut all = conditions.to_vec();
             for (number, subscript) in subscripts.iter().enumerate() {
                 if let Some(form) = &subscript.linear {
-                    all.push(format!("a{number} = {}", texts.form(form, "i", &none)));
+                    let coordinate = Value::name(Name::Element(number));
+                    all.push(coordinate.is(Sum::equal, &Value::of(form, OWN)));
                 }
             }
-            all.extend(whole(&texts, &known.extents));
-            let inside = match (all.is_empty(), count) {
-                (true, _) => "true".to_owned(),
-                (false, 0) => format!("({})", all.join(" and ")),
-                (false, _) => {
-                    let names = dimensions("i", count).join(", ");
-                    format!("(exists {names} : {})", all.join(" and "))
-                }
-            };
-            if !self.covers(&texts, tensor, known.extents.len(), &[inside]) {
+            all.extend(whole(&known.extents));
+            if !self.covers(&questions, tensor, known.extents.len(), &all) {
                 let span = subscripts
                     .first()
                     .map_or(statement.span, |first| first.span);
@@ -319,7 +323,7 @@ impl Walk<'_> {
                 fault = Some(new.note(known.span, "it is defined from here on"));
             }
         };
-        self.each_read(&texts, statement, "i", &mut visit);
+        self.each_read(&questions, statement, &mut visit);
         match fault {
             None => Ok(()),
             Some(fault) => Err(fault.into()),
@@ -331,36 +335,26 @@ impl Walk<'_> {
         if statement.scatter || !reads_target(statement) {
             return Ok(());
         }
-        let texts = Texts::new(self.function, &self.times);
-        let none = HashMap::new();
-        let count = statement.variables.len();
+        let questions = Questions::new(self.function, &self.times);
         let free = statement.free().count();
         let others = &statement.variables[..free];
-        let names = [dimensions("i", count), dimensions("j", free)].concat();
         let mut found: Option<(Span, Vec<String>)> = None;
-        let mut visit = |tensor: usize, subscripts: &[Subscript], conditions: &[String]| {
+        let mut visit = |tensor: usize, subscripts: &[Subscript], conditions: &[Condition]| {
             if tensor != statement.target || found.is_some() {
                 return;
             }
             let mut all = conditions.to_vec();
-            all.extend(texts.domain(others, "j", &none));
+            all.extend(domain(others, OTHER));
             for (read, written) in subscripts.iter().zip(&statement.subscripts) {
                 if let (Some(read), Some(written)) = (&read.linear, &written.linear) {
-                    let (read, written) = (
-                        texts.form(read, "i", &none),
-                        texts.form(written, "j", &none),
-                    );
-                    all.push(format!("{read} = {written}"));
+                    all.push(Value::of(read, OWN).is(Sum::equal, &Value::of(written, OTHER)));
                 }
             }
-            let differ: Vec<String> = (0..free)
-                .map(|number| format!("i{number} != j{number}"))
-                .collect();
-            if differ.is_empty() {
+            if free == 0 {
                 return;
             }
-            all.push(format!("({})", differ.join(" or ")));
-            if texts.is_empty(&names, &all) != Some(true) {
+            all.push(instances_differ(OWN, OTHER, free));
+            if questions.is_empty(&all) != Some(true) {
                 let variables: Vec<String> = statement
                     .variables
                     .iter()
@@ -376,7 +370,7 @@ impl Walk<'_> {
                 found = Some((span, subscripts.iter().map(text).collect()));
             }
         };
-        self.each_read(&texts, statement, "i", &mut visit);
+        self.each_read(&questions, statement, &mut visit);
         let Some((span, subscripts)) = found else {
             return Ok(());
         };
@@ -392,29 +386,22 @@ impl Walk<'_> {
     }
 
     /// Calls `visit` with each read of a statement and what holds there.
-    fn each_read(
-        &self,
-        texts: &Texts<'_>,
-        statement: &Statement,
-        prefix: &str,
-        visit: &mut Visit<'_>,
-    ) {
-        let none = HashMap::new();
+    fn each_read(&self, questions: &Questions<'_>, statement: &Statement, visit: &mut Visit<'_>) {
         for (number, variable) in statement.variables.iter().enumerate() {
-            let mut domain = texts.domain(&statement.variables[..number], prefix, &none);
+            let mut before = domain(&statement.variables[..number], OWN);
             for bound in [&variable.low, &variable.high] {
                 if let Bound::Data(value) = bound {
-                    reads_under(texts, value, (&mut domain, prefix), visit);
+                    reads_under(questions, value, &mut before, visit);
                 }
             }
         }
         let free = statement.free().count();
-        let mut left = texts.domain(&statement.variables[..free], prefix, &none);
+        let mut left = domain(&statement.variables[..free], OWN);
         for subscript in &statement.subscripts {
-            reads_under(texts, &subscript.value, (&mut left, prefix), visit);
+            reads_under(questions, &subscript.value, &mut left, visit);
         }
-        let mut domain = texts.domain(&statement.variables, prefix, &none);
-        reads_under(texts, &statement.value, (&mut domain, prefix), visit);
+        let mut all = domain(&statement.variables, OWN);
+        reads_under(questions, &statement.value, &mut all, visit);
     }
 }
 
@@ -424,26 +411,15 @@ fn reads_target(statement: &Statement) -> bool {
     found
 }
 
-/// That a statement writes the element `a0`, …: its indices are quantified, under names of their own.
-fn region(
-    texts: &Texts<'_>,
-    statement: &Statement,
-    renamed: &HashMap<usize, String>,
-    prefix: &str,
-) -> String {
+/// That an instance of a statement, with names of its own, writes the element in question.
+fn region(statement: &Statement, naming: Naming) -> Condition {
     let free = statement.free().count();
-    let mut all = texts.domain(&statement.variables[..free], prefix, renamed);
+    let mut all = domain(&statement.variables[..free], naming);
     for (number, subscript) in statement.subscripts.iter().enumerate() {
         if let Some(form) = &subscript.linear {
-            all.push(format!("a{number} = {}", texts.form(form, prefix, renamed)));
+            let coordinate = Value::name(Name::Element(number));
+            all.push(coordinate.is(Sum::equal, &Value::of(form, naming)));
         }
     }
-    match (all.is_empty(), free) {
-        (true, _) => "true".to_owned(),
-        (false, 0) => format!("({})", all.join(" and ")),
-        (false, _) => {
-            let names = dimensions(prefix, free).join(", ");
-            format!("(exists {names} : {})", all.join(" and "))
-        }
-    }
+    Formula::All(all)
 }

@@ -6,12 +6,14 @@
 //! range, and last of all those that the condition alone keeps inside.
 
 use super::Checked;
-use super::proofs::dimensions;
+use super::proofs::OWN;
 use super::scope::{Scope, shown};
 use super::statements::Clauses;
 use super::typing;
+use crate::math::formula::{Formula, Sum};
 use crate::tensor::fault::Fault;
 use crate::tensor::linear::{Atom, Linear};
+use crate::tensor::points::{self, Condition};
 use crate::tensor::program::{Bound, Subscript, Tensor, Value, ValueKind};
 use crate::tensor::syntax::tree::{Binary, Comprehension, Name};
 use std::collections::HashMap;
@@ -38,7 +40,7 @@ struct Limit<'q> {
     form: &'q Linear,
     extent: &'q Linear,
     /// What holds where it is read.
-    conditions: Vec<String>,
+    conditions: Vec<Condition>,
 }
 
 type Range = (Bound, Bound);
@@ -132,14 +134,13 @@ fn pruned(scope: &Scope, form: Linear) -> Linear {
         (Some((Atom::Maximum(parts), 1)), 1, 0) => (parts, false),
         _ => return form,
     };
-    let texts = scope.texts();
-    let none = HashMap::new();
+    let questions = scope.questions();
     let mut kept = parts.clone();
     for part in parts {
         let decides = |other: &Linear| {
-            let operator = if smallest { ">" } else { "<" };
-            let (other, part) = (texts.form(other, "i", &none), texts.form(part, "i", &none));
-            texts.is_empty(&[], &[format!("{other} {operator} {part}")]) == Some(true)
+            let compare = if smallest { Sum::above } else { Sum::below };
+            let [other, part] = [other, part].map(|form| points::Value::of(form, OWN));
+            questions.is_empty(&[other.is(compare, &part)]) == Some(true)
         };
         if kept.len() > 1 && kept.iter().any(|other| other != part && decides(other)) {
             kept.retain(|other| other != part);
@@ -277,7 +278,7 @@ fn limits<'q>(question: &'q Question<'_>) -> Vec<Limit<'q>> {
 fn gather<'q>(
     scope: &'q Scope,
     value: &'q Value,
-    conditions: &mut Vec<String>,
+    conditions: &mut Vec<Condition>,
     limits: &mut Vec<Limit<'q>>,
 ) {
     match &value.kind {
@@ -307,7 +308,7 @@ fn gather<'q>(
             let depth = conditions.len();
             if let Binary::And | Binary::Or = operator {
                 let holds = *operator == Binary::And;
-                conditions.push(scope.texts().condition(left, holds, "i"));
+                conditions.push(scope.questions().condition(left, holds));
             }
             gather(scope, right, conditions, limits);
             conditions.truncate(depth);
@@ -315,7 +316,7 @@ fn gather<'q>(
         ValueKind::Select(condition, then, other) => {
             gather(scope, condition, conditions, limits);
             for (branch, holds) in [(then, true), (other, false)] {
-                conditions.push(scope.texts().condition(condition, holds, "i"));
+                conditions.push(scope.questions().condition(condition, holds));
                 gather(scope, branch, conditions, limits);
                 conditions.pop();
             }
@@ -333,22 +334,24 @@ fn is_kept_inside(question: &Question<'_>, known: &[Option<Range>], limit: &Limi
     if limit.conditions.is_empty() {
         return false;
     }
-    let texts = question.scope.texts();
-    let none = HashMap::new();
+    let value = |form: &Linear| points::Value::of(form, OWN);
     let mut all = limit.conditions.clone();
     for (number, range) in known.iter().enumerate() {
         let Some((low, high)) = range else { continue };
+        let index = points::Value::name(points::Name::Index(OWN.instance, number));
         if let Some(low) = low.linear() {
-            all.push(format!("i{number} >= {}", texts.form(low, "i", &none)));
+            all.push(index.is(Sum::at_least, &value(low)));
         }
         if let Some(high) = high.linear() {
-            all.push(format!("i{number} < {}", texts.form(high, "i", &none)));
+            all.push(index.is(Sum::below, &value(high)));
         }
     }
-    let form = texts.form(limit.form, "i", &none);
-    let extent = texts.form(limit.extent, "i", &none);
-    all.push(format!("({form} < 0 or {form} >= {extent})"));
-    texts.is_empty(&dimensions("i", known.len()), &all) == Some(true)
+    let form = value(limit.form);
+    all.push(Formula::Any(vec![
+        form.is(Sum::below, &points::Value::number(0)),
+        form.is(Sum::at_least, &value(limit.extent)),
+    ]));
+    question.scope.questions().is_empty(&all) == Some(true)
 }
 
 /// Indices on the left, then the others so that bounds speak only of those before.

@@ -4,204 +4,174 @@
 use super::Checked;
 use super::inference::extreme;
 use super::scope::{Scope, shown};
+use crate::math::formula::{Formula, Sum};
 use crate::math::isl::Set;
 use crate::tensor::fault::{Fault, Span};
-use crate::tensor::linear::{Atom, Linear, Notation};
+use crate::tensor::linear::{Atom, Linear};
+use crate::tensor::points::{self, Condition, Name, Naming, Value};
 use crate::tensor::program::{
-    Bound, Check, Function, Statement, Subscript, SymbolKind, Value, ValueKind, Variable,
+    self, Bound, Check, Function, Statement, Subscript, SymbolKind, ValueKind, Variable,
 };
 use crate::tensor::syntax::tree::{Binary, Comprehension, Operator, Unary};
 use crate::tensor::types::Scalar;
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-/// Writes conditions on sizes and indices in isl's notation, and asks isl.
-pub(super) struct Texts<'f> {
+/// Asks isl about sizes and indices.
+pub(super) struct Questions<'f> {
     function: &'f Function,
     times: &'f HashMap<usize, (Linear, Linear)>,
-    /// Products of sizes, each a parameter of its own.
-    products: RefCell<Vec<Atom>>,
 }
 
-impl<'f> Texts<'f> {
+/// How the indices of the statement in question are named.
+pub(super) const OWN: Naming = Naming {
+    instance: 0,
+    time: None,
+};
+
+/// How those of another instance of it are.
+pub(super) const OTHER: Naming = Naming {
+    instance: 1,
+    time: None,
+};
+
+impl<'f> Questions<'f> {
     /// For a definition, inside of time loops.
     pub(super) fn new(function: &'f Function, times: &'f HashMap<usize, (Linear, Linear)>) -> Self {
-        Self {
-            function,
-            times,
-            products: RefCell::new(Vec::new()),
-        }
-    }
-
-    /// A form; indices are named `prefix` and their number, symbols `s` and theirs unless `renamed` has another name.
-    pub(super) fn form(
-        &self,
-        form: &Linear,
-        prefix: &str,
-        renamed: &HashMap<usize, String>,
-    ) -> String {
-        form.text(Notation::Isl, &mut |atom| match atom {
-            Atom::Symbol(symbol) => renamed.get(symbol).cloned().unwrap_or(format!("s{symbol}")),
-            Atom::Variable(variable) => format!("{prefix}{variable}"),
-            product => {
-                let mut products = self.products.borrow_mut();
-                let number = products.iter().position(|known| known == product);
-                let number = number.unwrap_or_else(|| {
-                    products.push(product.clone());
-                    products.len() - 1
-                });
-                format!("q{number}")
-            }
-        })
-    }
-
-    /// The conditions that the linear bounds of indices give.
-    pub(super) fn domain(
-        &self,
-        variables: &[Variable],
-        prefix: &str,
-        renamed: &HashMap<usize, String>,
-    ) -> Vec<String> {
-        let mut conditions = Vec::new();
-        for (number, variable) in variables.iter().enumerate() {
-            if let Some(low) = variable.low.linear() {
-                conditions.push(format!(
-                    "{prefix}{number} >= {}",
-                    self.form(low, prefix, renamed)
-                ));
-            }
-            if let Some(high) = variable.high.linear() {
-                conditions.push(format!(
-                    "{prefix}{number} < {}",
-                    self.form(high, prefix, renamed)
-                ));
-            }
-        }
-        conditions
+        Self { function, times }
     }
 
     /// Whether nothing satisfies all conditions; `None` where isl does not say.
-    pub(super) fn is_empty(&self, dimensions: &[String], conditions: &[String]) -> Option<bool> {
-        self.set(dimensions, conditions)?.is_empty().ok()
+    pub(super) fn is_empty(&self, conditions: &[Condition]) -> Option<bool> {
+        self.set(&[], conditions)?.is_empty().ok()
     }
 
     /// The points that satisfy all conditions.
-    pub(super) fn set(&self, dimensions: &[String], conditions: &[String]) -> Option<Set> {
+    pub(super) fn set(&self, dimensions: &[Name], conditions: &[Condition]) -> Option<Set> {
         let mut all = self.context();
-        all.extend(conditions.iter().cloned());
-        let symbols = (0..self.function.symbols.len()).map(|symbol| format!("s{symbol}"));
-        let count = self.products.borrow().len();
-        let parameters: Vec<String> = symbols
-            .chain((0..count).map(|number| format!("q{number}")))
-            .collect();
-        let condition = match all.is_empty() {
-            true => "true".to_owned(),
-            false => all.join(" and "),
-        };
-        let text = format!(
-            "[{}] -> {{ [{}] : {condition} }}",
-            parameters.join(", "),
-            dimensions.join(", ")
-        );
-        Set::parse(&text).ok()
+        all.extend_from_slice(conditions);
+        let mut products = BTreeSet::new();
+        all.iter().for_each(|condition| {
+            condition.visit(&mut |name| {
+                if let Name::Product(product) = name {
+                    products.insert(product.clone());
+                }
+            });
+        });
+        for product in products {
+            let form = Linear::atom(product);
+            if self.function.is_natural(&form, &|_| false) {
+                all.push(Value::of(&form, OWN).is(Sum::at_least, &Value::number(0)));
+            }
+        }
+        points::set(dimensions, all)
     }
 
     /// What is known of all sizes: none is negative, nor is an extent, and time is inside its loop.
-    fn context(&self) -> Vec<String> {
-        let none = HashMap::new();
+    fn context(&self) -> Vec<Condition> {
+        let value = |form: &Linear| Value::of(form, OWN);
+        let zero = Value::number(0);
         let mut known = Vec::new();
         for (number, symbol) in self.function.symbols.iter().enumerate() {
             if symbol.kind == SymbolKind::Size {
-                known.push(format!("s{number} >= 0"));
+                known.push(Value::name(Name::Symbol(number)).is(Sum::at_least, &zero));
             }
         }
         for tensor in &self.function.tensors {
             for extent in &tensor.extents {
                 let plain = extent.as_number().is_some() || extent.terms.len() == 1;
                 if !plain {
-                    known.push(format!("{} >= 0", self.form(extent, "i", &none)));
+                    known.push(value(extent).is(Sum::at_least, &zero));
                 }
             }
         }
         for check in &self.function.checks {
             // The launcher looks before anything runs.
             if check.when_positive.is_empty() {
-                let (left, right) = (
-                    self.form(&check.left, "i", &none),
-                    self.form(&check.right, "i", &none),
-                );
-                let operator = if check.equal { "=" } else { "<=" };
-                known.push(format!("{left} {operator} {right}"));
+                let (left, right) = (value(&check.left), value(&check.right));
+                known.push(match check.equal {
+                    true => left.is(Sum::equal, &right),
+                    false => left.is(Sum::at_most, &right),
+                });
             }
         }
         for (symbol, (low, high)) in self.times {
-            known.push(format!("s{symbol} >= {}", self.form(low, "i", &none)));
-            known.push(format!("s{symbol} < {}", self.form(high, "i", &none)));
-        }
-        for (number, product) in self.products.borrow().iter().enumerate() {
-            let form = Linear::atom(product.clone());
-            if self.function.is_natural(&form, &|_| false) {
-                known.push(format!("q{number} >= 0"));
-            }
+            let time = Value::name(Name::Symbol(*symbol));
+            known.push(time.is(Sum::at_least, &value(low)));
+            known.push(time.is(Sum::below, &value(high)));
         }
         known
     }
 
     /// What must hold where a truth value is what is given; a part that has no form may be anything.
-    pub(super) fn condition(&self, value: &Value, holds: bool, prefix: &str) -> String {
-        let none = HashMap::new();
+    pub(super) fn condition(&self, value: &program::Value, holds: bool) -> Condition {
         match &value.kind {
-            ValueKind::Unary(Unary::Not, operand) => self.condition(operand, !holds, prefix),
+            ValueKind::Unary(Unary::Not, operand) => self.condition(operand, !holds),
             ValueKind::Binary(operator @ (Binary::And | Binary::Or), left, right) => {
-                let word = match (*operator == Binary::And) == holds {
-                    true => "and",
-                    false => "or",
-                };
-                let (left, right) = (
-                    self.condition(left, holds, prefix),
-                    self.condition(right, holds, prefix),
-                );
-                format!("({left} {word} {right})")
+                let both = [left, right].map(|side| self.condition(side, holds));
+                match (*operator == Binary::And) == holds {
+                    true => Formula::All(both.into()),
+                    false => Formula::Any(both.into()),
+                }
             }
             ValueKind::Binary(operator, left, right) if operator.is_truth() => {
-                let both = Value::compared(left, right, self.function);
+                let both = program::Value::compared(left, right, self.function);
                 let Some((left, right)) = both else {
-                    return "true".to_owned();
+                    return Formula::truth();
                 };
-                let word = match (operator, holds) {
-                    (Binary::Less, true) | (Binary::GreaterEqual, false) => "<",
-                    (Binary::LessEqual, true) | (Binary::Greater, false) => "<=",
-                    (Binary::Greater, true) | (Binary::LessEqual, false) => ">",
-                    (Binary::GreaterEqual, true) | (Binary::Less, false) => ">=",
-                    (Binary::Equal, true) | (Binary::NotEqual, false) => "=",
-                    _ => "!=",
+                let compare = match (operator, holds) {
+                    (Binary::Less, true) | (Binary::GreaterEqual, false) => Sum::below,
+                    (Binary::LessEqual, true) | (Binary::Greater, false) => Sum::at_most,
+                    (Binary::Greater, true) | (Binary::LessEqual, false) => Sum::above,
+                    (Binary::GreaterEqual, true) | (Binary::Less, false) => Sum::at_least,
+                    (Binary::Equal, true) | (Binary::NotEqual, false) => Sum::equal,
+                    _ => Formula::differ,
                 };
-                let side = |form: &Linear| self.form(form, prefix, &none);
-                format!("{} {word} {}", side(&left), side(&right))
+                Value::of(&left, OWN).is(compare, &Value::of(&right, OWN))
             }
             ValueKind::Integer(number) if value.scalar == Scalar::Bool => {
-                ((*number != 0) == holds).to_string()
+                match (*number != 0) == holds {
+                    true => Formula::truth(),
+                    false => Formula::falsehood(),
+                }
             }
-            _ => "true".to_owned(),
+            _ => Formula::truth(),
         }
     }
 }
 
-/// Names of dimensions.
-pub(super) fn dimensions(prefix: &str, count: usize) -> Vec<String> {
-    (0..count)
-        .map(|number| format!("{prefix}{number}"))
-        .collect()
+/// The conditions that the linear bounds of indices give.
+pub(super) fn domain(variables: &[Variable], naming: Naming) -> Vec<Condition> {
+    let mut conditions = Vec::new();
+    for (number, variable) in variables.iter().enumerate() {
+        let index = Value::name(Name::Index(naming.instance, number));
+        if let Some(low) = variable.low.linear() {
+            conditions.push(index.is(Sum::at_least, &Value::of(low, naming)));
+        }
+        if let Some(high) = variable.high.linear() {
+            conditions.push(index.is(Sum::below, &Value::of(high, naming)));
+        }
+    }
+    conditions
+}
+
+/// That two instances differ in one of so many indices.
+pub(super) fn instances_differ(one: Naming, other: Naming, count: usize) -> Condition {
+    let each = (0..count).map(|number| {
+        let [one, other] =
+            [one, other].map(|naming| Value::name(Name::Index(naming.instance, number)));
+        one.is(Formula::differ, &other)
+    });
+    Formula::Any(each.collect())
 }
 
 /// What is done with a read: a tensor, its subscripts, and the conditions under which it happens.
-pub(super) type Visit<'v> = dyn FnMut(usize, &[Subscript], &[String]) + 'v;
+pub(super) type Visit<'v> = dyn FnMut(usize, &[Subscript], &[Condition]) + 'v;
 
 /// Calls `visit` with each read of a value, and the conditions under which it happens.
 pub(super) fn reads_under(
-    texts: &Texts<'_>,
-    value: &Value,
-    (conditions, prefix): (&mut Vec<String>, &str),
+    questions: &Questions<'_>,
+    value: &program::Value,
+    conditions: &mut Vec<Condition>,
     visit: &mut Visit<'_>,
 ) {
     match &value.kind {
@@ -211,32 +181,32 @@ pub(super) fn reads_under(
         | ValueKind::Size(_) => {}
         ValueKind::Read { tensor, subscripts } => {
             for subscript in subscripts {
-                reads_under(texts, &subscript.value, (conditions, prefix), visit);
+                reads_under(questions, &subscript.value, conditions, visit);
             }
             visit(*tensor, subscripts, conditions);
         }
         ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => {
-            reads_under(texts, operand, (conditions, prefix), visit);
+            reads_under(questions, operand, conditions, visit);
         }
         ValueKind::Binary(operator, left, right) => {
-            reads_under(texts, left, (conditions, prefix), visit);
-            let added = second_condition(texts, *operator, left, prefix);
+            reads_under(questions, left, conditions, visit);
+            let added = second_condition(questions, *operator, left);
             let depth = conditions.len();
             conditions.extend(added);
-            reads_under(texts, right, (conditions, prefix), visit);
+            reads_under(questions, right, conditions, visit);
             conditions.truncate(depth);
         }
         ValueKind::Select(condition, then, other) => {
-            reads_under(texts, condition, (conditions, prefix), visit);
+            reads_under(questions, condition, conditions, visit);
             for (branch, holds) in [(then, true), (other, false)] {
-                conditions.push(texts.condition(condition, holds, prefix));
-                reads_under(texts, branch, (conditions, prefix), visit);
+                conditions.push(questions.condition(condition, holds));
+                reads_under(questions, branch, conditions, visit);
                 conditions.pop();
             }
         }
         ValueKind::Call(_, _, arguments) => {
             for argument in arguments {
-                reads_under(texts, argument, (conditions, prefix), visit);
+                reads_under(questions, argument, conditions, visit);
             }
         }
     }
@@ -244,14 +214,13 @@ pub(super) fn reads_under(
 
 /// The condition under which the second operand is computed.
 fn second_condition(
-    texts: &Texts<'_>,
+    questions: &Questions<'_>,
     operator: Binary,
-    left: &Value,
-    prefix: &str,
-) -> Option<String> {
+    left: &program::Value,
+) -> Option<Condition> {
     match operator {
-        Binary::And => Some(texts.condition(left, true, prefix)),
-        Binary::Or => Some(texts.condition(left, false, prefix)),
+        Binary::And => Some(questions.condition(left, true)),
+        Binary::Or => Some(questions.condition(left, false)),
         _ => None,
     }
 }
@@ -265,31 +234,31 @@ pub(super) fn settle(
     let mut settled = statement.clone();
     let mut checks = Vec::new();
     {
-        let texts = scope.texts();
+        let questions = scope.questions();
         let mut prover = Prover {
             scope,
-            texts: &texts,
+            questions: &questions,
             variables: &statement.variables,
             checks: &mut checks,
         };
         for (number, variable) in settled.variables.iter_mut().enumerate() {
-            let domain = texts.domain(&statement.variables[..number], "i", &HashMap::new());
+            let before = domain(&statement.variables[..number], OWN);
             for bound in [&mut variable.low, &mut variable.high] {
                 if let Bound::Data(value) = bound {
-                    prover.value(value, &mut domain.clone(), true)?;
+                    prover.value(value, &mut before.clone(), true)?;
                 }
             }
         }
-        let mut domain = texts.domain(&statement.variables, "i", &HashMap::new());
+        let mut all = domain(&statement.variables, OWN);
         // What is on the left is computed once for each element, also where nothing is reduced.
         let free = statement.free().count();
-        let mut left = texts.domain(&statement.variables[..free], "i", &HashMap::new());
+        let mut left = domain(&statement.variables[..free], OWN);
         for subscript in &mut settled.subscripts {
             prover.value(&mut subscript.value, &mut left, true)?;
         }
         prover.access(statement.target, &mut settled.subscripts, &left, true)?;
-        prover.value(&mut settled.value, &mut domain, true)?;
-        settled.scatter = is_scatter(&texts, &settled);
+        prover.value(&mut settled.value, &mut all, true)?;
+        settled.scatter = is_scatter(&questions, &settled);
     }
     if settled.scatter {
         scatter_is_sound(scope, &settled, tree)?;
@@ -304,7 +273,7 @@ pub(super) fn settle(
 }
 
 /// Whether two values of the indices on the left may name one element.
-fn is_scatter(texts: &Texts<'_>, statement: &Statement) -> bool {
+fn is_scatter(questions: &Questions<'_>, statement: &Statement) -> bool {
     let forms: Option<Vec<&Linear>> = statement
         .subscripts
         .iter()
@@ -318,24 +287,15 @@ fn is_scatter(texts: &Texts<'_>, statement: &Statement) -> bool {
     if free.iter().all(|variable| seen.contains(variable)) {
         return false;
     }
-    let none = HashMap::new();
     let count = free.len();
     let variables = &statement.variables[..count];
-    let mut conditions = texts.domain(variables, "i", &none);
-    conditions.extend(texts.domain(variables, "j", &none));
+    let mut conditions = domain(variables, OWN);
+    conditions.extend(domain(variables, OTHER));
     for form in forms {
-        conditions.push(format!(
-            "{} = {}",
-            texts.form(form, "i", &none),
-            texts.form(form, "j", &none)
-        ));
+        conditions.push(Value::of(form, OWN).is(Sum::equal, &Value::of(form, OTHER)));
     }
-    let differ: Vec<String> = (0..count)
-        .map(|number| format!("i{number} != j{number}"))
-        .collect();
-    conditions.push(format!("({})", differ.join(" or ")));
-    let names = [dimensions("i", count), dimensions("j", count)].concat();
-    texts.is_empty(&names, &conditions) != Some(true)
+    conditions.push(instances_differ(OWN, OTHER, count));
+    questions.is_empty(&conditions) != Some(true)
 }
 
 fn scatter_is_sound(scope: &Scope, statement: &Statement, tree: &Comprehension) -> Checked<()> {
@@ -386,7 +346,7 @@ fn scatter_is_sound(scope: &Scope, statement: &Statement, tree: &Comprehension) 
 
 struct Prover<'p> {
     scope: &'p Scope,
-    texts: &'p Texts<'p>,
+    questions: &'p Questions<'p>,
     variables: &'p [Variable],
     checks: &'p mut Vec<Check>,
 }
@@ -395,8 +355,8 @@ impl Prover<'_> {
     /// Settles each read in a value; `always` where nothing but the domain decides whether it happens.
     fn value(
         &mut self,
-        value: &mut Value,
-        conditions: &mut Vec<String>,
+        value: &mut program::Value,
+        conditions: &mut Vec<Condition>,
         always: bool,
     ) -> Checked<()> {
         match &mut value.kind {
@@ -415,7 +375,7 @@ impl Prover<'_> {
             }
             ValueKind::Binary(operator, left, right) => {
                 self.value(left, conditions, always)?;
-                let added = second_condition(self.texts, *operator, left, "i");
+                let added = second_condition(self.questions, *operator, left);
                 let always = always && added.is_none();
                 let depth = conditions.len();
                 conditions.extend(added);
@@ -426,7 +386,7 @@ impl Prover<'_> {
             ValueKind::Select(condition, then, other) => {
                 self.value(condition, conditions, always)?;
                 for (branch, holds) in [(then, true), (other, false)] {
-                    conditions.push(self.texts.condition(condition, holds, "i"));
+                    conditions.push(self.questions.condition(condition, holds));
                     self.value(branch, conditions, false)?;
                     conditions.pop();
                 }
@@ -442,7 +402,7 @@ impl Prover<'_> {
         &mut self,
         tensor: usize,
         subscripts: &mut [Subscript],
-        conditions: &[String],
+        conditions: &[Condition],
         always: bool,
     ) -> Checked<()> {
         let known = &self.scope.function.tensors[tensor];
@@ -451,19 +411,14 @@ impl Prover<'_> {
                 subscript.guarded = true;
                 continue;
             };
-            let none = HashMap::new();
-            let (text, end) = (
-                self.texts.form(&form, "i", &none),
-                self.texts.form(extent, "i", &none),
-            );
-            let is_never = |condition: String| {
+            let (value, end) = (Value::of(&form, OWN), Value::of(extent, OWN));
+            let is_never = |condition: Condition| {
                 let mut all = conditions.to_vec();
                 all.push(condition);
-                let names = dimensions("i", self.variables.len());
-                self.texts.is_empty(&names, &all) == Some(true)
+                self.questions.is_empty(&all) == Some(true)
             };
-            let below = !is_never(format!("{text} < 0"));
-            let above = !is_never(format!("{text} >= {end}"));
+            let below = !is_never(value.is(Sum::below, &Value::number(0)));
+            let above = !is_never(value.is(Sum::at_least, &end));
             if !below && !above {
                 continue;
             }
@@ -486,7 +441,7 @@ impl Prover<'_> {
         &mut self,
         (tensor, span, form, extent): (usize, Span, &Linear, &Linear),
         (below, above): (bool, bool),
-        conditions: &[String],
+        conditions: &[Condition],
         always: bool,
     ) -> Checked<()> {
         let function = &self.scope.function;
@@ -504,20 +459,17 @@ impl Prover<'_> {
             // Extents have no indices, but time may stand in a bound that the form has.
             Some((least, most, extent.offset(-1)?))
         })();
-        let none = HashMap::new();
         // Under a condition, only a subscript without indices is worth a check that does not know the condition.
         let may_check = always || !form.has_variables();
         let fits = ends
             .as_ref()
             .filter(|_| may_check)
             .is_some_and(|(least, most, last)| {
-                let text = |form: &Linear| self.texts.form(form, "i", &none);
+                let value = |form: &Linear| Value::of(form, OWN);
                 let mut all = conditions.to_vec();
-                all.push(format!("{} >= 0", text(least)));
-                all.push(format!("{} <= {}", text(most), text(last)));
-                self.texts
-                    .is_empty(&dimensions("i", self.variables.len()), &all)
-                    == Some(false)
+                all.push(value(least).is(Sum::at_least, &Value::number(0)));
+                all.push(value(most).is(Sum::at_most, &value(last)));
+                self.questions.is_empty(&all) == Some(false)
             });
         let names: Vec<String> = self
             .variables

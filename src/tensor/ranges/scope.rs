@@ -4,7 +4,7 @@
 //! none of these is an index, of one statement alone.
 
 use super::Checked;
-use super::proofs::Texts;
+use super::proofs::Questions;
 use super::typing::{self, Names};
 use crate::tensor::fault::{Fault, Span};
 use crate::tensor::linear::Atom;
@@ -224,9 +224,9 @@ impl Scope {
         Ok(())
     }
 
-    /// Names for sets and what is known of all sizes.
-    pub(super) fn texts(&self) -> Texts<'_> {
-        Texts::new(&self.function, &self.times)
+    /// Questions about conditions, with what is known of all sizes.
+    pub(super) fn questions(&self) -> Questions<'_> {
+        Questions::new(&self.function, &self.times)
     }
 
     /// A form for messages.

@@ -5,11 +5,11 @@
 //! threads, at any time. isl answers for all sizes and all values of the data: a subscript without a linear form may be
 //! any number, and a bound that data give may be, too.
 
-use crate::math::isl::Set;
-use crate::tensor::linear::{Atom, Linear, Notation};
+use crate::math::formula::{Formula, Sum};
+use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Part, Work};
+use crate::tensor::points::{self, Condition, Name, Naming, Value};
 use crate::tensor::program::{Bound, Function, Subscript, SymbolKind};
-use std::fmt::Write;
 
 /// For each dimension of the kernel's threads, whether it is parallel. What cannot be answered is not.
 pub fn parallel_dimensions(function: &Function, kernel: &Kernel<'_>) -> Vec<bool> {
@@ -35,10 +35,9 @@ pub fn is_parallel(function: &Function, kernel: &Kernel<'_>, dimension: usize) -
                     .filter(|access| access.tensor == write.tensor);
                 touched.all(|touch| {
                     let pair = [(writer, write), (other, touch)];
-                    let question = question(function, kernel, pair, dimension);
-                    question.is_some_and(|text| {
-                        Set::parse(&text).and_then(|set| set.is_empty()) == Ok(true)
-                    })
+                    let conditions = conditions(function, pair, dimension);
+                    let set = conditions.and_then(|conditions| points::set(&[], conditions));
+                    set.is_some_and(|set| set.is_empty() == Ok(true))
                 })
             })
         })
@@ -73,82 +72,50 @@ fn accesses<'f>(part: &Part<'f>) -> Option<Vec<Access<'f>>> {
     Some(all)
 }
 
-/// The pairs of instances that touch one element, at different values of the dimension, as a set of isl.
-fn question(
+/// What holds of the pairs of instances that touch one element, at different values of the dimension.
+fn conditions(
     function: &Function,
-    kernel: &Kernel<'_>,
     pair: [(&Part<'_>, &Access<'_>); 2],
     dimension: usize,
-) -> Option<String> {
-    let mut products: Vec<Atom> = Vec::new();
-    let mut conditions: Vec<String> = Vec::new();
-    let mut dimensions: Vec<String> = Vec::new();
-    let mut places: Vec<Vec<Option<String>>> = Vec::new();
+) -> Option<Vec<Condition>> {
+    let mut conditions = Vec::new();
+    let mut places = Vec::new();
     let mut taken_by = Vec::new();
-    for (side, (part, access)) in pair.into_iter().enumerate() {
-        let mut name = |atom: &Atom| match atom {
-            Atom::Symbol(symbol) => format!("p{symbol}"),
-            Atom::Variable(variable) => format!("x{side}_{variable}"),
-            // Factors of sizes that are not known: any number.
-            other => {
-                let known = products.iter().position(|product| product == other);
-                let number = known.unwrap_or_else(|| {
-                    products.push(other.clone());
-                    products.len() - 1
-                });
-                format!("q{number}")
-            }
-        };
-        let mut text = |form: &Linear| form.text(Notation::Isl, &mut name);
+    for (instance, (part, access)) in pair.into_iter().enumerate() {
+        let time = None;
+        let value = |form: &Linear| Value::of(form, Naming { instance, time });
         for (number, variable) in part.statement.variables.iter().enumerate() {
-            let own = format!("x{side}_{number}");
+            let own = Value::name(Name::Index(instance, number));
             if let Bound::Linear(low) = &variable.low {
-                conditions.push(format!("{own} >= {}", text(low)));
+                conditions.push(own.is(Sum::at_least, &value(low)));
             }
             if let Bound::Linear(high) = &variable.high {
-                conditions.push(format!("{own} < {}", text(high)));
+                conditions.push(own.is(Sum::below, &value(high)));
             }
-            dimensions.push(own);
         }
         let subscripts = access.subscripts.iter();
-        places.push(
-            subscripts
-                .map(|subscript| subscript.linear.as_ref().map(&mut text))
-                .collect(),
-        );
+        let place: Vec<Option<Value>> = subscripts
+            .map(|subscript| subscript.linear.as_ref().map(value))
+            .collect();
+        places.push(place);
         let Work::Compute { taken, .. } = &part.work else {
             return None;
         };
         let index = *taken.get(dimension)?;
         let low = part.statement.variables[index].low.linear()?;
-        taken_by.push(format!("x{side}_{index} - ({})", text(low)));
+        taken_by.push(value(&Linear::variable(index).subtract(low)?));
     }
     for (left, right) in places[0].iter().zip(&places[1]) {
         if let (Some(left), Some(right)) = (left, right) {
-            conditions.push(format!("{left} = {right}"));
+            conditions.push(left.is(Sum::equal, right));
         }
     }
-    conditions.push(format!("{} != {}", taken_by[0], taken_by[1]));
-    let mut parameters: Vec<String> = Vec::new();
+    conditions.push(taken_by[0].is(Formula::differ, &taken_by[1]));
     for (number, symbol) in function.symbols.iter().enumerate() {
-        parameters.push(format!("p{number}"));
         if symbol.kind == SymbolKind::Size {
-            conditions.push(format!("p{number} >= 0"));
+            let size = Value::name(Name::Symbol(number));
+            conditions.push(size.is(Sum::at_least, &Value::number(0)));
         }
     }
-    parameters.extend((0..products.len()).map(|number| format!("q{number}")));
-    assert_eq!(
-        kernel.threads.len(),
-        kernel.threads.len().max(dimension + 1)
-    );
-    let mut question = String::new();
-    // Writing to a string cannot fail.
-    let _ = write!(
-        question,
-        "[{}] -> {{ [{}] : {} }}",
-        parameters.join(", "),
-        dimensions.join(", "),
-        conditions.join(" and ")
-    );
-    Some(question)
+    Some(conditions)
 }

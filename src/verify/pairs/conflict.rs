@@ -1,4 +1,4 @@
-//! The sets of conflicting instances, as text for isl.
+//! The sets of conflicting instances, for isl.
 //!
 //! A set here contains every pair of instances of two accesses that touch a common byte from
 //! different blocks, from different threads of one block, from one thread, or from anywhere, whenever the
@@ -7,14 +7,17 @@
 //! only true statements are made. So an empty set proves that there is no such pair.
 
 use super::super::delinearised::{Delinearised, domain_only};
-use super::super::emptiness::{Points, constraints_text, is_empty};
-use super::super::formula::{Assumptions, Formula, ParameterNames};
+use super::super::emptiness::{
+    Condition, Instance, Points, Sum, Symbol, constraints_condition, is_empty,
+};
+use super::super::formula::{self, Assumptions, ParameterNames};
 use super::super::member::Member;
 use super::super::polynomial::Polynomial;
 use super::super::rearranged::{self, ArrangedMember};
 use super::super::remapped::Numbers;
 use crate::kernel::{Access, AccessId};
 use crate::math::affine::{Affine, Axis, Constraint, Constraints, Variable};
+use crate::math::formula::Formula;
 use crate::program::KernelId;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -53,7 +56,7 @@ pub(in crate::verify) struct Answers {
     form_of: HashMap<(usize, AccessId), usize>,
     /// By member's number and access.
     moved: HashMap<(usize, AccessId), Option<Moved>>,
-    assumed: HashMap<Vec<Formula>, usize>,
+    assumed: HashMap<Vec<formula::Formula>, usize>,
     places: HashMap<Positions, usize>,
     known: HashMap<Question, Option<bool>>,
 }
@@ -323,16 +326,18 @@ fn never_meet_at_once(
     }
     let mut set = ConflictSet::default();
     let mut sides = [
-        set.side("s", source, source_access)?,
-        set.side("t", sink, sink_access)?,
+        set.side(Instance::Source, source, source_access)?,
+        set.side(Instance::Sink, sink, sink_access)?,
     ];
     match meeting {
         Meeting::Bytes(difference) => {
             let first = set.affine(&sides[0], source_access.subscript.as_ref()?)?;
             let second = set.affine(&sides[1], sink_access.subscript.as_ref()?)?;
-            let shift = set.names.text(difference);
-            set.require(format!("{first} + {shift} < {second} + {second_size}"));
-            set.require(format!("{second} < {first} + {shift} + {first_size}"));
+            let first = first + set.names.sum(difference);
+            let first_end = first.clone() + i128::from(first_size);
+            let second_end = second.clone() + i128::from(second_size);
+            set.require(first.below(second_end));
+            set.require(second.below(first_end));
         }
         Meeting::Delinearised(components) => components.state(&mut set, &mut sides)?,
         Meeting::Anywhere => {}
@@ -343,14 +348,14 @@ fn never_meet_at_once(
     let (numbers, quotients) = match (separation, places) {
         (Separation::Numbers, Positions::Numbers(numbers)) => {
             let [first, second] = &**numbers;
-            let one = first.text(&mut set, &mut source, assumptions)?;
-            let other = second.text(&mut set, &mut sink, assumptions)?;
+            let one = first.sum(&mut set, &mut source, assumptions)?;
+            let other = second.sum(&mut set, &mut sink, assumptions)?;
             outside.extend(first.outside(&mut set, &mut source, assumptions)?);
             outside.extend(second.outside(&mut set, &mut sink, assumptions)?);
-            ([one.0, other.0], [one.1, other.1])
+            (Some([one.0, other.0]), [one.1, other.1])
         }
         (Separation::Numbers, _) => return None,
-        _ => Default::default(),
+        _ => (None, [None, None]),
     };
     // Blocks, and threads of a block, by coordinates of which one differs when they do.
     let [blocks, threads] = match places {
@@ -358,12 +363,15 @@ fn never_meet_at_once(
             let sides = [&mut source, &mut sink];
             rearranged::coordinates(&mut set, sides, arranged, assumptions)?
         }
-        Positions::Own | Positions::Numbers(_) => ["b", "t"].map(|kind| {
-            let name = |letter: &str, axis: Axis| format!("{letter}{kind}{}", axis.name());
-            Axis::ALL
-                .map(|axis| [name("s", axis), name("t", axis)])
-                .to_vec()
-        }),
+        Positions::Own | Positions::Numbers(_) => {
+            let kinds: [fn(Instance, Axis) -> Symbol; 2] = [Symbol::Block, Symbol::Thread];
+            kinds.map(|kind| {
+                let both = |axis| {
+                    [Instance::Source, Instance::Sink].map(|of| Sum::variable(kind(of, axis)))
+                };
+                Axis::ALL.map(both).to_vec()
+            })
+        }
     };
     for member in [&source, &sink] {
         set.products(member)?;
@@ -381,16 +389,16 @@ fn never_meet_at_once(
         Separation::Nowhere => (vec![&blocks, &threads], &none),
         Separation::Anyhow | Separation::Numbers => (vec![], &none),
     };
-    for coordinates in equal.into_iter().flatten() {
-        set.require(coordinates.join(" = "));
+    for [one, other] in equal.into_iter().flatten() {
+        set.require(one.clone().equal(other.clone()));
     }
     if matches!(separation, Separation::Nowhere | Separation::Anyhow) {
-        return is_empty(&set.points(assumptions, "0 = 0"));
+        return is_empty(set.points(assumptions, Formula::truth()));
     }
-    if separation == Separation::Numbers {
-        let different = [" < ", " > "].map(|order| numbers.join(order));
-        for way in outside.iter().chain(&different) {
-            if !is_empty(&set.points(assumptions, way))? {
+    if let Some([one, other]) = numbers {
+        outside.extend(orders(&one, &other));
+        for way in outside {
+            if !is_empty(set.points(assumptions, way))? {
                 return Some(false);
             }
         }
@@ -410,31 +418,47 @@ fn never_meet_at_once(
                 extent.as_constant() != Some(1)
             })
     };
-    let mut equal_so_far = String::new();
     let different = different.iter().enumerate();
-    for (_, coordinates) in different.filter(|(at, _)| wide(*at)) {
-        for order in [" < ", " > "] {
-            let way = format!("{equal_so_far}{}", coordinates.join(order));
-            if !is_empty(&set.points(assumptions, &way))? {
+    let different = different.filter(|(at, _)| wide(*at));
+    none_differs(&set, assumptions, different.map(|(_, both)| both))
+}
+
+/// Whether no instances have one of some coordinates that differs.
+fn none_differs<'c>(
+    set: &ConflictSet,
+    assumptions: &Assumptions,
+    coordinates: impl Iterator<Item = &'c [Sum; 2]>,
+) -> Option<bool> {
+    let mut equal_so_far = Vec::new();
+    for [one, other] in coordinates {
+        for order in orders(one, other) {
+            let mut way = equal_so_far.clone();
+            way.push(order);
+            if !is_empty(set.points(assumptions, Formula::All(way)))? {
                 return Some(false);
             }
         }
-        equal_so_far.push_str(&format!("{} and ", coordinates.join(" = ")));
+        equal_so_far.push(one.clone().equal(other.clone()));
     }
     Some(true)
+}
+
+/// The two ways in which two numbers differ.
+pub(in crate::verify) fn orders(one: &Sum, other: &Sum) -> [Condition; 2] {
+    [Sum::below, Sum::above].map(|order| order(one.clone(), other.clone()))
 }
 
 /// A set while it is put together.
 #[derive(Clone, Debug, Default)]
 pub(in crate::verify) struct ConflictSet {
-    names: ParameterNames,
-    variables: BTreeSet<String>,
-    constraints: Vec<String>,
+    pub(in crate::verify) names: ParameterNames,
+    variables: BTreeSet<Symbol>,
+    constraints: Vec<Condition>,
 }
 
 /// One of the two instances.
 pub(in crate::verify) struct Side<'a> {
-    pub(in crate::verify) letter: &'static str,
+    pub(in crate::verify) instance: Instance,
     pub(in crate::verify) member: &'a Member<'a>,
     /// The products that it mentions, directly or through others.
     pub(in crate::verify) products: BTreeSet<usize>,
@@ -460,42 +484,42 @@ impl Side<'_> {
 }
 
 impl ConflictSet {
-    /// A host value in isl's notation.
-    pub(in crate::verify) fn polynomial(&mut self, polynomial: &Polynomial) -> String {
-        self.names.text(polynomial)
+    /// A host value.
+    pub(in crate::verify) fn polynomial(&mut self, polynomial: &Polynomial) -> Sum {
+        self.names.sum(polynomial)
     }
 
     /// Adds what holds for every pair.
-    pub(in crate::verify) fn require(&mut self, constraint: String) {
+    pub(in crate::verify) fn require(&mut self, constraint: Condition) {
         self.constraints.push(constraint);
     }
 
     /// The instances that are separation in a way.
-    pub(in crate::verify) fn points(&self, assumptions: &Assumptions, way: &str) -> Points {
+    pub(in crate::verify) fn points(&self, assumptions: &Assumptions, way: Condition) -> Points {
         let mut names = self.names.clone();
-        let mut constraints = vec![way.to_string()];
+        let mut constraints = vec![way];
         constraints.extend(self.constraints.iter().cloned());
         constraints.extend(assumptions.constraints(&mut names));
         Points {
             parameters: names.all(),
-            variables: self.variables.iter().cloned().collect(),
-            condition: constraints.join(" and "),
+            variables: self.variables.iter().copied().collect(),
+            condition: Formula::All(constraints),
         }
     }
 
     /// Declares an instance of an access: its ranges and its domain.
     pub(in crate::verify) fn side<'a>(
         &mut self,
-        letter: &'static str,
+        instance: Instance,
         member: &'a Member<'a>,
         access: &Access,
     ) -> Option<Side<'a>> {
-        for (index, kind) in ["b", "t"].into_iter().enumerate() {
+        let kinds: [fn(Instance, Axis) -> Symbol; 2] = [Symbol::Block, Symbol::Thread];
+        for (index, kind) in kinds.into_iter().enumerate() {
             for axis in Axis::ALL {
-                let name = format!("{letter}{kind}{}", axis.name());
-                let extent = self.names.text(&member.extents[3 * index + axis.index()]);
-                self.require(format!("0 <= {name} and {name} < {extent}"));
-                self.variables.insert(name);
+                let place = self.variable(kind(instance, axis));
+                let extent = self.names.sum(&member.extents[3 * index + axis.index()]);
+                self.require(Formula::within(place, Sum::number(0), extent));
             }
         }
         let mut products = BTreeSet::new();
@@ -504,7 +528,7 @@ impl ConflictSet {
             collect_products(member, affine, &mut products);
         }
         let side = Side {
-            letter,
+            instance,
             member,
             products,
         };
@@ -514,8 +538,8 @@ impl ConflictSet {
     }
 
     /// The instances of constraints, and the numbers that it keeps factors of products below or above.
-    fn constraints(&mut self, side: &Side<'_>, constraints: &Constraints) -> Option<String> {
-        constraints_text(
+    fn constraints(&mut self, side: &Side<'_>, constraints: &Constraints) -> Option<Condition> {
+        constraints_condition(
             self,
             constraints,
             |set, conjunction| set.bounded_products(side, conjunction),
@@ -529,7 +553,7 @@ impl ConflictSet {
         &mut self,
         side: &Side<'_>,
         conjunction: &[Constraint],
-    ) -> Option<Vec<String>> {
+    ) -> Option<Vec<Condition>> {
         let mut parts = Vec::new();
         for index in side.products.iter().copied() {
             let product = &side.member.model.products[index];
@@ -537,10 +561,10 @@ impl ConflictSet {
             if parameter.as_constant().is_some() {
                 continue;
             }
-            let mut bound = |constant: i64, order: &str| {
-                let limit = self.names.text(&parameter.scale(constant)?);
-                let name = self.product_name(side, index);
-                parts.push(format!("{name} {order} {limit}"));
+            let mut bound = |constant: i64, compare: fn(Sum, Sum) -> Condition| {
+                let limit = self.names.sum(&parameter.scale(constant)?);
+                let product = self.product(side, index);
+                parts.push(compare(product, limit));
                 Some(())
             };
             for constraint in conjunction {
@@ -550,213 +574,58 @@ impl ConflictSet {
                     .add(&product.factor)
                     .and_then(|sum| sum.as_constant());
                 if let Some(most) = above {
-                    bound(most, if is_zero { "=" } else { "<=" })?;
+                    bound(most, if is_zero { Sum::equal } else { Sum::at_most })?;
                 }
                 let below = affine
                     .subtract(&product.factor)
                     .and_then(|rest| rest.as_constant());
                 if let Some(least) = below {
-                    bound(least.checked_neg()?, if is_zero { "=" } else { ">=" })?;
+                    let compare = if is_zero { Sum::equal } else { Sum::at_least };
+                    bound(least.checked_neg()?, compare)?;
                 }
             }
         }
         Some(parts)
     }
 
-    /// An affine expression of one side in isl's notation.
-    pub(in crate::verify) fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<String> {
-        let mut text = format!("({}", affine.constant);
+    /// An affine expression of one side.
+    pub(in crate::verify) fn affine(&mut self, side: &Side<'_>, affine: &Affine) -> Option<Sum> {
+        let mut sum = Sum::number(affine.constant);
         for (coefficient, variable) in &affine.terms {
-            let sign = if *coefficient < 0 { '-' } else { '+' };
-            let size = coefficient.unsigned_abs();
-            let variable = match variable {
+            let term = match variable {
                 Variable::Parameter(index) => {
                     let parameter = side.member.parameters.get(*index)?;
-                    let scaled = self.names.text(&parameter.scale(*coefficient)?);
-                    text.push_str(&format!(" + {scaled}"));
+                    sum = sum + self.names.sum(&parameter.scale(*coefficient)?);
                     continue;
                 }
-                Variable::Block(axis) => format!("{}b{}", side.letter, axis.name()),
-                Variable::Thread(axis) => format!("{}t{}", side.letter, axis.name()),
+                Variable::Block(axis) => Sum::variable(Symbol::Block(side.instance, *axis)),
+                Variable::Thread(axis) => Sum::variable(Symbol::Thread(side.instance, *axis)),
                 Variable::Loop(index) => {
-                    let name = format!("{}i{index}", side.letter);
-                    if self.variables.insert(name.clone()) {
-                        self.require(format!("{name} >= 0"));
+                    let symbol = Symbol::Loop(side.instance, *index);
+                    if self.variables.insert(symbol) {
+                        self.require(Formula::NonNegative(Sum::variable(symbol)));
                     }
-                    name
+                    Sum::variable(symbol)
                 }
-                Variable::Product(index) => self.product_name(side, *index),
+                Variable::Product(index) => self.product(side, *index),
                 Variable::Floor(numerator, divisor) => {
-                    format!("floor({}/{divisor})", self.affine(side, numerator)?)
+                    self.affine(side, numerator)?.floor(*divisor)
                 }
             };
-            text.push_str(&format!(" {sign} {size}*{variable}"));
+            sum = sum + term * i128::from(*coefficient);
         }
-        text.push(')');
-        Some(text)
+        Some(sum)
     }
 
     /// A variable of its own.
-    pub(in crate::verify) fn variable(&mut self, name: String) -> String {
-        self.variables.insert(name.clone());
-        name
+    pub(in crate::verify) fn variable(&mut self, symbol: Symbol) -> Sum {
+        self.variables.insert(symbol);
+        Sum::variable(symbol)
     }
 
     /// The variable that stands for a product of one side.
-    pub(in crate::verify) fn product_name(&mut self, side: &Side<'_>, index: usize) -> String {
-        let name = format!("{}q{index}", side.letter);
-        self.variables.insert(name.clone());
-        name
-    }
-
-    /// States what is known of each product of one side by itself.
-    pub(in crate::verify) fn products(&mut self, side: &Side<'_>) -> Option<()> {
-        for index in side.products.iter().copied() {
-            let product = &side.member.model.products[index];
-            let parameter = side.member.parameters.get(product.parameter)?;
-            let name = self.product_name(side, index);
-            let factor = self.affine(side, &product.factor)?;
-            if let Some(value) = parameter.as_constant() {
-                self.require(format!("{name} = {value}*{factor}"));
-                continue;
-            }
-            if let Some(value) = product.factor.as_constant() {
-                let scaled = self.names.text(&parameter.scale(value)?);
-                self.require(format!("{name} = {scaled}"));
-                continue;
-            }
-            // The parameter is not negative, by a precondition of the model.
-            let step = self.names.text(parameter);
-            self.require(format!("{step} >= 0"));
-            if is_non_negative(side.member, &product.factor) {
-                self.require(format!("{name} >= 0"));
-            } else {
-                self.require(format!(
-                    "(({factor} >= 1 and {name} >= {step}) or ({factor} = 0 and {name} = 0) \
-                     or ({factor} <= -1 and {name} + {step} <= 0))"
-                ));
-            }
-            self.upper_bounds(side, index, &name, &factor, &step)?;
-        }
-        Some(())
-    }
-
-    /// `factor < bound` implies `q + p <= bound · p`, for the bounds that can matter: the extent of
-    /// the axis, and every parameter whose product with `p` is spoken of elsewhere.
-    fn upper_bounds(
-        &mut self,
-        side: &Side<'_>,
-        index: usize,
-        name: &str,
-        factor: &str,
-        step: &str,
-    ) -> Option<()> {
-        let product = &side.member.model.products[index];
-        let parameter = &side.member.parameters[product.parameter];
-        let extents = side.member.extents[..3].iter();
-        for (position, bound) in extents.chain(&side.member.parameters).enumerate() {
-            let limit = bound.multiply(parameter)?;
-            let axis = match product.factor.terms.as_slice() {
-                [(1, Variable::Block(axis))] if product.factor.constant == 0 => Some(axis.index()),
-                _ => None,
-            };
-            let always = axis == Some(position);
-            let spoken_of = limit.products().all(|monomial| self.names.knows(monomial));
-            if !always && !spoken_of {
-                continue;
-            }
-            let (limit, bound) = (self.names.text(&limit), self.names.text(bound));
-            match always {
-                true => self.require(format!("{name} + {step} <= {limit}")),
-                false => self.require(format!(
-                    "(({factor} >= {bound} and {name} >= {limit}) \
-                     or ({factor} < {bound} and {name} + {step} <= {limit}))"
-                )),
-            }
-        }
-        Some(())
-    }
-
-    /// States how products with one parameter value lie to each other: the axioms of
-    /// [`crate::kernel`].
-    fn product_pairs(
-        &mut self,
-        assumptions: &Assumptions,
-        source: &Side<'_>,
-        sink: &Side<'_>,
-    ) -> Option<()> {
-        let list = |side: &Side<'_>| side.products.iter().copied().collect::<Vec<_>>();
-        for first in list(source) {
-            for second in list(sink) {
-                let (left, right) = (
-                    &source.member.model.products[first],
-                    &sink.member.model.products[second],
-                );
-                let left_parameter = source.member.parameters.get(left.parameter)?;
-                let right_parameter = sink.member.parameters.get(right.parameter)?;
-                let known = left_parameter.as_constant().is_some()
-                    || left.factor.as_constant().is_some()
-                    || right.factor.as_constant().is_some();
-                if known {
-                    continue;
-                }
-                let (mut q, mut r) = (
-                    self.product_name(source, first),
-                    self.product_name(sink, second),
-                );
-                let step = if assumptions.equal(left_parameter, right_parameter) {
-                    self.names.text(left_parameter)
-                } else {
-                    // Multiples of one step are so many times what the step itself makes.
-                    let (own, step) = left_parameter.split_content();
-                    let (other, same) = right_parameter.split_content();
-                    if step != same {
-                        continue;
-                    }
-                    for (name, times) in [(&mut q, own), (&mut r, other)] {
-                        let single = self.variable(format!("{name}p{first}p{second}"));
-                        self.require(format!("{name} = {times}*{single}"));
-                        *name = single;
-                    }
-                    self.names.text(&step)
-                };
-                let e = self.affine(source, &left.factor)?;
-                let f = self.affine(sink, &right.factor)?;
-                self.require(format!(
-                    "(({e} < {f} and {q} + {step} <= {r}) or ({e} = {f} and {q} = {r}) \
-                     or ({e} > {f} and {q} >= {r} + {step}))"
-                ));
-            }
-        }
-        // Products of one side whose factors differ by a constant differ by a multiple.
-        for side in [source, sink] {
-            let products = list(side);
-            for (position, first) in products.iter().enumerate() {
-                for second in &products[position + 1..] {
-                    let (left, right) = (
-                        &side.member.model.products[*first],
-                        &side.member.model.products[*second],
-                    );
-                    let parameter = &side.member.parameters[left.parameter];
-                    let steps = left
-                        .factor
-                        .subtract(&right.factor)
-                        .and_then(|d| d.as_constant());
-                    if let Some(steps) = steps
-                        && parameter == &side.member.parameters[right.parameter]
-                        && parameter.as_constant().is_none()
-                    {
-                        let distance = self.names.text(&parameter.scale(steps)?);
-                        let (q, r) = (
-                            self.product_name(side, *first),
-                            self.product_name(side, *second),
-                        );
-                        self.require(format!("{q} = {r} + {distance}"));
-                    }
-                }
-            }
-        }
-        Some(())
+    pub(in crate::verify) fn product(&mut self, side: &Side<'_>, index: usize) -> Sum {
+        self.variable(Symbol::Product(side.instance, index))
     }
 }
 
@@ -779,20 +648,4 @@ fn collect_products(member: &Member<'_>, affine: &Affine, products: &mut BTreeSe
             _ => {}
         }
     }
-}
-
-/// True when the expression is a sum of things that are never negative.
-fn is_non_negative(member: &Member<'_>, affine: &Affine) -> bool {
-    affine.constant >= 0
-        && affine.terms.iter().all(|(coefficient, variable)| {
-            *coefficient >= 0
-                && match variable {
-                    Variable::Block(_) | Variable::Thread(_) | Variable::Loop(_) => true,
-                    Variable::Product(index) => {
-                        is_non_negative(member, &member.model.products[*index].factor)
-                    }
-                    Variable::Floor(numerator, _) => is_non_negative(member, numerator),
-                    Variable::Parameter(_) => false,
-                }
-        })
 }

@@ -7,7 +7,7 @@
 //! quotient is zero.
 
 use super::super::conflict::{ConflictSet, Side};
-use super::super::emptiness::is_empty;
+use super::super::emptiness::{Instance, Sum, is_empty};
 use super::super::formula::Assumptions;
 use super::super::member::Member;
 use super::super::polynomial::Polynomial;
@@ -22,14 +22,14 @@ pub(in crate::verify) struct Delinearised {
 
 /// `-below < sum < above`.
 struct Component {
-    sum: Sum,
+    sum: Difference,
     below: i64,
     above: i64,
 }
 
 /// A sum over the variables of both instances, first those of the source.
 #[derive(Clone, Default)]
-struct Sum {
+struct Difference {
     terms: BTreeMap<(usize, Variable), Polynomial>,
     constant: Polynomial,
 }
@@ -42,9 +42,9 @@ impl Delinearised {
         (sink, second): (&Member<'_>, &Access),
         difference: &Polynomial,
     ) -> Option<Self> {
-        let mut rest = Sum {
+        let mut rest = Difference {
             constant: difference.clone(),
-            ..Sum::default()
+            ..Difference::default()
         };
         let members = [source, sink];
         let one = Polynomial::constant(1);
@@ -84,8 +84,9 @@ impl Delinearised {
         sides: &mut [Side<'_>; 2],
     ) -> Option<()> {
         for Component { sum, below, above } in &self.components {
-            let text = sum.text(set, sides)?;
-            set.require(format!("{text} > -{below} and {text} < {above}"));
+            let sum = sum.sum(set, sides)?;
+            set.require(sum.clone().above(Sum::number(-below)));
+            set.require(sum.below(Sum::number(*above)));
         }
         Some(())
     }
@@ -111,20 +112,20 @@ impl Component {
     ) -> Option<bool> {
         let mut set = ConflictSet::default();
         let mut sides = [
-            set.side("s", members[0], &instances[0])?,
-            set.side("t", members[1], &instances[1])?,
+            set.side(Instance::Source, members[0], &instances[0])?,
+            set.side(Instance::Sink, members[1], &instances[1])?,
         ];
-        let text = self.sum.text(&mut set, &mut sides)?;
+        let sum = self.sum.sum(&mut set, &mut sides)?;
         let unit = set.polynomial(unit);
         for side in &sides {
             set.products(side)?;
         }
-        let Self { below, above, .. } = self;
+        let (below, above) = (Sum::number(self.below), Sum::number(self.above));
         for too_far in [
-            format!("{text} > {unit} - {below}"),
-            format!("{text} < {above} - {unit}"),
+            sum.clone().above(unit.clone() - below),
+            sum.below(above - unit),
         ] {
-            if !is_empty(&set.points(assumptions, &too_far))? {
+            if !is_empty(set.points(assumptions, too_far))? {
                 return Some(false);
             }
         }
@@ -132,7 +133,7 @@ impl Component {
     }
 }
 
-impl Sum {
+impl Difference {
     /// Adds an expression of one instance, so many times.
     fn add(
         &mut self,
@@ -226,18 +227,17 @@ impl Sum {
         coefficients.all(|coefficient| coefficient.as_constant().is_some())
     }
 
-    /// In isl's notation; `None` where it is not affine.
-    fn text(&self, set: &mut ConflictSet, sides: &mut [Side<'_>; 2]) -> Option<String> {
-        let mut text = format!("({}", set.polynomial(&self.constant));
+    /// As what is asked of isl; `None` where it is not affine.
+    fn sum(&self, set: &mut ConflictSet, sides: &mut [Side<'_>; 2]) -> Option<Sum> {
+        let mut sum = set.polynomial(&self.constant);
         for ((at, variable), coefficient) in &self.terms {
             let coefficient = coefficient.as_constant()?;
             let side = &mut sides[*at];
             let term = Affine::variable(variable.clone());
             side.mention_all(&term);
-            text.push_str(&format!(" + {coefficient}*{}", set.affine(side, &term)?));
+            sum = sum + set.affine(side, &term)? * i128::from(coefficient);
         }
-        text.push(')');
-        Some(text)
+        Some(sum)
     }
 }
 

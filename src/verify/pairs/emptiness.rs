@@ -1,103 +1,155 @@
 //! The one question that the verifier asks of isl: is this set empty?
 
-use crate::math::affine::{Affine, Constraint, Constraints};
+use crate::math::affine::{Affine, Axis, Constraint, Constraints};
+use crate::math::formula::{self, Formula};
 use crate::math::isl::{IslError, Set, System, with_operation_budget};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fmt;
 
-/// A set as text.
+/// What a set speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::verify) enum Symbol {
+    /// A product of host values, by number; or a value of a kernel.
+    Parameter(usize),
+    /// A block of an instance.
+    Block(Instance, Axis),
+    /// A thread of an instance.
+    Thread(Instance, Axis),
+    /// The counter of a loop of an instance.
+    Loop(Instance, usize),
+    /// A product of an instance's kernel.
+    Product(Instance, usize),
+    /// What a product of the instance is a multiple of, where it is compared with one of the other by these numbers.
+    Single(Instance, [usize; 2]),
+    /// The quotient of an instance's number by the length of a run.
+    Run(Instance),
+    /// The product of that quotient with the length.
+    Begin(Instance),
+}
+
+/// One of two instances of accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::verify) enum Instance {
+    Source,
+    Sink,
+}
+
+/// A sum of what a set speaks of.
+pub(in crate::verify) type Sum = formula::Sum<Symbol>;
+
+/// What holds of it.
+pub(in crate::verify) type Condition = Formula<Symbol>;
+
+/// A set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::verify) struct Points {
-    /// Names of its parameters.
-    pub(in crate::verify) parameters: Vec<String>,
-    /// Names of its dimensions.
-    pub(in crate::verify) variables: Vec<String>,
-    /// What holds for its points, in isl's notation.
-    pub(in crate::verify) condition: String,
+    pub(in crate::verify) parameters: Vec<Symbol>,
+    pub(in crate::verify) variables: Vec<Symbol>,
+    /// What holds for its points.
+    pub(in crate::verify) condition: Condition,
 }
 
 impl Points {
-    /// In isl's notation.
-    fn text(&self) -> String {
-        format!(
-            "[{}] -> {{ [{}] : {} }}",
-            self.parameters.join(", "),
-            self.variables.join(", "),
-            self.condition
-        )
-    }
-
     /// Whether there is none, by a search through the alternatives of the condition.
     ///
     /// # Errors
     /// Quota, or a condition with a number of more than 64 bits.
     fn searched(&self) -> Result<bool, IslError> {
         let mut system = System::new(&self.parameters, &self.variables);
-        let formula = system.read_formula(&self.condition)?;
-        system.is_empty(&formula, MOST_CONJUNCTIONS)
+        let rows = system.rows(&self.condition)?;
+        system.is_empty(&rows, MOST_CONJUNCTIONS)
+    }
+
+    /// Whether there is none, all alternatives at once.
+    ///
+    /// # Errors
+    /// Quota, or a condition with a number of more than 128 bits.
+    fn multiplied_out(&self) -> Result<bool, IslError> {
+        Set::of(&self.parameters, &self.variables, &self.condition)?.is_empty()
     }
 }
 
-/// The points of constraints, in isl's notation. `besides` says what else holds of a conjunction, and `text` writes an
-/// expression, both by way of the `writer`.
-pub(in crate::verify) fn constraints_text<W>(
-    writer: &mut W,
+/// The points of constraints. `besides` says what else holds of a conjunction, and `sum` makes one of an expression, both
+/// by way of the `builder`.
+pub(in crate::verify) fn constraints_condition<B>(
+    builder: &mut B,
     constraints: &Constraints,
-    mut besides: impl FnMut(&mut W, &[Constraint]) -> Option<Vec<String>>,
-    mut text: impl FnMut(&mut W, &Affine) -> Option<String>,
-) -> Option<String> {
+    mut besides: impl FnMut(&mut B, &[Constraint]) -> Option<Vec<Condition>>,
+    mut sum: impl FnMut(&mut B, &Affine) -> Option<Sum>,
+) -> Option<Condition> {
     let mut alternatives = Vec::new();
     for conjunction in constraints {
-        let mut parts = vec!["0 = 0".to_string()];
-        parts.extend(besides(writer, conjunction)?);
+        let mut parts = besides(builder, conjunction)?;
         for constraint in conjunction {
             parts.push(match constraint {
-                Constraint::NonNegative(affine) => format!("{} >= 0", text(writer, affine)?),
-                Constraint::Zero(affine) => format!("{} = 0", text(writer, affine)?),
+                Constraint::NonNegative(affine) => Formula::NonNegative(sum(builder, affine)?),
+                Constraint::Zero(affine) => Formula::Zero(sum(builder, affine)?),
             });
         }
-        alternatives.push(format!("({})", parts.join(" and ")));
+        alternatives.push(Formula::All(parts));
     }
-    Some(match alternatives.is_empty() {
-        true => "0 = 1".to_string(),
-        false => format!("({})", alternatives.join(" or ")),
-    })
+    Some(Formula::Any(alternatives))
 }
 
 /// Whether the set is empty for all values of its parameters. `None` when isl
 /// gave up or did not understand, and when the question is one that would take seconds: the caller
 /// refuses. Layers of a network ask the same question
-/// again and again, so answers are remembered by text.
-pub(in crate::verify) fn is_empty(points: &Points) -> Option<bool> {
-    let set = points.text();
-    if let Some(known) = ANSWERS.with_borrow(|answers| answers.get(&set).copied()) {
+/// again and again, so answers are remembered.
+pub(in crate::verify) fn is_empty(points: Points) -> Option<bool> {
+    if let Some(known) = ANSWERS.with_borrow(|answers| answers.get(&points).copied()) {
         return known;
     }
-    let answer = decide(points, &set);
+    let answer = decide(&points);
     ANSWERS.with_borrow_mut(|answers| {
         if answers.len() >= MOST_ANSWERS {
             answers.clear();
         }
-        answers.insert(set, answer);
+        answers.insert(points, answer);
     });
     answer
 }
 
-fn decide(points: &Points, set: &str) -> Option<bool> {
-    let operations = (MOST_WORK / set.len().max(1) as u64).min(MOST_OPERATIONS);
+fn decide(points: &Points) -> Option<bool> {
+    let (terms, quotients) = (points.condition.terms(), points.condition.quotients());
+    let operations = (MOST_WORK / terms.max(1) as u64).min(MOST_OPERATIONS);
     let searched = with_operation_budget(operations / SEARCH_SHARE, || points.searched());
     if let Ok(answer) = searched {
         return Some(answer);
     }
-    // What many alternatives make together may be little, which isl sees while it reads them.
-    let reading = set.len() * (1 + set.matches("floor(").count());
-    let ask = || Set::parse(set).and_then(|set| set.is_empty()).ok();
-    (reading <= MOST_READ)
+    // What many alternatives make together may be little, which isl sees while it joins them.
+    let ask = || points.multiplied_out().ok();
+    (terms * (1 + quotients) <= MOST_TERMS)
         .then(|| with_operation_budget(operations, ask))
         .flatten()
 }
 
+impl fmt::Display for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Source => "s",
+            Self::Sink => "t",
+        })
+    }
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Parameter(number) => write!(f, "p{number}"),
+            Self::Block(of, axis) => write!(f, "{of}b{}", axis.name()),
+            Self::Thread(of, axis) => write!(f, "{of}t{}", axis.name()),
+            Self::Loop(of, number) => write!(f, "{of}i{number}"),
+            Self::Product(of, number) => write!(f, "{of}q{number}"),
+            Self::Single(of, [one, other]) => write!(f, "{of}q{one}q{other}"),
+            Self::Run(of) => write!(f, "{of}r"),
+            Self::Begin(of) => write!(f, "{of}m"),
+        }
+    }
+}
+
 thread_local! {
-    static ANSWERS: RefCell<HashMap<String, Option<bool>>> = RefCell::default();
+    static ANSWERS: RefCell<HashMap<Points, Option<bool>>> = RefCell::default();
 }
 
 const MOST_ANSWERS: usize = 10_000;
@@ -107,8 +159,7 @@ const MOST_CONJUNCTIONS: usize = 1000;
 const SEARCH_SHARE: u64 = 4;
 /// Elementary operations of isl that one question may cost; proofs take hundreds.
 const MOST_OPERATIONS: u64 = 400_000;
-/// The same times the length of the question, by which each operation is dear.
-const MOST_WORK: u64 = 600_000_000;
-/// Longest text that is read, in characters, for each quotient once more: isl does not count what its
-/// reader does.
-const MOST_READ: usize = 400_000;
+/// The same times the terms of the question, by which each operation is dear.
+const MOST_WORK: u64 = 120_000_000;
+/// Most terms that isl is given to join, for each quotient once more: it does not count all that it does then.
+const MOST_TERMS: usize = 80_000;

@@ -4,9 +4,9 @@
 //! normal form is dropped, a product of two unknowns becomes an unknown of its own), so that
 //! whatever is found to follow does follow.
 
-use super::super::emptiness::{Points, is_empty};
+use super::super::emptiness::{Condition, Points, Sum, Symbol, is_empty};
 use super::super::polynomial::{Atom, Polynomial, normal_form};
-use crate::math::expression::Condition;
+use crate::math::{expression, formula};
 use std::collections::BTreeMap;
 
 /// A condition in normal form.
@@ -25,26 +25,26 @@ pub(in crate::verify) enum Formula {
 impl Formula {
     /// The normal form of a condition, its leaves given as polynomials; `None` when there is none.
     pub(in crate::verify) fn from_condition<L>(
-        condition: &Condition<L>,
+        condition: &expression::Condition<L>,
         leaf: &mut impl FnMut(&L) -> Option<Polynomial>,
     ) -> Option<Self> {
-        let all = |parts: &[Condition<L>], leaf: &mut _| {
+        let all = |parts: &[expression::Condition<L>], leaf: &mut _| {
             parts
                 .iter()
                 .map(|part| Self::from_condition(part, leaf))
                 .collect::<Option<Vec<_>>>()
         };
         Some(match condition {
-            Condition::LessEqual(a, b) => {
+            expression::Condition::LessEqual(a, b) => {
                 let (a, b) = (normal_form(a, leaf)?, normal_form(b, leaf)?);
                 Self::NonNegative(b.subtract(&a)?)
             }
-            Condition::Equal(a, b) => {
+            expression::Condition::Equal(a, b) => {
                 let (a, b) = (normal_form(a, leaf)?, normal_form(b, leaf)?);
                 Self::Zero(a.subtract(&b)?)
             }
-            Condition::All(parts) => Self::All(all(parts, leaf)?),
-            Condition::Any(parts) => Self::Any(all(parts, leaf)?),
+            expression::Condition::All(parts) => Self::All(all(parts, leaf)?),
+            expression::Condition::Any(parts) => Self::Any(all(parts, leaf)?),
         })
     }
 
@@ -88,48 +88,49 @@ impl Formula {
         }
     }
 
-    fn text(&self, names: &mut ParameterNames, negated: bool) -> String {
-        let joined = |parts: &[Self], names: &mut _, word: &str, none: &str| {
-            let parts: Vec<_> = parts.iter().map(|part| part.text(names, negated)).collect();
-            match parts.is_empty() {
-                true => none.to_string(),
-                false => format!("({})", parts.join(word)),
-            }
+    /// As what is asked of isl: that it holds, or that it does not.
+    fn condition(&self, names: &mut ParameterNames, negated: bool) -> Condition {
+        let all = |parts: &[Self], names: &mut _| {
+            let parts = parts.iter();
+            parts.map(|part| part.condition(names, negated)).collect()
         };
         match (self, negated) {
-            (Self::NonNegative(polynomial), false) => format!("{} >= 0", names.text(polynomial)),
-            (Self::NonNegative(polynomial), true) => format!("{} <= -1", names.text(polynomial)),
-            (Self::Zero(polynomial), false) => format!("{} = 0", names.text(polynomial)),
-            (Self::Zero(polynomial), true) => {
-                let text = names.text(polynomial);
-                format!("({text} >= 1 or {text} <= -1)")
+            (Self::NonNegative(polynomial), false) => {
+                formula::Formula::NonNegative(names.sum(polynomial))
             }
-            (Self::All(parts), false) => joined(parts, names, " and ", "0 = 0"),
-            (Self::All(parts), true) => joined(parts, names, " or ", "0 = 1"),
-            (Self::Any(parts), false) => joined(parts, names, " or ", "0 = 1"),
-            (Self::Any(parts), true) => joined(parts, names, " and ", "0 = 0"),
+            (Self::NonNegative(polynomial), true) => names.sum(polynomial).at_most(Sum::number(-1)),
+            (Self::Zero(polynomial), false) => formula::Formula::Zero(names.sum(polynomial)),
+            (Self::Zero(polynomial), true) => {
+                formula::Formula::differ(names.sum(polynomial), Sum::number(0))
+            }
+            (Self::All(parts), false) | (Self::Any(parts), true) => {
+                formula::Formula::All(all(parts, names))
+            }
+            (Self::Any(parts), false) | (Self::All(parts), true) => {
+                formula::Formula::Any(all(parts, names))
+            }
         }
     }
 }
 
-/// Names of isl parameters for the monomials of polynomials.
+/// Parameters of isl for the monomials of polynomials.
 #[derive(Clone, Debug, Default)]
 pub(in crate::verify) struct ParameterNames {
     indices: BTreeMap<Vec<Atom>, usize>,
 }
 
 impl ParameterNames {
-    /// The polynomial in isl's notation, every monomial a parameter.
-    pub(in crate::verify) fn text(&mut self, polynomial: &Polynomial) -> String {
-        let mut text = String::from("0");
+    /// The polynomial as a sum, every monomial a parameter.
+    pub(in crate::verify) fn sum(&mut self, polynomial: &Polynomial) -> Sum {
+        let mut sum = Sum::number(0);
         for (monomial, coefficient) in &polynomial.terms {
-            let sign = if *coefficient < 0 { '-' } else { '+' };
-            text.push_str(&format!(" {sign} {}", coefficient.unsigned_abs()));
-            if !monomial.is_empty() {
-                text.push_str(&format!("*{}", self.name(monomial)));
-            }
+            let term = match monomial.is_empty() {
+                true => Sum::number(1),
+                false => self.parameter(monomial),
+            };
+            sum = sum + term * *coefficient;
         }
-        format!("({text})")
+        sum
     }
 
     /// Whether the monomial has a name already.
@@ -137,14 +138,14 @@ impl ParameterNames {
         self.indices.contains_key(monomial)
     }
 
-    /// `p0`, `p1` and so on.
-    pub(in crate::verify) fn all(&self) -> Vec<String> {
-        (0..self.indices.len()).map(|n| format!("p{n}")).collect()
+    /// All parameters.
+    pub(in crate::verify) fn all(&self) -> Vec<Symbol> {
+        (0..self.indices.len()).map(Symbol::Parameter).collect()
     }
 
     /// What holds for the named atoms by what they are: floors, minima, maxima, readings. May name
     /// further atoms, whose facts are included.
-    fn facts(&mut self) -> Vec<String> {
+    fn facts(&mut self) -> Vec<Condition> {
         let mut facts = Vec::new();
         let mut done = Vec::new();
         loop {
@@ -160,8 +161,10 @@ impl ParameterNames {
         facts
     }
 
-    fn atom_fact(&mut self, monomial: &[Atom]) -> Option<String> {
-        let name = self.name(monomial);
+    fn atom_fact(&mut self, monomial: &[Atom]) -> Option<Condition> {
+        use formula::Formula::{All, Any};
+        let atom = self.parameter(monomial);
+        let own = || atom.clone();
         match &monomial[0] {
             Atom::Value(_) | Atom::Private(..) => None,
             Atom::Reading {
@@ -177,41 +180,41 @@ impl ParameterNames {
                 } else {
                     (0, size)
                 };
-                let range = format!("{low} <= {name} and {name} < {high}");
+                let range = Condition::within(own(), Sum::number(low), Sum::number(high));
                 if *signed || !whole {
                     return Some(range);
                 }
-                let value = self.name(&[Atom::Value(*value)]);
-                Some(format!(
-                    "{range} and ({name} = {value} or {name} = {value} + {size})"
-                ))
+                let value = self.parameter(&[Atom::Value(*value)]);
+                let wrapped = value.clone() + size;
+                Some(All(vec![
+                    range,
+                    Any(vec![own().equal(value), own().equal(wrapped)]),
+                ]))
             }
             Atom::Floor(numerator, divisor) => {
-                let divisor = divisor.as_constant()?;
-                let numerator = self.text(numerator);
-                Some(format!(
-                    "{divisor}*{name} <= {numerator} and {numerator} < {divisor}*{name} + {divisor}"
-                ))
+                let multiple = own() * i128::from(divisor.as_constant()?);
+                let end = multiple.clone() + i128::from(divisor.as_constant()?);
+                Some(Condition::within(self.sum(numerator), multiple, end))
             }
-            Atom::Minimum(a, b) => {
-                let (a, b) = (self.text(a), self.text(b));
-                Some(format!(
-                    "(({name} = {a} and {a} <= {b}) or ({name} = {b} and {b} <= {a}))"
-                ))
-            }
-            Atom::Maximum(a, b) => {
-                let (a, b) = (self.text(a), self.text(b));
-                Some(format!(
-                    "(({name} = {a} and {a} >= {b}) or ({name} = {b} and {b} >= {a}))"
-                ))
+            Atom::Minimum(a, b) | Atom::Maximum(a, b) => {
+                let compare = match &monomial[0] {
+                    Atom::Minimum(..) => Sum::at_most,
+                    _ => Sum::at_least,
+                };
+                let (a, b) = (self.sum(a), self.sum(b));
+                let is = |one: &Sum, other: &Sum| {
+                    let wins = compare(one.clone(), other.clone());
+                    All(vec![own().equal(one.clone()), wins])
+                };
+                Some(Any(vec![is(&a, &b), is(&b, &a)]))
             }
         }
     }
 
-    fn name(&mut self, monomial: &[Atom]) -> String {
+    fn parameter(&mut self, monomial: &[Atom]) -> Sum {
         let next = self.indices.len();
         let index = *self.indices.entry(monomial.to_vec()).or_insert(next);
-        format!("p{index}")
+        Sum::variable(Symbol::Parameter(index))
     }
 }
 
@@ -243,10 +246,10 @@ impl Assumptions {
         &self.formulas
     }
 
-    /// What is known of the named monomials, in isl's notation: the facts that speak of them or of
+    /// What is known of the named monomials: the facts that speak of them or of
     /// what those speak of in turn, and what the atoms are. Facts about nothing else are left out,
-    /// so that equal questions of different groups have equal texts.
-    pub(in crate::verify) fn constraints(&self, names: &mut ParameterNames) -> Vec<String> {
+    /// so that equal questions of different groups are equal.
+    pub(in crate::verify) fn constraints(&self, names: &mut ParameterNames) -> Vec<Condition> {
         let mut constraints = Vec::new();
         let mut rest: Vec<&Formula> = self.formulas.iter().collect();
         loop {
@@ -255,7 +258,7 @@ impl Assumptions {
             rest.retain(|formula| {
                 let speaks = formula.speaks_of(names);
                 if speaks {
-                    constraints.push(formula.text(names, false));
+                    constraints.push(formula.condition(names, false));
                     grown = true;
                 }
                 !speaks
@@ -276,14 +279,13 @@ impl Assumptions {
             return parts.iter().all(|part| self.imply(part));
         }
         let mut names = ParameterNames::default();
-        let mut constraints = vec![formula.text(&mut names, true)];
+        let mut constraints = vec![formula.condition(&mut names, true)];
         constraints.extend(self.constraints(&mut names));
-        let points = Points {
+        is_empty(Points {
             parameters: names.all(),
             variables: Vec::new(),
-            condition: constraints.join(" and "),
-        };
-        is_empty(&points) == Some(true)
+            condition: formula::Formula::All(constraints),
+        }) == Some(true)
     }
 
     /// Whether two polynomials are equal. False when that could not be found out.

@@ -10,6 +10,7 @@ pub(super) mod formula;
 pub(super) mod polynomial;
 pub(super) mod iterations;
 pub(super) mod delinearised;
+pub(super) mod products;
 pub(super) mod tables;
 pub(super) mod targets;
 pub(super) mod reduction;

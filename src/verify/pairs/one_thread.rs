@@ -3,10 +3,13 @@
 //! Invariant: the iterations of one access say nothing of those of the other, even where both stand in one loop, so
 //! that the answer holds for all pairs of them; what the model does not say of a number, it may be.
 
-use super::super::emptiness::{Points, constraints_text, is_empty};
+use super::super::emptiness::{
+    Condition, Instance, Points, Sum, Symbol, constraints_condition, is_empty,
+};
 use crate::kernel::{Access, KernelModel};
 use crate::math::affine::{Affine, Axis, Variable};
 use crate::math::expression::Expression;
+use crate::math::formula::Formula;
 use std::collections::BTreeSet;
 
 /// Extents of grid and block, x, y and z of each, where they are known.
@@ -25,26 +28,29 @@ pub(in crate::verify) fn never_meet(
             variables: BTreeSet::new(),
             constraints: Vec::new(),
         };
-        for (kind, letter) in ["b", "t"].into_iter().enumerate() {
+        let kinds: [fn(Instance, Axis) -> Symbol; 2] = [Symbol::Block, Symbol::Thread];
+        for (number, kind) in kinds.into_iter().enumerate() {
             for axis in Axis::ALL {
-                let name = format!("{letter}{}", axis.name());
-                pair.constraints.push(format!("{name} >= 0"));
-                if let Some(extent) = extents[3 * kind + axis.index()] {
-                    pair.constraints.push(format!("{name} < {extent}"));
+                let symbol = kind(THREAD, axis);
+                let place = || Sum::variable(symbol);
+                pair.constraints.push(Formula::NonNegative(place()));
+                if let Some(extent) = extents[3 * number + axis.index()] {
+                    pair.constraints.push(place().below(Sum::number(extent)));
                 }
-                pair.variables.insert(name);
+                pair.variables.insert(symbol);
             }
         }
-        let first = pair.place(one, "s")?;
-        let second = pair.place(other, "t")?;
-        let (size, other_size) = (one.size_bytes, other.size_bytes);
-        let meet = format!("{first} < {second} + {other_size} and {second} < {first} + {size}");
-        pair.constraints.push(meet);
-        let parameters = (0..kernel.parameters.len()).map(|index| format!("p{index}"));
-        is_empty(&Points {
+        let first = pair.place(one, Instance::Source)?;
+        let second = pair.place(other, Instance::Sink)?;
+        let first_end = first.clone() + i128::from(one.size_bytes);
+        let second_end = second.clone() + i128::from(other.size_bytes);
+        pair.constraints.push(first.below(second_end));
+        pair.constraints.push(second.below(first_end));
+        let parameters = (0..kernel.parameters.len()).map(Symbol::Parameter);
+        is_empty(Points {
             parameters: parameters.collect(),
             variables: pair.variables.into_iter().collect(),
-            condition: pair.constraints.join(" and "),
+            condition: Formula::All(pair.constraints),
         })
     };
     one.target == other.target
@@ -53,64 +59,64 @@ pub(in crate::verify) fn never_meet(
         && empty() == Some(true)
 }
 
+/// Whose place the one thread's is.
+const THREAD: Instance = Instance::Source;
+
 /// Two accesses while their set is put together.
 struct Pair<'a> {
     kernel: &'a KernelModel,
-    variables: BTreeSet<String>,
-    constraints: Vec<String>,
+    variables: BTreeSet<Symbol>,
+    constraints: Vec<Condition>,
 }
 
 impl Pair<'_> {
-    /// The first byte of an access, whose own numbers have names with this letter; its domain is required.
-    fn place(&mut self, access: &Access, letter: &str) -> Option<String> {
-        let place = self.text(access.subscript.as_ref()?, letter)?;
-        let domain = constraints_text(
+    /// The first byte of an access, whose own numbers are those of this instance; its domain is required.
+    fn place(&mut self, access: &Access, own: Instance) -> Option<Sum> {
+        let place = self.sum(access.subscript.as_ref()?, own)?;
+        let domain = constraints_condition(
             self,
             &access.domain,
             |_, _| Some(Vec::new()),
-            |pair, affine| pair.text(affine, letter),
+            |pair, affine| pair.sum(affine, own),
         )?;
         self.constraints.push(domain);
         Some(place)
     }
 
-    /// An expression in isl's notation.
-    fn text(&mut self, affine: &Affine, letter: &str) -> Option<String> {
-        let mut text = format!("({}", affine.constant);
+    fn sum(&mut self, affine: &Affine, own: Instance) -> Option<Sum> {
+        let mut sum = Sum::number(affine.constant);
         for (coefficient, variable) in &affine.terms {
-            let name = match variable {
-                Variable::Block(axis) => format!("b{}", axis.name()),
-                Variable::Thread(axis) => format!("t{}", axis.name()),
-                Variable::Parameter(index) => format!("p{index}"),
+            let term = match variable {
+                Variable::Block(axis) => Sum::variable(Symbol::Block(THREAD, *axis)),
+                Variable::Thread(axis) => Sum::variable(Symbol::Thread(THREAD, *axis)),
+                Variable::Parameter(index) => Sum::variable(Symbol::Parameter(*index)),
                 Variable::Loop(index) => {
-                    let name = format!("{letter}i{index}");
-                    if self.variables.insert(name.clone()) {
-                        self.constraints.push(format!("{name} >= 0"));
+                    let symbol = Symbol::Loop(own, *index);
+                    if self.variables.insert(symbol) {
+                        let counter = Sum::variable(symbol);
+                        self.constraints.push(Formula::NonNegative(counter));
                     }
-                    name
+                    Sum::variable(symbol)
                 }
-                Variable::Product(index) => self.product(*index, letter)?,
-                Variable::Floor(numerator, divisor) => {
-                    format!("floor({}/{divisor})", self.text(numerator, letter)?)
-                }
+                Variable::Product(index) => self.product(*index, own)?,
+                Variable::Floor(numerator, divisor) => self.sum(numerator, own)?.floor(*divisor),
             };
-            let sign = if *coefficient < 0 { '-' } else { '+' };
-            text.push_str(&format!(" {sign} {}*{name}", coefficient.unsigned_abs()));
+            sum = sum + term * i128::from(*coefficient);
         }
-        text.push(')');
-        Some(text)
+        Some(sum)
     }
 
     /// A product, of which nothing is known but where it is one by a constant.
-    fn product(&mut self, index: usize, letter: &str) -> Option<String> {
-        let name = format!("{letter}q{index}");
+    fn product(&mut self, index: usize, own: Instance) -> Option<Sum> {
+        let symbol = Symbol::Product(own, index);
         let product = self.kernel.products.get(index)?;
-        if self.variables.insert(name.clone())
+        if self.variables.insert(symbol)
             && let Expression::Constant(times) = self.kernel.parameters.get(product.parameter)?
         {
-            let factor = self.text(&product.factor, letter)?;
-            self.constraints.push(format!("{name} = {times}*{factor}"));
+            let factor = self.sum(&product.factor, own)?;
+            let value = factor * i128::from(*times);
+            self.constraints.push(Sum::variable(symbol).equal(value));
         }
-        Some(name)
+        Some(Sum::variable(symbol))
     }
 }

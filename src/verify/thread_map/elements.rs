@@ -12,7 +12,7 @@
 
 use super::super::Refusal;
 use super::super::conflict::{ConflictSet, Side};
-use super::super::emptiness::is_empty;
+use super::super::emptiness::{Instance, Sum, Symbol, is_empty};
 use super::super::formula::{Assumptions, Formula};
 use super::super::member::Member;
 use super::super::place::Values;
@@ -125,13 +125,13 @@ pub(in crate::verify) fn refusal(
     let inside = writes.all(|access| {
         let outside = |array: &Array<'_>| -> Option<bool> {
             let mut set = ConflictSet::default();
-            let mut side = set.side("s", member, access)?;
+            let mut side = set.side(Instance::Source, member, access)?;
             let ways = match array.own {
                 [] => {
                     let numbers = Numbers::counted(&member.extents);
-                    let (number, _) = numbers.text(&mut set, &mut side, assumptions)?;
+                    let (number, _) = numbers.sum(&mut set, &mut side, assumptions)?;
                     let count = set.polynomial(&array.count()?);
-                    vec![format!("{number} >= {count}")]
+                    vec![number.at_least(count)]
                 }
                 own => {
                     let numbers = Numbers::of_elements(&member.extents, array.along(own));
@@ -140,7 +140,7 @@ pub(in crate::verify) fn refusal(
             };
             set.products(&side)?;
             for way in ways {
-                if !is_empty(&set.points(assumptions, &way))? {
+                if !is_empty(set.points(assumptions, way))? {
                     return Some(true);
                 }
             }
@@ -231,24 +231,21 @@ pub(in crate::verify) fn parts(
     Some(parts)
 }
 
-/// The position of an instance along an axis in isl's notation.
+/// The position of an instance along an axis.
 pub(in crate::verify) fn position(
     set: &mut ConflictSet,
     side: &mut Side<'_>,
     axis: Axis,
     assumptions: &Assumptions,
-) -> Option<String> {
-    let name = axis.name();
-    let (thread, block) = (
-        format!("{}t{name}", side.letter),
-        format!("{}b{name}", side.letter),
-    );
+) -> Option<Sum> {
+    let thread = Sum::variable(Symbol::Thread(side.instance, axis));
+    let block = Sum::variable(Symbol::Block(side.instance, axis));
     let threads = &side.member.extents[3 + axis.index()];
     if let Some(threads) = threads.as_constant() {
-        return Some(format!("({thread} + {threads}*{block})"));
+        return Some(thread + block * i128::from(threads));
     }
     if side.member.extents[axis.index()].as_constant() == Some(1) {
-        return Some(format!("({thread})"));
+        return Some(thread);
     }
     let part = Part {
         unit: threads.clone(),
@@ -256,5 +253,5 @@ pub(in crate::verify) fn position(
     };
     let product = super::super::remapped::product_of(side.member, &part, assumptions)?;
     side.mention(product);
-    Some(format!("({thread} + {})", set.product_name(side, product)))
+    Some(thread + set.product(side, product))
 }

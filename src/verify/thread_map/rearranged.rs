@@ -13,6 +13,7 @@
 
 use super::super::Refusal;
 use super::super::conflict::{ConflictSet, Side};
+use super::super::emptiness::{Sum, Symbol};
 use super::super::formula::{Assumptions, Formula};
 use super::super::member::Member;
 use super::super::polynomial::Polynomial;
@@ -178,21 +179,15 @@ impl Arranged {
         }
     }
 
-    /// The coordinates in the fused launch of a side's place; `variable` and `letter` are those of blocks or
-    /// of threads.
-    fn coordinates(
-        &self,
-        set: &mut ConflictSet,
-        side: &Side<'_>,
-        letter: char,
-    ) -> Option<[String; 3]> {
-        let [x, y, z] = Axis::ALL.map(|axis| format!("{}{letter}{}", side.letter, axis.name()));
+    /// The coordinates in the fused launch of a side's block or thread.
+    fn coordinates(&self, set: &mut ConflictSet, side: &Side<'_>, kind: Kind) -> Option<[Sum; 3]> {
+        let [x, y, z] = kind.coordinates(side);
         Some(match self.arrangement {
             Arrangement::Same => [x, y, z],
             Arrangement::Transposed => [y, x, z],
             Arrangement::Reversed => {
                 let extent = set.polynomial(&self.own[0]);
-                [format!("({extent} - 1 - {x})"), y, z]
+                [extent - Sum::number(1) - x, y, z]
             }
             Arrangement::Renumbered => return None,
         })
@@ -203,9 +198,9 @@ impl Arranged {
         &self,
         set: &mut ConflictSet,
         side: &mut Side<'_>,
-        (letter, variable): (char, fn(Axis) -> Variable),
+        kind: Kind,
         assumptions: &Assumptions,
-    ) -> Option<String> {
+    ) -> Option<Sum> {
         let one = Polynomial::constant(1);
         let (extents, own_axes) = match self.arrangement {
             Arrangement::Renumbered => (&self.own, [0, 1, 2]),
@@ -213,12 +208,10 @@ impl Arranged {
             Arrangement::Same | Arrangement::Reversed => (&self.fused, [0, 1, 2]),
         };
         let coordinates = match self.arrangement {
-            Arrangement::Renumbered => {
-                Axis::ALL.map(|axis| format!("{}{letter}{}", side.letter, axis.name()))
-            }
-            _ => self.coordinates(set, side, letter)?,
+            Arrangement::Renumbered => kind.coordinates(side),
+            _ => self.coordinates(set, side, kind)?,
         };
-        let mut text = String::from("(0");
+        let mut sum = Sum::number(0);
         let mut unit = Some(one.clone());
         for (axis, coordinate) in coordinates.into_iter().enumerate() {
             let extent = &extents[axis];
@@ -227,24 +220,23 @@ impl Arranged {
             }
             let own = unit.take()?;
             match own.as_constant() {
-                Some(constant) => text.push_str(&format!(" + {constant}*{coordinate}")),
+                Some(constant) => sum = sum + coordinate * i128::from(constant),
                 // Counted from the last it is no product of the model.
                 None if self.arrangement == Arrangement::Reversed => return None,
                 None => {
-                    let variable = variable(Axis::ALL[own_axes[axis]]);
+                    let variable = kind.variable(Axis::ALL[own_axes[axis]]);
                     let part = Part {
                         unit: own.clone(),
                         sum: BTreeMap::from([(variable, 1)]),
                     };
                     let index = product_of(side.member, &part, assumptions)?;
                     side.mention(index);
-                    text.push_str(&format!(" + {}", set.product_name(side, index)));
+                    sum = sum + set.product(side, index);
                 }
             }
             unit = own.multiply(extent);
         }
-        text.push(')');
-        Some(text)
+        Some(sum)
     }
 }
 
@@ -255,20 +247,20 @@ pub(in crate::verify) fn coordinates(
     sides: [&mut Side<'_>; 2],
     places: &[ArrangedMember; 2],
     assumptions: &Assumptions,
-) -> Option<[Vec<[String; 2]>; 2]> {
+) -> Option<[Vec<[Sum; 2]>; 2]> {
     let [source, sink] = sides;
-    let mut of = |kind: usize, letter: char, variable: fn(Axis) -> Variable| {
-        let [one, other] = [&places[0][kind], &places[1][kind]];
+    let mut of = |at: usize, kind: Kind| {
+        let [one, other] = [&places[0][at], &places[1][at]];
         let counted = [one, other]
             .iter()
             .any(|arranged| arranged.arrangement == Arrangement::Renumbered);
         if counted {
-            let one = one.number(set, source, (letter, variable), assumptions)?;
-            let other = other.number(set, sink, (letter, variable), assumptions)?;
+            let one = one.number(set, source, kind, assumptions)?;
+            let other = other.number(set, sink, kind, assumptions)?;
             return Some(vec![[one, other]]);
         }
-        let one = one.coordinates(set, source, letter)?;
-        let other = other.coordinates(set, sink, letter)?;
+        let one = one.coordinates(set, source, kind)?;
+        let other = other.coordinates(set, sink, kind)?;
         Some(
             one.into_iter()
                 .zip(other)
@@ -276,7 +268,32 @@ pub(in crate::verify) fn coordinates(
                 .collect(),
         )
     };
-    Some([of(0, 'b', Variable::Block)?, of(1, 't', Variable::Thread)?])
+    Some([of(0, Kind::Blocks)?, of(1, Kind::Threads)?])
+}
+
+/// What is arranged.
+#[derive(Clone, Copy)]
+enum Kind {
+    Blocks,
+    Threads,
+}
+
+impl Kind {
+    fn variable(self, axis: Axis) -> Variable {
+        match self {
+            Self::Blocks => Variable::Block(axis),
+            Self::Threads => Variable::Thread(axis),
+        }
+    }
+
+    /// The place of a side in its own launch.
+    fn coordinates(self, side: &Side<'_>) -> [Sum; 3] {
+        let symbol = |axis| match self {
+            Self::Blocks => Symbol::Block(side.instance, axis),
+            Self::Threads => Symbol::Thread(side.instance, axis),
+        };
+        Axis::ALL.map(|axis| Sum::variable(symbol(axis)))
+    }
 }
 
 fn product(extents: &[Polynomial; 3]) -> Option<Polynomial> {

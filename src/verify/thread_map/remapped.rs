@@ -18,6 +18,7 @@
 use super::super::Refusal;
 use super::super::conflict::{ConflictSet, Side};
 use super::super::elements;
+use super::super::emptiness::{Condition, Sum, Symbol};
 use super::super::formula::{Assumptions, Formula};
 use super::super::member::Member;
 use super::super::place::Values;
@@ -398,11 +399,11 @@ impl Numbers {
         set: &mut ConflictSet,
         side: &mut Side<'_>,
         assumptions: &Assumptions,
-    ) -> Option<Vec<String>> {
+    ) -> Option<Vec<Condition>> {
         let beyond = self.array.iter().map(|(axis, extent)| {
             let position = elements::position(set, side, *axis, assumptions)?;
             let extent = set.polynomial(extent);
-            Some(format!("{position} >= {extent}"))
+            Some(position.at_least(extent))
         });
         beyond.collect()
     }
@@ -469,18 +470,18 @@ impl Numbers {
         Some(parts)
     }
 
-    /// The number of an instance's thread in isl's notation, or that of the run that it is in, which may be
+    /// The number of an instance's thread, or that of the run that it is in, which may be
     /// defined by the quotient. Products that it needs become ones of the side.
-    pub(in crate::verify) fn text(
+    pub(in crate::verify) fn sum(
         &self,
         set: &mut ConflictSet,
         side: &mut Side<'_>,
         assumptions: &Assumptions,
-    ) -> Option<(String, Option<Quotient>)> {
-        let number = self.thread_text(set, side, assumptions)?;
+    ) -> Option<(Sum, Option<Quotient>)> {
+        let number = self.thread_number(set, side, assumptions)?;
         match self.together.as_constant() {
             Some(1) => Some((number, None)),
-            Some(together) if together > 1 => Some((format!("floor({number}/{together})"), None)),
+            Some(together) if together > 1 => Some((number.floor(together), None)),
             Some(_) => None,
             None => {
                 let quotient = Quotient::of(set, side, &number, &self.together)?;
@@ -489,33 +490,31 @@ impl Numbers {
         }
     }
 
-    fn thread_text(
+    fn thread_number(
         &self,
         set: &mut ConflictSet,
         side: &mut Side<'_>,
         assumptions: &Assumptions,
-    ) -> Option<String> {
-        let mut text = String::from("(0");
+    ) -> Option<Sum> {
+        let mut sum = Sum::number(0);
         for part in self.parts(assumptions)? {
             let Some(unit) = part.unit.as_constant() else {
                 let index = product_of(side.member, &part, assumptions)?;
                 side.mention(index);
-                text.push_str(&format!(" + {}", set.product_name(side, index)));
+                sum = sum + set.product(side, index);
                 continue;
             };
             for (variable, coefficient) in &part.sum {
-                let (kind, axis) = match variable {
-                    Variable::Block(axis) => ('b', axis),
-                    Variable::Thread(axis) => ('t', axis),
+                let symbol = match variable {
+                    Variable::Block(axis) => Symbol::Block(side.instance, *axis),
+                    Variable::Thread(axis) => Symbol::Thread(side.instance, *axis),
                     _ => return None,
                 };
                 let scaled = coefficient.checked_mul(unit)?;
-                let name = axis.name();
-                text.push_str(&format!(" + {scaled}*{}{kind}{name}", side.letter));
+                sum = sum + Sum::variable(symbol) * i128::from(scaled);
             }
         }
-        text.push(')');
-        Some(text)
+        Some(sum)
     }
 }
 

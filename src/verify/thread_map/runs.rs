@@ -16,11 +16,16 @@
 //! kernel wraps around.
 
 use super::super::conflict::{ConflictSet, Side};
+use super::super::emptiness::{Sum, Symbol};
 use super::super::formula::{Assumptions, Formula};
 use super::super::place::Values;
 use super::super::polynomial::{Polynomial, normal_form};
 use crate::launch::ValueId;
 use crate::math::expression::Expression;
+use crate::math::formula::{
+    self,
+    Formula::{All, Any, NonNegative, Zero},
+};
 
 /// The length of a map's runs.
 pub(in crate::verify) fn length(
@@ -52,9 +57,9 @@ pub(in crate::verify) fn fit(
 /// A number of one side divided by a length that is not constant, rounded down.
 pub(in crate::verify) struct Quotient {
     /// The variable that stands for it.
-    pub(in crate::verify) run: String,
+    pub(in crate::verify) run: Sum,
     /// The variable that stands for its product with the length.
-    begin: String,
+    begin: Sum,
     /// What the length is, a number times a value.
     factor: i64,
     value: Polynomial,
@@ -65,7 +70,7 @@ impl Quotient {
     pub(in crate::verify) fn of(
         set: &mut ConflictSet,
         side: &Side<'_>,
-        number: &str,
+        number: &Sum,
         length: &Polynomial,
     ) -> Option<Self> {
         let coefficients = length.terms.values().map(|value| value.unsigned_abs());
@@ -77,16 +82,20 @@ impl Quotient {
                 .map(|(monomial, coefficient)| (monomial.clone(), coefficient / i128::from(factor)))
                 .collect(),
         };
-        let run = set.variable(format!("{}r", side.letter));
-        let begin = set.variable(format!("{}m", side.letter));
+        let run = set.variable(Symbol::Run(side.instance));
+        let begin = set.variable(Symbol::Begin(side.instance));
         let (length, step) = (set.polynomial(length), set.polynomial(&value));
-        set.require(format!("{run} >= 0 and {step} >= 1"));
-        set.require(format!(
-            "{begin} <= {number} and {number} < {begin} + {length}"
-        ));
-        set.require(format!(
-            "(({run} = 0 and {begin} = 0) or ({run} >= 1 and {begin} >= {length}))"
-        ));
+        let end = begin.clone() + length.clone();
+        set.require(NonNegative(run.clone()));
+        set.require(step.at_least(Sum::number(1)));
+        set.require(formula::Formula::within(number.clone(), begin.clone(), end));
+        set.require(Any(vec![
+            All(vec![Zero(run.clone()), Zero(begin.clone())]),
+            All(vec![
+                run.clone().at_least(Sum::number(1)),
+                begin.clone().at_least(length),
+            ]),
+        ]));
         Some(Self {
             run,
             begin,
@@ -108,23 +117,26 @@ impl Quotient {
             if parameter.as_constant().is_some() || !assumptions.equal(parameter, &self.value) {
                 continue;
             }
-            let product_name = set.product_name(side, index);
-            let factor = set.affine(side, &product.factor)?;
+            let q = set.product(side, index);
+            let e = set.affine(side, &product.factor)?;
             let step = set.polynomial(&self.value);
             let length = set.polynomial(&self.value.scale(self.factor)?);
-            let Self {
-                run,
-                begin,
-                factor: times,
-                ..
-            } = self;
-            let (low, high) = (format!("{times}*{run}"), format!("{times}*{run} + {times}"));
-            set.require(format!(
-                "(({factor} < {low} and {product_name} + {step} <= {begin}) \
-                 or ({low} <= {factor} and {factor} < {high} \
-                 and {begin} <= {product_name} and {product_name} + {step} <= {begin} + {length}) \
-                 or ({factor} >= {high} and {product_name} >= {begin} + {length}))"
-            ));
+            let (begin, end) = (self.begin.clone(), self.begin.clone() + length);
+            let low = self.run.clone() * i128::from(self.factor);
+            let high = low.clone() + i128::from(self.factor);
+            let next = q.clone() + step;
+            set.require(Any(vec![
+                All(vec![
+                    e.clone().below(low.clone()),
+                    next.clone().at_most(begin.clone()),
+                ]),
+                All(vec![
+                    formula::Formula::within(e.clone(), low, high.clone()),
+                    begin.at_most(q.clone()),
+                    next.at_most(end.clone()),
+                ]),
+                All(vec![e.at_least(high), q.at_least(end)]),
+            ]));
         }
         Some(())
     }
