@@ -333,6 +333,7 @@ fn never_meet_at_once(
             let shift = set.names.text(difference);
             set.require(format!("{first} + {shift} < {second} + {second_size}"));
             set.require(format!("{second} < {first} + {shift} + {first_size}"));
+            set.rows_apart(&sides, [source_access, sink_access], difference)?;
         }
         Meeting::Delinearised(components) => components.state(&mut set, &mut sides)?,
         Meeting::Anywhere => {}

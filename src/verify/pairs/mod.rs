@@ -13,3 +13,4 @@ pub(super) mod delinearised;
 pub(super) mod tables;
 pub(super) mod targets;
 pub(super) mod reduction;
+mod shared_rows;
