@@ -4,8 +4,11 @@
 //! A seed gives a program of several cases. A case has two to five launches; each kernel walks once or
 //! twice over the elements of its row, of the input or of what was made of it before, by the same
 //! threads, by others, or under conditions, and sums up what it finds for the next kernels.
+//! [`caches`] have rows whose number and distance only the host knows.
 //! `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
+#[path = "rows/caches.rs"]
+mod caches;
 mod harness;
 #[path = "harness/quick_link.rs"]
 mod quick_link;
@@ -22,7 +25,13 @@ use std::process::ExitCode;
 const CASES: usize = 4;
 
 fn main() -> ExitCode {
-    seeds::run("rows", 0..2, program, Vec::new())
+    match seeds::trials("caches", 0..2, caches::program) {
+        Ok(caches) => seeds::run("rows", 0..2, program, caches),
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn program(seed: u64) -> String {

@@ -710,6 +710,8 @@ mod partitions;
 mod persistent;
 #[path = "verify/planes.rs"]
 mod planes;
+#[path = "verify/shared_rows.rs"]
+mod shared_rows;
 #[path = "verify/tables.rs"]
 mod tables;
 #[path = "verify/tested_loops.rs"]

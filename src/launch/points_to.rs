@@ -120,6 +120,8 @@ pub struct PointsTo {
     progress: progress::Progress,
     /// What whole objects hold, as of their last change.
     wholes: RefCell<HashMap<usize, (u64, Rc<Targets>)>>,
+    /// What loads gave, as of the last change of what they read.
+    loads: RefCell<contents::Loads>,
     limits: bounds::Limits,
     merging: merging::Merging,
     calls: calls_through_pointers::Calls,
@@ -223,6 +225,7 @@ impl PointsTo {
             changed: false,
             progress: progress::Progress::of(host.functions.len()),
             wholes: RefCell::default(),
+            loads: RefCell::default(),
             limits: bounds::Limits::PRECISE,
             merging: merging::Merging::default(),
             unknown_visible: false,

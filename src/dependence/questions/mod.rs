@@ -8,5 +8,6 @@ pub(super) mod contradiction;
 pub(super) mod renaming;
 pub(super) mod kinds;
 pub(super) mod relation;
+mod shared_rows;
 pub(super) mod union;
 pub(super) mod witness;

@@ -89,7 +89,7 @@ pub(in crate::dependence) struct Problem {
 
 /// State while a problem is written down.
 pub(in crate::dependence) struct Builder<'a> {
-    sides: [&'a Side<'a>; 2],
+    pub(super) sides: [&'a Side<'a>; 2],
     pub(in crate::dependence) monomials: Vec<Monomial>,
     pub(in crate::dependence) monomial_index: HashMap<Monomial, usize>,
     pub(in crate::dependence) dimensions: Vec<Symbol>,
@@ -219,6 +219,11 @@ impl Problem {
         choices.extend(builder.quotient_axioms()?);
         let mut late_choices = builder.product_axioms(&mut choices)?;
         late_choices.extend(builder.moving_axioms()?);
+        if let (Some(distance), Some(left), Some(right)) =
+            (distance, &source.access.subscript, &sink.access.subscript)
+        {
+            late_choices.extend(builder.orders_of_rows([left, right], distance)?);
+        }
         late_choices.extend(builder.counter_products(facts));
         builder.parameter_facts(facts);
         let free = |shape: &Shape| -> ([bool; 3], [bool; 3]) {
@@ -442,7 +447,11 @@ impl Builder<'_> {
     }
 
     /// The part of a factor that is the same for all instances, and the rest.
-    fn split_uniform(&self, side: usize, factor: &Affine) -> Option<(Polynomial, Affine)> {
+    pub(super) fn split_uniform(
+        &self,
+        side: usize,
+        factor: &Affine,
+    ) -> Option<(Polynomial, Affine)> {
         let mut uniform = Polynomial::constant(factor.constant);
         let mut varying = Affine::default();
         for (coefficient, variable) in &factor.terms {
@@ -709,7 +718,7 @@ pub(in crate::dependence) fn written(
 }
 
 /// `larger / smaller` where it divides.
-fn divide(larger: &Monomial, smaller: &Monomial) -> Option<Monomial> {
+pub(super) fn divide(larger: &Monomial, smaller: &Monomial) -> Option<Monomial> {
     let mut rest = larger.clone();
     for atom in smaller {
         let at = rest.iter().position(|candidate| candidate == atom)?;

@@ -139,6 +139,8 @@ impl PointsTo {
     /// Names all places as they are called now.
     pub(super) fn rename_everywhere(&mut self) {
         self.wholes.get_mut().clear();
+        let changed = self.progress.last_change_of_all();
+        self.loads.get_mut().rename(changed);
         let merging = &self.merging;
         let mut work = 0;
         let mut rename = |set: &mut Targets| {

@@ -60,6 +60,11 @@ impl Progress {
         self.objects[object].max(self.everyone)
     }
 
+    /// The last change that counts for all, such as one of names.
+    pub(super) fn last_change_of_all(&self) -> u64 {
+        self.everyone
+    }
+
     pub(super) fn input_changed(&mut self, function: usize) {
         self.now += 1;
         self.inputs[function] = self.now;

@@ -288,7 +288,7 @@ fn join(module: &Module<'_>, kernel: Value, joins: &[Block], new_variables: &[Va
     for start in &starts {
         regions.push(reached(*start, |block| joins.contains(&block)));
     }
-    let copies = copy_shared(kernel, &mut regions, &joins);
+    let copies = copy_shared(kernel, &mut regions, joins);
     for (region, copies) in regions.iter().zip(&copies) {
         for block in region {
             for (original, copy) in copies {

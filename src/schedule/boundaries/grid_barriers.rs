@@ -410,7 +410,20 @@ impl<'a> Judge<'a> {
         }
         self.fits_behind(run, next)?;
         let all: Vec<Candidate> = before.iter().chain(&next.members).copied().collect();
+        self.may_follow_each_other(&all)?;
         self.nothing_passed(&[before.as_slice()], &all, *end)
+    }
+
+    /// Launches follow each other each time, or under conditions of their own. The streams of two are compared where both
+    /// were reached; of more, some may not be.
+    fn may_follow_each_other(&mut self, all: &[Candidate<'a>]) -> Result<(), Rejection> {
+        self.conditional = true;
+        self.compares_streams = all.len() == 2;
+        let mut pairs = all.windows(2);
+        let follow = pairs.try_for_each(|pair| self.one_after_the_other(&pair[0], &pair[1]));
+        self.conditional = false;
+        self.compares_streams = false;
+        follow
     }
 
     /// Whether a phase may follow others in one launch if the host does nothing in between.

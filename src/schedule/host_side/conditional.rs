@@ -133,7 +133,12 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    fn one_after_the_other(&self, first: &Candidate, second: &Candidate) -> Result<(), Rejection> {
+    /// Each time the first is launched, the second is behind it, or may be where members stand under conditions.
+    pub(in crate::schedule) fn one_after_the_other(
+        &self,
+        first: &Candidate,
+        second: &Candidate,
+    ) -> Result<(), Rejection> {
         let location = &self.graph.nodes[second.node.0].location;
         let names = (&first.model.display_name, &second.model.display_name);
         let behind = || {

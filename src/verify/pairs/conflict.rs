@@ -338,6 +338,7 @@ fn never_meet_at_once(
             let second_end = second.clone() + i128::from(second_size);
             set.require(first.below(second_end));
             set.require(second.below(first_end));
+            set.rows_apart(&sides, [source_access, sink_access], difference)?;
         }
         Meeting::Delinearised(components) => components.state(&mut set, &mut sides)?,
         Meeting::Anywhere => {}
