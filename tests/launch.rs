@@ -108,6 +108,7 @@ fn kernel(index: usize, stub: &str) -> Kernel {
         stub: stub.to_owned(),
         unit: 0,
         iteration_of: None,
+        ended_threads_wait: false,
     }
 }
 
