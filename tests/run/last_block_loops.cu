@@ -2,7 +2,7 @@
 // block. Beside each stands a twin that has to stay apart. Arguments are the number of the part, and of the elements.
 //
 // built with: --sirius-boundaries=last-block
-// executes: 1 2 2 2 2 1 1 2 3 1 1 2 3 6 3 3 1 2 12 4 2 4 1
+// executes: 1 2 2 2 2 1 1 2 3 1 1 2 3 6 3 3 1 2 12 4 2 4 1 1 2
 // arguments: 0 3000
 // arguments: 0 40000
 // arguments: 1 3000
@@ -26,6 +26,8 @@
 // arguments: 11 40000
 // arguments: 12 40000
 // arguments: 13 3000
+// arguments: 14 3000
+// arguments: 15 3000
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -284,6 +286,60 @@ static bool stops(Program &p, int most) {
     return sum == p.expected(0);
 }
 
+// A sum by halves, each in the branch of the half before.
+template <int HALF> struct Halves {
+    static __device__ void run(float *part, float *sum) {
+        if (HALF > 16) __syncthreads();
+        if (threadIdx.x < HALF) {
+            part[threadIdx.x] += part[threadIdx.x + HALF];
+            Halves<HALF / 2>::run(part, sum);
+        }
+    }
+};
+
+template <> struct Halves<0> {
+    static __device__ void run(float *part, float *sum) { sum[blockIdx.x] = part[0]; }
+};
+
+__global__ void distances(const float *v, const float *w, float *sum, int n) {
+    __shared__ float part[THREADS];
+    int i = blockIdx.x * THREADS + threadIdx.x;
+    part[threadIdx.x] = i < n ? fabsf(v[i] - 2 * w[i]) : 0;
+    Halves<THREADS / 2>::run(part, sum);
+}
+
+__global__ void halves(float *v, int n) {
+    __shared__ float part[THREADS];
+    int i = blockIdx.x * THREADS + threadIdx.x;
+    part[threadIdx.x] = i < n ? v[i] : 0;
+    Halves<THREADS / 2>::run(part, v);
+}
+
+// Between the sums of blocks and theirs stands a profiler, which is off or on.
+static bool profiled(Program &p, bool on) {
+    cudaEvent_t begin, end;
+    float taken = 0;
+    if (on) {
+        cudaEventCreate(&begin);
+        cudaEventCreate(&end);
+        cudaEventRecord(begin);
+    }
+    distances<<<p.blocks, THREADS>>>(p.v, p.w, p.a, p.n);
+    if (on) {
+        cudaEventRecord(end);
+        cudaEventSynchronize(end);
+        cudaEventElapsedTime(&taken, begin, end);
+        cudaEventDestroy(begin);
+        cudaEventDestroy(end);
+    }
+    for (int length = p.blocks; length > 1;) {
+        int blocks = ceil(length / (double)THREADS);
+        halves<<<blocks, THREADS>>>(p.a, length);
+        length = blocks;
+    }
+    return p.look(p.a) == p.expected(0) && taken >= 0;
+}
+
 int main(int argc, char **argv) {
     int part = argc > 1 ? atoi(argv[1]) : 0;
     Program p(argc > 2 ? atoi(argv[2]) : 3000);
@@ -303,6 +359,8 @@ int main(int argc, char **argv) {
     case 11: right = checked(p); break;
     case 12: right = steps(p); break;
     case 13: right = stops(p, argc > 3 ? 1 : 5); break;
+    case 14: right = profiled(p, argc > 3); break;
+    case 15: right = profiled(p, argc <= 3); break;
     }
     puts(right ? "PASS" : "FAIL");
 }

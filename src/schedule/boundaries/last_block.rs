@@ -231,6 +231,30 @@ impl<'a> Judge<'a> {
         Err(rejection(RejectionReason::HostLoop, message, location))
     }
 
+    /// Whether the launches of a unit may wait for those behind it: nothing that they must not pass stands between, or only on
+    /// ways that the host need not take, such as a switch for a profiler. There they are issued before it.
+    fn comes_behind(
+        &mut self,
+        front: &Unit<'a>,
+        all: &[Candidate<'a>],
+        (last, first, end): (Candidate<'a>, Candidate<'a>, Candidate<'a>),
+    ) -> Result<(), Rejection> {
+        let always = self.order.in_step(last.node, first.node);
+        let mut on_ways = |conditional: bool| {
+            self.conditional = conditional;
+            let moves = self.all_in_order(all).and_then(|()| {
+                self.streams_allow(all)?;
+                self.nothing_passed(&[front.members.as_slice()], all, end)
+            });
+            self.conditional = false;
+            moves
+        };
+        match always {
+            true => on_ways(false).or_else(|refused| on_ways(true).map_err(|_| refused)),
+            false => on_ways(true),
+        }
+    }
+
     /// The group in which the last block of one unit's launch runs the other unit.
     fn run_by_last_block(
         &mut self,
@@ -349,13 +373,7 @@ impl<'a> Judge<'a> {
             return refuse(RejectionReason::Resources, message);
         }
         self.conditions_hold(&all)?;
-        self.conditional = !self.order.in_step(last.node, first.node);
-        let moves = self.all_in_order(&all).and_then(|()| {
-            self.streams_allow(&all)?;
-            self.nothing_passed(&[front.members.as_slice()], &all, end)
-        });
-        self.conditional = false;
-        moves?;
+        self.comes_behind(front, &all, (last, first, end))?;
         let [x, y, z] = [0, 1, 2].map(|axis| self.extent(&whole, axis));
         let most = Expression::Constant(MOST_BLOCKS);
         let countable = Condition::LessEqual(x.multiply(y).multiply(z), most);
