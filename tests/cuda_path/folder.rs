@@ -90,7 +90,9 @@ pub fn asked(source: &Path) -> Result<(Vec<Vec<String>>, Vec<String>), Failed> {
     for line in text.lines().take_while(|line| line.starts_with("//")) {
         if let Some(words) = line.strip_prefix("// arguments:") {
             runs.push(words.split_whitespace().map(str::to_owned).collect());
-        } else if line.starts_with("// architecture: sm_90") || line.contains("-arch=sm_90") {
+        } else if let Some(name) = line.strip_prefix("// architecture: ") {
+            options[0] = format!("-arch={}", name.trim());
+        } else if line.contains("-arch=sm_90") {
             options[0] = "-arch=sm_90".to_owned();
         } else if let Some(words) = line.strip_prefix("// built with:") {
             options.extend(words.split_whitespace().map(str::to_owned));
