@@ -1,7 +1,7 @@
 // Barriers behind which only some threads of a block are left: those that have ended wait there too, so that the launches run
 // as one. Beside them stand kernels in which they cannot. Arguments are the number of the part, and of the elements.
 //
-// executes: 1 1 1 1 1 1 1 2 2 2
+// executes: 1 1 1 1 1 1 1 2 2 2 1 1
 // arguments: 0 1000
 // arguments: 1 1000
 // arguments: 1 1024
@@ -12,6 +12,8 @@
 // arguments: 6 1000
 // arguments: 7 1000
 // arguments: 8 1000
+// arguments: 9 1000
+// arguments: 10 1000
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -127,6 +129,20 @@ __global__ void by_values(const float *in, float *out, int n) {
     if (i < n) out[i] = own;
 }
 
+// Barriers that all threads come to, or none, stand in front of those of the sum.
+__global__ void turned_sums(const float *in, float *out, int n, int turns) {
+    __shared__ float part[THREADS];
+    int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
+    part[t] = i < n ? in[i] : 0;
+    if (turns > 0) {
+        __syncthreads();
+        float other = part[THREADS - 1 - t];
+        __syncthreads();
+        part[t] = other + t;
+    }
+    Sum<THREADS / 2>::run(part, out);
+}
+
 // A lane that waited at the barrier would not answer the others of its warp.
 __global__ void lanes(const float *in, float *out, int n) {
     __shared__ float part[THREADS];
@@ -203,6 +219,11 @@ int main(int argc, char **argv) {
     case 7:
         counted<<<blocks, THREADS>>>(in, out, n);
         twice<<<blocks, THREADS>>>(out, n);
+        break;
+    case 9:
+    case 10:
+        twice<<<blocks, THREADS>>>(in, n);
+        turned_sums<<<blocks, THREADS>>>(in, out, n, part - 9);
         break;
     default:
         in_a_loop<<<blocks, THREADS>>>(in, out, n);

@@ -77,36 +77,56 @@ fn barriers_that_some_miss(kernel: Value) -> Option<Vec<Value>> {
         return None;
     }
     let flow = ControlFlow::of(kernel)?;
-    let repeated = flow.repeated();
+    let mut barriers = behind_an_end(&flow, barriers);
     let place = |barrier: &Value| {
         let block = barrier.block();
         let within = block.instructions().iter().position(|at| at == barrier);
         (flow.depth(block), within)
     };
-    barriers.retain(|barrier| flow.depth(barrier.block()) > 0);
     barriers.sort_by_key(place);
     let is_chain = barriers
         .windows(2)
         .all(|pair| flow.dominates(pair[0].block(), pair[1].block()));
+    let repeated = flow.repeated();
     let is_once = barriers
         .iter()
         .all(|barrier| !repeated.contains(&barrier.block()));
     let copied = copied_instructions(&barriers);
     let fits = is_chain && is_once && flow.is_reducible() && copied <= MOST_COPIED;
-    let last = barriers.last()?.block();
-    let leading = leading_to(last, &flow);
-    let is_missed = || {
-        flow.blocks().any(|block| {
-            let end = block.terminator().map(Value::operands);
-            let condition = end.and_then(|operands| operands.first().copied());
-            let mut ways = block.successors().into_iter();
-            block != last
-                && leading.contains(&block)
-                && !ways.all(|way| leading.contains(&way))
-                && condition.is_some_and(|condition| may_differ(condition, &mut HashSet::new()))
+    (fits && !barriers.is_empty()).then_some(barriers)
+}
+
+/// Those barriers before which threads may have gone a way that misses one. All threads come to the others, and what comes
+/// behind one of those is among them itself.
+fn behind_an_end(flow: &ControlFlow, barriers: Vec<Value>) -> Vec<Value> {
+    let repeated = flow.repeated();
+    let parting: Vec<Block> = flow.blocks().filter(|block| may_part(*block)).collect();
+    let leading: Vec<HashSet<Block>> = barriers
+        .iter()
+        .map(|barrier| leading_to(barrier.block(), flow))
+        .collect();
+    let leads = |from: Block, to: usize| {
+        let again = barriers[to].block() == from && !repeated.contains(&from);
+        leading[to].contains(&from) && !again
+    };
+    let misses = |from: &&Block| {
+        let mut to = 0..barriers.len();
+        to.any(|to| {
+            let mut ways = from.successors().into_iter();
+            leads(**from, to) && !ways.all(|way| leading[to].contains(&way))
         })
     };
-    (fits && is_missed()).then_some(barriers)
+    let ends: Vec<Block> = parting.iter().filter(misses).copied().collect();
+    let is_behind = |to: &usize| ends.iter().any(|from| leads(*from, *to));
+    let behind = (0..barriers.len()).filter(is_behind);
+    behind.map(|number| barriers[number]).collect()
+}
+
+/// Whether threads of one block of threads may go several ways at the end of a block.
+fn may_part(block: Block) -> bool {
+    let end = block.terminator().filter(|_| block.successors().len() > 1);
+    let condition = end.and_then(|end| end.operands().first().copied());
+    condition.is_some_and(|condition| may_differ(condition, &mut HashSet::new()))
 }
 
 fn is_barrier(instruction: Value) -> bool {
