@@ -3,7 +3,8 @@
 //! Invariants: a kernel goes only through passes of which it wants the [`Optimisation`], so that its code does
 //! not depend on kernels beside it; where a pass does not make versions of a kernel, it leaves as many barriers
 //! as there were, or fewer. What a pass needs to know of a kernel it proves itself, in its own file; loops that become one
-//! the verifier judges besides. A new pass is a file beside this one and a row of [`PASSES`].
+//! the verifier judges besides. A new pass is a file of `memory/` or `control_flow/`
+//! and a row of [`PASSES`].
 
 use super::built::Built;
 use super::forwarding::{forward_guarded, forward_values};
