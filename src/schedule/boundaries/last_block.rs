@@ -39,8 +39,10 @@ pub fn plan_last_blocks(
         .into_iter()
         .filter(|node| may_have_one_block(graph, *node));
     let mut sinks: Vec<NodeId> = may_have.collect();
-    // Those that surely have one block come first: what a run has to tell may be otherwise.
-    sinks.sort_by_key(|node| !has_one_block(graph, *node));
+    // Those that surely have one block come first, then those that end a sum: what a run has to tell of others may be
+    // otherwise.
+    let ending = ends_of_sums(graph);
+    sinks.sort_by_key(|node| (!has_one_block(graph, *node), !ending.contains(node)));
     if sinks.is_empty() {
         return;
     }
@@ -188,6 +190,15 @@ fn unit<'a>(
         members: members.collect::<Result<_, _>>()?,
         planned: own.cloned(),
     })
+}
+
+/// The launches of the last iterations of host loops that add until one number is left.
+fn ends_of_sums(graph: &LaunchGraph) -> BTreeSet<NodeId> {
+    let loops = graph.split_loops.iter().filter(|of| of.of_one_launch);
+    let last = loops.flat_map(|of| of.behind.iter().chain(&of.past));
+    let last: BTreeSet<LaunchId> = last.copied().collect();
+    let nodes = graph.launches().filter(|(launch, _)| last.contains(launch));
+    nodes.map(|(_, node)| node).collect()
 }
 
 impl<'a> Judge<'a> {
