@@ -1,11 +1,9 @@
 //! Kernels and launch graph -> models that hold for this program.
 
-use crate::build::Build;
 use crate::dependence::{has_tables, take_tables};
 use crate::kernel::{KernelModel, Tables, model_kernels, model_of};
 use crate::launch::LaunchGraph;
-
-use crate::program::{Program, ProgramError};
+use crate::program::Program;
 
 /// The models of all kernels, with the pointers that they load from tables of which nothing but the host changes
 /// anything.
@@ -23,27 +21,4 @@ pub(super) fn models(program: &Program<'_>, graph: &mut LaunchGraph) -> Vec<Kern
         }
     }
     models
-}
-
-/// Has threads that have ended wait at the barriers of kernels of which a block may come to them in part, and models these
-/// kernels anew. What lanes exchange is to be known by then: it is about the kernels as they are written.
-///
-/// # Errors
-/// As [`Program::let_ended_threads_wait`].
-pub(super) fn let_ended_threads_wait(
-    program: &mut Program<'_>,
-    models: &mut [KernelModel],
-    build: &Build,
-) -> Result<(), ProgramError> {
-    let is_missed = |model: &&KernelModel| model.barriers.iter().any(|barrier| !barrier.uniform);
-    let kernels = models.iter().filter(is_missed).map(|model| model.id);
-    let architecture = build.oldest_target().number;
-    let changed = program.let_ended_threads_wait(&kernels.collect(), architecture)?;
-    for model in models
-        .iter_mut()
-        .filter(|model| changed.contains(&model.id))
-    {
-        *model = model_of(program, &program.kernels[model.id.0], Tables::Unknown);
-    }
-    Ok(())
 }

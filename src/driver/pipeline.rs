@@ -19,7 +19,7 @@ use super::session::Session;
 use super::{exchanges, models, objects};
 use crate::build::{Build, DependencyOptions, Fusion, Input, Language, Phase, SiriusOptions};
 use crate::codegen::{self, Emitted, Workbench};
-use crate::kernel::KernelModel;
+use crate::kernel::{KernelModel, let_ended_threads_wait};
 use crate::launch::{
     LaunchGraph, build_launch_graph, fold_launches_by_handles, promote_calls_through_pointers,
 };
@@ -193,7 +193,7 @@ fn read_both_sides(
     let models = clock.time(Stage::Kernel, || {
         let mut models = models::models(program, &mut graph);
         exchanges::keep(program, &mut models, build, outcome)?;
-        models::let_ended_threads_wait(program, &mut models, build)?;
+        let_ended_threads_wait(program, &mut models, build.oldest_target().number)?;
         Ok::<_, PipelineError>(models)
     })?;
     for model in &models {

@@ -64,7 +64,7 @@ use crate::diagnostics::Location;
 use crate::launch::BEHIND_POINTER;
 use crate::math::affine::{Affine, Axis, Constraints};
 use crate::math::expression::{Condition, Expression};
-use crate::program::{Kernel, KernelId, Program, operation_name};
+use crate::program::{Kernel, KernelId, Program, ProgramError, operation_name};
 use body::Body;
 use inkwell::values::FunctionValue;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,27 @@ pub fn model_kernels(program: &Program<'_>, tables: &Tables) -> Vec<KernelModel>
     kernels
         .map(|kernel| model_of(program, kernel, tables.clone()))
         .collect()
+}
+
+/// Has threads that have ended wait at the barriers of kernels of which a block may come to them in part, and models these
+/// kernels anew. What lanes exchange is to be known by then: it is about the kernels as they are written.
+///
+/// # Errors
+/// As [`Program::let_ended_threads_wait`].
+pub fn let_ended_threads_wait(
+    program: &mut Program<'_>,
+    models: &mut [KernelModel],
+    architecture: u32,
+) -> Result<(), ProgramError> {
+    let is_missed = |model: &&KernelModel| model.barriers.iter().any(|barrier| !barrier.uniform);
+    let kernels = models.iter().filter(is_missed).map(|model| model.id);
+    let changed = program.let_ended_threads_wait(&kernels.collect(), architecture)?;
+    for model in models {
+        if changed.contains(&model.id) {
+            *model = model_of(program, &program.kernels[model.id.0], Tables::Unknown);
+        }
+    }
+    Ok(())
 }
 
 /// The model of one kernel of a program, as [`model_kernels`] has it.
