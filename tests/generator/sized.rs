@@ -131,8 +131,11 @@ impl Case<'_> {
                 }
                 8 => format!("all_by_line<{element}><<<(all + 95) / 96, 96>>>({out}, {of}, all"),
                 9 => {
-                    let grid = "<<<dim3(1, rows), deep>>>";
-                    format!("row_at_pitch<{element}>{grid}({out}, {of}, 32, length")
+                    // In place, the threads of a second plane would read what those of the first have written.
+                    let block = if out == of { "32" } else { "deep" };
+                    format!(
+                        "row_at_pitch<{element}><<<dim3(1, rows), {block}>>>({out}, {of}, 32, length"
+                    )
                 }
                 10 => format!("ends<{element}><<<1, 1>>>({out}, {of}, all"),
                 _ => {
