@@ -1,6 +1,7 @@
 //! Random programs of caches: launches that write one row or a few, of which the host knows the number, and others that
 //! walk over rows, with rows of equal and of other lengths, and neighbours that may stand in the next row.
 
+use super::PRELUDE;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -26,29 +27,6 @@ pub fn program(seed: u64) -> String {
          {calls}    printf(\"%s\\n\", cudaGetErrorString(cudaDeviceSynchronize()));\n    printf(\"PASS\\n\");\n}}\n"
     )
 }
-
-const PRELUDE: &str = "
-static float *filled(int count, unsigned seed) {
-    float *host = (float *)malloc(count * sizeof(float)), *device;
-    for (int i = 0; i < count; ++i) {
-        seed = seed * 1664525u + 1013904223u;
-        host[i] = (float)(seed >> 20) / 1024.0f - 2.0f;
-    }
-    cudaMalloc(&device, count * sizeof(float));
-    cudaMemcpy(device, host, count * sizeof(float), cudaMemcpyHostToDevice);
-    free(host);
-    return device;
-}
-
-static void show(const char *name, const float *device, int count) {
-    float *host = (float *)malloc(count * sizeof(float));
-    cudaMemcpy(host, device, count * sizeof(float), cudaMemcpyDeviceToHost);
-    unsigned hash = 2166136261u;
-    for (size_t i = 0; i < count * sizeof(float); ++i) hash = (hash ^ ((unsigned char *)host)[i]) * 16777619u;
-    printf(\"%s %08x\\n\", name, hash);
-    free(host);
-}
-";
 
 /// Two to four kernels and the host function that launches them.
 fn case(random: &mut StdRng, number: usize) -> (String, String) {

@@ -2,7 +2,7 @@
 // block. Beside each stands a twin that has to stay apart. Arguments are the number of the part, and of the elements.
 //
 // built with: --sirius-boundaries=last-block
-// executes: 1 2 2 2 2 1 1 2 3 1 1 2 3 6 3 3 1 2 12 4 2 4 1 1 2 2
+// executes: 1 2 2 2 2 1 1 2 3 1 1 2 3 6 3 3 1 2 12 4 2 4 1 1 2
 // arguments: 0 3000
 // arguments: 0 40000
 // arguments: 1 3000
@@ -28,7 +28,6 @@
 // arguments: 13 3000
 // arguments: 14 3000
 // arguments: 15 3000
-// arguments: 16 3000
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -341,20 +340,6 @@ static bool profiled(Program &p, bool on) {
     return p.look(p.a) == p.expected(0) && taken >= 0;
 }
 
-// Only the run knows which launch has one block: that which ends the sum, rather than the one that begins it.
-static bool begun_by_others(Program &p, int same) {
-    shift<<<p.blocks, THREADS>>>(p.v, p.c, p.n);
-    distances<<<same, THREADS>>>(p.c, p.w, p.a, p.n);
-    for (int length = same; length > 1;) {
-        int blocks = ceil(length / (double)THREADS);
-        halves<<<blocks, THREADS>>>(p.a, length);
-        length = blocks;
-    }
-    float sum = p.look(p.a);
-    printf("%g\n", sum);
-    return std::isfinite(sum);
-}
-
 int main(int argc, char **argv) {
     int part = argc > 1 ? atoi(argv[1]) : 0;
     Program p(argc > 2 ? atoi(argv[2]) : 3000);
@@ -375,7 +360,6 @@ int main(int argc, char **argv) {
     case 12: right = steps(p); break;
     case 13: right = stops(p, argc > 3 ? 1 : 5); break;
     case 14: right = profiled(p, argc > 3); break;
-    case 16: right = begun_by_others(p, argc > 3 ? 2 : p.n / THREADS + (p.n % THREADS != 0)); break;
     case 15: right = profiled(p, argc <= 3); break;
     }
     puts(right ? "PASS" : "FAIL");
