@@ -9,7 +9,7 @@
 //
 // usage: conjugate_gradient [unknowns]
 //
-// expect: 10 launches -> 6
+// expect: 10 launches -> 4
 // arguments:
 // arguments: 129
 // arguments: 1

@@ -8,7 +8,7 @@
 //
 // usage: jacobi_residual [columns [rows]]
 //
-// expect: 3 launches -> 2
+// expect: 3 launches -> 1
 // arguments:
 // arguments: 33 7
 // arguments: 3 3

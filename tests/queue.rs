@@ -31,11 +31,17 @@ fn build(folder: &TempDir, changed: impl Fn(String) -> String) -> PathBuf {
     let source = folder.path().join("queue.c");
     let text = changed(queue.concat()) + &device.concat();
     std::fs::write(&source, text).expect("a source is written");
+    compile(folder, &source, Some("-DSIRIUS_GRAPHS"))
+}
+
+/// Compiles a text that has all of the queue.
+fn compile(folder: &TempDir, source: &Path, option: Option<&str>) -> PathBuf {
     let program = folder.path().join("queue");
     let built = Command::new("cc")
-        .args(["-std=gnu11", "-O1", "-DSIRIUS_GRAPHS"])
+        .args(["-std=gnu11", "-O1"])
+        .args(option)
         .args(MACROS)
-        .args([source.as_path(), Path::new("-o"), &program])
+        .args([source, Path::new("-o"), &program])
         .output();
     let built = built.expect("a C compiler runs");
     let said = String::from_utf8_lossy(&built.stderr);
@@ -106,6 +112,33 @@ fn graphs_come_and_go_as_they_should() {
             usize::from(!is_known),
             "{said}"
         );
+    }
+}
+
+#[test]
+fn columns_of_one_matrix_wait_for_each_other_where_they_meet() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a source");
+    let text = ["records.c", "graphs.c", "queue.c"]
+        .map(|name| read(&format!("src/codegen/batches/{name}")));
+    let build = |text: String| {
+        let source = folder.path().join("columns.c");
+        std::fs::write(&source, text + &read("tests/queue/columns.c"))
+            .expect("a source is written");
+        compile(&folder, &source, None)
+    };
+    println!("{}", run(&build(text.concat()), None, &["0", "2000"]));
+    // With the wrong columns it is found that they meet.
+    let right = "behind >= range->column_bytes && bytes <= range->pitch - behind";
+    for wrong in [
+        "bytes <= range->pitch - behind",
+        "behind >= range->column_bytes",
+    ] {
+        let changed = text.concat().replace(right, wrong);
+        assert_ne!(changed, text.concat(), "the test of columns is another one");
+        let ran = output(&build(changed), None, &["0", "2000"]);
+        assert!(!ran.status.success(), "`{wrong}` is not found");
     }
 }
 

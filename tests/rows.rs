@@ -4,11 +4,13 @@
 //! A seed gives a program of several cases. A case has two to five launches; each kernel walks once or
 //! twice over the elements of its row, of the input or of what was made of it before, by the same
 //! threads, by others, or under conditions, and sums up what it finds for the next kernels.
-//! [`caches`] have rows whose number and distance only the host knows.
+//! [`columns`] are parts of rows, and [`caches`] have rows whose number and distance only the host knows.
 //! `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
 #[path = "rows/caches.rs"]
 mod caches;
+#[path = "rows/columns.rs"]
+mod columns;
 mod harness;
 #[path = "harness/quick_link.rs"]
 mod quick_link;
@@ -25,8 +27,12 @@ use std::process::ExitCode;
 const CASES: usize = 4;
 
 fn main() -> ExitCode {
-    match seeds::trials("caches", 0..2, caches::program) {
-        Ok(caches) => seeds::run("rows", 0..2, program, caches),
+    let others = seeds::trials("caches", 0..2, caches::program).and_then(|mut others| {
+        others.extend(seeds::trials("columns", 0..2, columns::program)?);
+        Ok(others)
+    });
+    match others {
+        Ok(others) => seeds::run("rows", 0..2, program, others),
         Err(sentence) => {
             eprintln!("{sentence}");
             ExitCode::FAILURE

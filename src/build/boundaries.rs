@@ -3,7 +3,7 @@
 //! Each is planned from the same graph, judged and guarded by itself, and switched by its name in
 //! `--sirius-boundaries=LIST`. `docs/boundaries.md` describes each.
 
-/// A way to make launch boundaries cheaper, by its name in `--sirius-boundaries=`. None is taken unless asked for.
+/// A way to make launch boundaries cheaper, by its name in `--sirius-boundaries=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Boundary {
     /// `graph`: launches that wait are issued as graphs where they come again.
@@ -24,6 +24,9 @@ impl Boundary {
         Self::LastBlock,
         Self::Overlap,
     ];
+
+    /// Those that are taken where none is asked for: they never wait, and cost little where they save nothing.
+    pub const DEFAULT: [Self; 1] = [Self::LastBlock];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {

@@ -112,7 +112,16 @@ impl fmt::Display for Footprint {
             Some(high) => write!(formatter, "{high}")?,
             None => formatter.write_str("?")?,
         }
-        formatter.write_str(")")
+        formatter.write_str(")")?;
+        if let Some(columns) = &self.columns {
+            let (low, high) = (&columns.low_bytes, &columns.high_bytes);
+            write!(
+                formatter,
+                ", columns [{low}, {high}) of rows of {}",
+                columns.pitch_bytes
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -404,8 +404,23 @@ pub struct Footprint {
     pub low_bytes: Option<Expression<KernelSymbol>>,
     /// One past the last byte that may be touched, `None` when unbounded.
     pub high_bytes: Option<Expression<KernelSymbol>>,
+    /// The columns of a matrix that the bytes lie in, where rows were found.
+    pub columns: Option<Columns>,
     /// Whether any access to the target writes.
     pub written: bool,
+}
+
+/// Columns of a matrix: rows begin at each multiple of the pitch, from the target's start, and each byte lies
+/// between the bounds from the start of some row. The bounds need not lie inside the row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Columns<S = KernelSymbol> {
+    /// How many bytes lie between the beginnings of rows that follow each other. It may turn out not to be positive: then
+    /// nothing is said.
+    pub pitch_bytes: Expression<S>,
+    /// First byte of the columns, from the start of a row.
+    pub low_bytes: Expression<S>,
+    /// One past their last byte, from the start of the same row.
+    pub high_bytes: Expression<S>,
 }
 
 /// A value that is the same for all threads of a block.

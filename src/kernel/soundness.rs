@@ -261,6 +261,16 @@ fn check_footprint(model: &KernelModel, event: &Event, launch: &Launch) {
             && (footprint.written || !event.writes)
             && low.is_none_or(|low| evaluate(low, launch) <= start)
             && high.is_none_or(|high| start + bytes <= evaluate(high, launch))
+            && footprint.columns.as_ref().is_none_or(|columns| {
+                let [pitch, low, high] = [
+                    &columns.pitch_bytes,
+                    &columns.low_bytes,
+                    &columns.high_bytes,
+                ]
+                .map(|each| evaluate(each, launch));
+                // Of some row they are in the columns: the latest that begins early enough.
+                pitch <= 0 || (start - low).rem_euclid(pitch) + low + bytes <= high
+            })
     });
     assert!(
         within,

@@ -117,6 +117,21 @@ impl<'a> Member<'a> {
         Some((low, high))
     }
 
+    /// The columns of a matrix that all it touches of a target lies in: the pitch of the rows, the first byte and one past the last,
+    /// as [`crate::kernel::Columns`].
+    pub(super) fn columns(&self, values: &Values<'_>, target: &Target) -> Option<[Polynomial; 3]> {
+        let mut footprints = self.model.footprints.iter();
+        let footprint = footprints.find(|footprint| footprint.target == *target)?;
+        let columns = footprint.columns.as_ref()?;
+        let bound = |expression| normal_form(expression, &mut |s| self.symbol(values, s));
+        let low = bound(&columns.low_bytes)?;
+        Some([
+            bound(&columns.pitch_bytes)?,
+            low,
+            bound(&columns.high_bytes)?,
+        ])
+    }
+
     /// What CUDA demands of the configuration of a launch that runs.
     pub(super) fn assume_valid(&self, assumptions: &mut Assumptions) {
         for (extent, maximum) in self.extents.iter().zip(MAXIMUM_EXTENTS) {

@@ -3,7 +3,7 @@
 //
 // Shows: everything of a sample stays in its block; the gradient needs all samples, so that each step has two kernels.
 //
-// expect: 8 launches -> 2
+// expect: 8 launches -> 1
 #include "workload.h"
 
 constexpr int SAMPLES = 64, FEATURES = 32, STEPS = 3;

@@ -470,6 +470,7 @@ impl Kernel {
                 argument,
                 offset_bytes: 0,
             },
+            columns: None,
             low_bytes: Some(Expression::Constant(0)),
             high_bytes: Some(high),
             written,

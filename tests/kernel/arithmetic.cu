@@ -36,8 +36,8 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   must write arg0[32bx + 4*floor((tx)/32) .. +4] : true
 //>   must read arg1[256bx + 4tx - 12*floor((tx)/4) .. +4] : true
 //>   must write arg0[1024bx + 32*floor((tx)/8) .. +4] : true
-//>   writes arg0 within [0, max(32*gridDim.x + 4*floor((blockDim.x - 1)/32) - 28, 1024*gridDim.x + 32*floor((blockDim.x - 1)/8) - 1020))
-//>   reads arg1 within [min(max(0, -64*floor((blockDim.x - 1)/16)), max(0, -12*floor((blockDim.x - 1)/4))), max(min(64, 4*blockDim.x), min(256*gridDim.x + blockDim.x - 244, 256*gridDim.x + 4*blockDim.x - 256)))
+//>   writes arg0 within [0, max(32*gridDim.x + 4*floor((blockDim.x - 1)/32) - 28, 1024*gridDim.x + 32*floor((blockDim.x - 1)/8) - 1020)), columns [0, max(4*floor((blockDim.x - 1)/32) + 4, 4)) of rows of 32
+//>   reads arg1 within [min(max(0, -64*floor((blockDim.x - 1)/16)), max(0, -12*floor((blockDim.x - 1)/4))), max(min(64, 4*blockDim.x), min(256*gridDim.x + blockDim.x - 244, 256*gridDim.x + 4*blockDim.x - 256))), columns [min(0, max(0, -12*floor((blockDim.x - 1)/4))), max(4*blockDim.x, min(256*gridDim.x + blockDim.x - 244, 256*gridDim.x + 4*blockDim.x - 256))) of rows of 64
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 2147483647
 //>
 //> kernel vectors
@@ -86,7 +86,7 @@ __global__ void clamp(float *o, const float *a, int n) {
 //>   p0 = arg1
 //>   loop i0 divergent
 //>   must write arg0[4tx + 128i0 .. +4] : i0 = 0 or (i0 - 1 >= 0 and -tx - 32i0 + p0 - 1 >= 0) in i0
-//>   writes arg0 within [0, max(4*blockDim.x, 4*arg1))
+//>   writes arg0 within [0, max(4*blockDim.x, 4*arg1)), columns [0, max(4*blockDim.x, min(4*arg1 - 128, 4*blockDim.x))) of rows of 128
 //>
 //> kernel clamp
 //>   p0 = blockDim.x

@@ -118,7 +118,7 @@ __global__ void integers(unsigned long long p, int v) {
 //>   must read arg0[16tx + 8 .. +8] : true
 //>   must write arg1[4tx .. +4] : true
 //>   may write arg2[4tx .. +4] : true (a predicate decides)
-//>   reads arg0 within [0, 16*blockDim.x)
+//>   reads arg0 within [0, 16*blockDim.x), columns [0, max(4*blockDim.x, 16)) of rows of 16
 //>   writes arg1 within [0, 4*blockDim.x)
 //>   writes arg2 within [0, 4*blockDim.x)
 //>
@@ -158,7 +158,7 @@ __global__ void integers(unsigned long long p, int v) {
 //>   flow from access 1 to access 2 across barrier 0
 //>   flow from access 1 to access 2 in one interval
 //>   output from access 3 to access 3 in one interval
-//>   reads arg0 within [0, 16*blockDim.x + 1024*arg2 - 1024)
+//>   reads arg0 within [0, 16*blockDim.x + 1024*arg2 - 1024), columns [0, 16*blockDim.x) of rows of 1024
 //>   writes arg1 within [0, 16*blockDim.x)
 //>   requires 64*arg2 - 64 <= 4294967295
 //>   asynchronous copies

@@ -93,8 +93,8 @@ __global__ void counted(const float *x, float *y) {
 //>   output from access 1 to access 1 in one interval
 //>   flow from access 1 to access 2 across barrier 0
 //>   output from access 3 to access 3 in one interval
-//>   reads arg0 within [0, 512*gridDim.x + 4*blockDim.x - 512)
-//>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512)
+//>   reads arg0 within [0, 512*gridDim.x + 4*blockDim.x - 512), columns [0, 4*blockDim.x) of rows of 512
+//>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512), columns [0, 4*blockDim.x) of rows of 512
 //>   requires 128*gridDim.x + blockDim.x - 129 <= 4294967295
 //>   asynchronous copies
 //>   static shared 512 bytes
@@ -113,8 +113,8 @@ __global__ void counted(const float *x, float *y) {
 //>   flow from access 1 to access 2 across barrier 0
 //>   flow from access 1 to access 2 in one interval
 //>   output from access 3 to access 3 in one interval
-//>   reads arg0 within [0, 512*gridDim.x + 4*blockDim.x - 512)
-//>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512)
+//>   reads arg0 within [0, 512*gridDim.x + 4*blockDim.x - 512), columns [0, 4*blockDim.x) of rows of 512
+//>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512), columns [0, 4*blockDim.x) of rows of 512
 //>   requires 128*gridDim.x + blockDim.x - 129 <= 4294967295
 //>   asynchronous copies
 //>   static shared 512 bytes
@@ -156,7 +156,7 @@ __global__ void counted(const float *x, float *y) {
 //>   flow from access 5 to access 2 across barrier 1
 //>   output from access 5 to access 5 in one interval
 //>   reads arg0 within [0, max(4*blockDim.x, 4*blockDim.x + 512*arg2 - 512))
-//>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512)
+//>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512), columns [0, 4*blockDim.x) of rows of 512
 //>   requires 128*arg2 - 128 <= 4294967295
 //>   asynchronous copies
 //>   static shared 1024 bytes
@@ -168,7 +168,7 @@ __global__ void counted(const float *x, float *y) {
 //>   must read shared @_ZZ6filledPKfPfE1s[16tx .. +4] : true
 //>   must read shared @_ZZ6filledPKfPfE1s[16tx + 12 .. +4] : true
 //>   must write arg1[4tx .. +4] : true
-//>   reads arg0 within [0, 16*blockDim.x - 4)
+//>   reads arg0 within [0, 16*blockDim.x - 4), columns [0, 12) of rows of 16
 //>   writes arg1 within [0, 4*blockDim.x)
 //>   asynchronous copies
 //>   static shared 2048 bytes
@@ -232,7 +232,7 @@ __global__ void counted(const float *x, float *y) {
 //>   flow from access 3 to access 4 across barrier 0
 //>   output from access 5 to access 5 in one interval
 //>   reads arg0 within [0, 512*gridDim.x)
-//>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512)
+//>   writes arg1 within [0, 512*gridDim.x + 4*blockDim.x - 512), columns [0, 4*blockDim.x) of rows of 512
 //>   requires 128*gridDim.x + blockDim.x - 129 <= 4294967295
 //>   asynchronous copies
 //>   static shared 512 bytes

@@ -155,8 +155,8 @@ __global__ void behind_a_count(const float *x, float *y, const int *count, const
 //>   anti from access 2 to access 1 across barrier 1
 //>   flow from access 3 to access 0 across barrier 1
 //>   output from access 3 to access 3 in one interval
-//>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512)
-//>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512)
+//>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512), columns [0, 4*blockDim.x) of rows of 512
+//>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512), columns [0, 4*blockDim.x) of rows of 512
 //>   requires 128*arg2 - 128 <= 4294967295
 //>   static shared 512 bytes
 //>
@@ -176,8 +176,8 @@ __global__ void behind_a_count(const float *x, float *y, const int *count, const
 //>   flow from access 3 to access 0 across barrier 0
 //>   output from access 3 to access 3 across barrier 0
 //>   output from access 3 to access 3 in one interval
-//>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512)
-//>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512)
+//>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512), columns [0, 4*blockDim.x) of rows of 512
+//>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512), columns [0, 4*blockDim.x) of rows of 512
 //>   requires 128*arg2 - 128 <= 4294967295
 //>   static shared 512 bytes
 //>
@@ -199,8 +199,8 @@ __global__ void behind_a_count(const float *x, float *y, const int *count, const
 //>   flow from access 3 to access 0 across barrier 0
 //>   output from access 3 to access 3 across barrier 0
 //>   output from access 3 to access 3 in one interval
-//>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512)
-//>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512)
+//>   reads arg0 within [0, 4*blockDim.x + 512*arg2 - 512), columns [0, 4*blockDim.x) of rows of 512
+//>   writes arg1 within [0, 4*blockDim.x + 512*arg2 - 512), columns [0, 4*blockDim.x) of rows of 512
 //>   requires 128*arg2 - 128 <= 4294967295
 //>   static shared 1024 bytes
 //>

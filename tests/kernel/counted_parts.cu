@@ -20,6 +20,6 @@ __global__ void gather(const float *in, float *out) {
 //>   loop i1 in i0 divergent
 //>   must read arg0[256bx + 4tx + 200704i0 + 25088i1 + 12288*floor((tx)/64) .. +4] : -i0 + 3 >= 0 and -tx - 128i1 + 1023 >= 0 and -64bx - tx + 64*floor((tx)/64) + 3135 >= 0 in i0,i1
 //>   must write arg1[4tx + 512i1 .. +4] : -i0 + 3 >= 0 and -tx - 128i1 + 1023 >= 0 and -64bx - tx + 64*floor((tx)/64) + 3135 >= 0 in i0,i1
-//>   reads arg0 within [0, min(815164, 256*gridDim.x + 802368))
-//>   writes arg1 within [0, min(4096, 256*floor((blockDim.x - 1)/64) + 29176))
+//>   reads arg0 within [0, min(815164, 256*gridDim.x + 802368)), columns [0, min(213052, 256*gridDim.x + 200256)) of rows of 200704
+//>   writes arg1 within [0, min(4096, 256*floor((blockDim.x - 1)/64) + 29176)), columns [0, min(4096, 4*blockDim.x)) of rows of 512
 //>   requires 64*gridDim.x - 1 <= 2147483647 or 64*gridDim.x + blockDim.x - 65 <= 2147483647

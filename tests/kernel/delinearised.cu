@@ -82,30 +82,30 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //> kernel flip
 //>   must read arg1[256bx - 4tx + 16*floor((tx)/2) + 4 .. +4] : true
 //>   must write arg0[256bx + 4tx .. +4] : true
-//>   writes arg0 within [0, 256*gridDim.x + 4*blockDim.x - 256)
-//>   reads arg1 within [max(-4, -4*blockDim.x + 8), min(256*gridDim.x + 4*blockDim.x - 252, 256*gridDim.x + 16*floor((blockDim.x - 1)/2) - 248))
+//>   writes arg0 within [0, 256*gridDim.x + 4*blockDim.x - 256), columns [0, 4*blockDim.x) of rows of 256
+//>   reads arg1 within [max(-4, -4*blockDim.x + 8), min(256*gridDim.x + 4*blockDim.x - 252, 256*gridDim.x + 16*floor((blockDim.x - 1)/2) - 248)), columns [max(-4, -4*blockDim.x + 8), min(4*blockDim.x + 4, 16*floor((blockDim.x - 1)/2) + 8)) of rows of 256
 //>   requires 64*gridDim.x + blockDim.x - 64 <= 2147483647 or 64*gridDim.x + 4*floor((blockDim.x - 1)/2) - 63 <= 2147483647
 //>   requires 64*gridDim.x + blockDim.x - 65 <= 2147483647
 //>
 //> kernel flip_sixteen
 //>   must read arg1[256bx + 4tx - 128*floor((tx)/16) + 256*floor((tx)/32) + 64 .. +4] : true
 //>   must write arg0[256bx + 4tx .. +4] : true
-//>   writes arg0 within [0, 256*gridDim.x + 4*blockDim.x - 256)
-//>   reads arg1 within [max(-184, -4*blockDim.x + 68), min(256*gridDim.x + 4*blockDim.x - 72, 256*gridDim.x + 4*blockDim.x + 256*floor((blockDim.x - 1)/32) - 192))
+//>   writes arg0 within [0, 256*gridDim.x + 4*blockDim.x - 256), columns [0, 4*blockDim.x) of rows of 256
+//>   reads arg1 within [max(-184, -4*blockDim.x + 68), min(256*gridDim.x + 4*blockDim.x - 72, 256*gridDim.x + 4*blockDim.x + 256*floor((blockDim.x - 1)/32) - 192)), columns [max(-4*blockDim.x + 68, -128*floor((blockDim.x - 1)/16) + 64), min(188, 4*blockDim.x + 64)) of rows of 256
 //>   requires 64*gridDim.x + blockDim.x - 19 <= 2147483647 or 64*gridDim.x + 3*blockDim.x - 51 <= 2147483647 or 64*gridDim.x + 64*floor((blockDim.x - 1)/32) - 18 <= 2147483647
 //>   requires 64*gridDim.x + blockDim.x - 65 <= 2147483647
 //>
 //> kernel reversed
 //>   must read arg1[-4tx + 256*floor((tx)/64) + 252 .. +4] : true
 //>   must write arg0[4tx - 256*floor((tx)/64) .. +4] : true
-//>   writes arg0 within [max(0, -256*floor((blockDim.x - 1)/64)), min(256, 4*blockDim.x))
-//>   reads arg1 within [max(0, -4*blockDim.x + 256), min(256, 256*floor((blockDim.x - 1)/64) + 256))
+//>   writes arg0 within [max(0, -256*floor((blockDim.x - 1)/64)), min(256, 4*blockDim.x)), columns [0, 4*blockDim.x) of rows of 256
+//>   reads arg1 within [max(0, -4*blockDim.x + 256), min(256, 256*floor((blockDim.x - 1)/64) + 256)), columns [-4*blockDim.x + 256, 256) of rows of 256
 //>
 //> kernel fields
 //>   must read arg1[16bx + 64tx - 1020*floor((tx)/16) - 64*floor((4bx + floor((tx)/16))/16) .. +4] : true
 //>   must write arg0[256bx + 4ty + 64*floor((tx)/16) - 64*floor((ty)/16) .. +4] : true
-//>   writes arg0 within [max(0, -64*floor((blockDim.y - 1)/16)), 256*gridDim.x + 64*floor((blockDim.x - 1)/16) - 192)
-//>   reads arg1 within [max(0, -1024*floor((blockDim.x - 1)/16)), min(1024, 64*blockDim.x))
+//>   writes arg0 within [max(0, -64*floor((blockDim.y - 1)/16)), 256*gridDim.x + 64*floor((blockDim.x - 1)/16) - 192), columns [max(0, -64*floor((blockDim.y - 1)/16)), 64*floor((blockDim.x - 1)/16) + 64) of rows of 256
+//>   reads arg1 within [max(0, -1024*floor((blockDim.x - 1)/16)), min(1024, 64*blockDim.x)), columns [max(-4*floor((blockDim.x - 1)/16), -64*floor((4*gridDim.x + floor((blockDim.x - 1)/16) - 4)/16)), min(64*blockDim.x, 16*gridDim.x + 64*blockDim.x - 76)) of rows of 1020
 //>   requires 64*gridDim.x + blockDim.x - 65 <= 4294967295
 //>   requires 64*gridDim.x + blockDim.x - 50 <= 4294967295 or 64*gridDim.x + 16*floor((blockDim.x - 1)/16) - 49 <= 4294967295 or 64*gridDim.x + blockDim.x + blockDim.y - 66 <= 4294967295
 //>
@@ -113,7 +113,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[16*floor((tx)/4) - 128*floor((tx)/32) .. +4] : true
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   reads arg1 within [max(-12, -128*floor((blockDim.x - 1)/32)), min(128, 16*floor((blockDim.x - 1)/4) + 4))
+//>   reads arg1 within [max(-12, -128*floor((blockDim.x - 1)/32)), min(128, 16*floor((blockDim.x - 1)/4) + 4)), columns [0, 16*floor((blockDim.x - 1)/4) + 4) of rows of 128
 //>
 //> kernel row_major
 //>   p0 = blockDim.x
@@ -127,7 +127,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[4i0 + 4q2 .. +4] : -tx - q0 + p3 - 1 >= 0 and tx + q0 - q1 >= 0 and -tx - q0 + q1 + p1 - 1 >= 0 in i0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p3 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2*arg3, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [0, 4*arg2*arg3 + 4*floor((arg2*arg3 - 1)/arg2) - 4*arg3 + 4)
+//>   reads arg1 within [0, 4*arg2*arg3 + 4*floor((arg2*arg3 - 1)/arg2) - 4*arg3 + 4), columns [0, 4*arg2*arg3 - 4*arg3 + 4) of rows of 4
 //>   requires 0 <= arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 1 <= arg2
@@ -143,7 +143,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3))
+//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3)), columns [max(0, -4*arg3 + 4), min(4*arg2, 4*arg2 + 4*arg3 - 4)) of rows of -4*arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 1 <= arg3
 //>
@@ -183,7 +183,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[4tx + 4q0 - 4q1 - 4q3 - 4q4 + 4q6 .. +4] : -tx - q0 + p4 - 1 >= 0 and tx + q0 - q1 >= 0 and -tx - q0 + q1 + p5 - 1 >= 0 and tx + q0 - q1 - q3 >= 0 and -tx - q0 + q1 + q3 + p6 - 1 >= 0 and tx + q0 - q1 - q3 - q4 >= 0 and -tx - q0 + q1 + q3 + q4 + p3 - 1 >= 0 in i0,i1,i2
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p4 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2*arg3*arg4*arg5, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [max(0, -4*arg2*arg3*arg4*arg5 + 4), min(4*gridDim.x*blockDim.x + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5), 4*arg2*arg3*arg4*arg5 + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5)))
+//>   reads arg1 within [max(0, -4*arg2*arg3*arg4*arg5 + 4), min(4*gridDim.x*blockDim.x + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5), 4*arg2*arg3*arg4*arg5 + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5))), columns [max(0, -4*arg2*arg3*arg4*arg5 + 4), min(4*gridDim.x*blockDim.x + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5), 4*arg2*arg3*arg4*arg5 + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5))) of rows of -4*arg3*arg4*arg5
 //>   requires 0 <= arg4
 //>   requires 0 <= arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
@@ -201,7 +201,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   q1 = (ty + 16i0) * p0
 //>   quotient i0 = (bx) / (p0)
 //>   must write arg0[64bx + 4tx - 64q0 + 64q1 .. +4] : bx - q0 >= 0 and -bx + q0 + p0 - 1 >= 0 in i0
-//>   writes arg0 within [max(0, -64*arg1*floor((gridDim.x - 1)/arg1)), min(4*blockDim.x + 64*blockDim.y*arg1 + 1024*arg1*floor((gridDim.x - 1)/arg1) - 64, 64*gridDim.x + 4*blockDim.x + 64*blockDim.y*arg1 + 1024*arg1*floor((gridDim.x - 1)/arg1) - 64*arg1 - 64))
+//>   writes arg0 within [max(0, -64*arg1*floor((gridDim.x - 1)/arg1)), min(4*blockDim.x + 64*blockDim.y*arg1 + 1024*arg1*floor((gridDim.x - 1)/arg1) - 64, 64*gridDim.x + 4*blockDim.x + 64*blockDim.y*arg1 + 1024*arg1*floor((gridDim.x - 1)/arg1) - 64*arg1 - 64)), columns [max(0, -64*arg1 + 64), min(64*gridDim.x + 4*blockDim.x - 64, 64*gridDim.x + 4*blockDim.x + 64*arg1 - 128)) of rows of 64*arg1
 //>   requires 1 <= arg1
 //>   requires blockDim.x + 16*blockDim.y*arg1 + 256*arg1*floor((gridDim.x - 1)/arg1) - 17 <= 4294967295 or 16*gridDim.x + blockDim.x + 16*blockDim.y*arg1 + 256*arg1*floor((gridDim.x - 1)/arg1) - 16*arg1 - 17 <= 4294967295
 //>
@@ -241,7 +241,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[4p0 + 4p4 - 4 .. +4] : (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and -16by - ty - i0 >= 0 and 16bx + tx + i1 - 1 >= 0 and 16bx + tx + i1 - p0 - 1 >= 0) or (-16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and -16by - ty - i0 >= 0 and 16bx + tx + i1 - 1 >= 0 and -p0 >= 0) in i0,i1
 //>   must read arg1[4p2 + 4p4 .. +4] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0 and -i0 + 2 >= 0 and -i1 + 2 >= 0 and -16by - ty - i0 >= 0 and -16bx - tx - i1 >= 0 in i0,i1
 //>   must write arg0[64bx + 4tx + 4q1 .. +4] : -16bx - tx + p0 - 1 >= 0 and -16by - ty + p1 - 1 >= 0
-//>   writes arg0 within [0, min(4*arg2*arg3, 64*gridDim.x + 4*blockDim.x + 4*arg2*arg3 - 4*arg2 - 64))
+//>   writes arg0 within [0, min(4*arg2*arg3, 64*gridDim.x + 4*blockDim.x + 4*arg2*arg3 - 4*arg2 - 64)), columns [0, min(4*arg2, 64*gridDim.x + 4*blockDim.x - 64)) of rows of 4*arg2
 //>   reads arg1 within [min(min(min(min(min(min(min(min(0, 4*arg2 - 4), 4*min(0, arg2 - 1)), 4*arg2*arg3 - 4*arg2), 4*arg2*arg3 - 4), 4*arg2*arg3 + 4*min(0, arg2 - 1) - 4*arg2), 4*arg2*min(0, arg3 - 1)), 4*arg2 + 4*arg2*min(0, arg3 - 1) - 4), 4*arg2*min(0, arg3 - 1) + 4*min(0, arg2 - 1)), max(max(max(max(max(min(4*arg2*arg3, 4*arg2 + 4*arg2*arg3 - 4), 4*arg2*arg3), 4*arg2*arg3 + 4*min(0, arg2 - 1) - 4*arg2 + 4), min(4*arg2 + 4*arg2*min(0, arg3 - 1), 8*arg2 + 4*arg2*min(0, arg3 - 1) - 4)), 4*arg2 + 4*arg2*min(0, arg3 - 1)), 4*arg2*min(0, arg3 - 1) + 4*min(0, arg2 - 1) + 4))
 //>   requires 0 <= arg2
 //>   requires 16*gridDim.x + blockDim.x - 17 <= 2147483647
@@ -271,7 +271,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[4tx + 4q0 - 4 .. +4] : -tx - q0 + p1 - 1 >= 0 and tx + q0 - 1 >= 0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [min(min(min(max(0, -4*arg2*floor((arg2)/arg2) + 4), max(0, 4*arg2 - 4*arg2*floor((2*arg2 - 2)/arg2) - 4)), 4*arg2 - 4), 0), max(max(min(4*arg2, 8*arg2 - 4), 4*arg2), min(4*arg2 - 4, 4*gridDim.x*blockDim.x - 4)))
+//>   reads arg1 within [min(min(min(max(0, -4*arg2*floor((arg2)/arg2) + 4), max(0, 4*arg2 - 4*arg2*floor((2*arg2 - 2)/arg2) - 4)), 4*arg2 - 4), 0), max(max(min(4*arg2, 8*arg2 - 4), 4*arg2), min(4*arg2 - 4, 4*gridDim.x*blockDim.x - 4))), columns [min(min(min(max(4, -4*arg2 + 8), max(0, 4*arg2 - 4)), 4*arg2 - 4), 0), max(max(max(min(4*arg2 + 4, 8*arg2), min(8*arg2 - 4, 12*arg2 - 8)), 4*arg2), min(4*arg2 - 4, 4*gridDim.x*blockDim.x - 4))) of rows of -4*arg2
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 1 <= arg2
 //>   requires 2*arg2 - 2 <= 2147483647 or gridDim.x*blockDim.x + arg2 - 2 <= 2147483647
@@ -280,7 +280,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[128tx - 4092*floor((tx)/32) .. +4] : true
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   reads arg1 within [-4092*floor((blockDim.x - 1)/32), 128*blockDim.x - 124)
+//>   reads arg1 within [-4092*floor((blockDim.x - 1)/32), 128*blockDim.x - 124), columns [0, 128*blockDim.x - 124) of rows of 4092
 //>
 //> kernel signed_division
 //>   may read arg1[*] : true (it may wrap around)
@@ -296,12 +296,12 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[4*floor((tx + q0)/2) + 8*floor((tx + q0)/4) .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [0, min(min(4*arg2, 2*arg2 + 4*floor((arg2 - 1)/2) + 2), 4*floor((arg2 - 1)/2) + 8*floor((arg2 - 1)/4) + 4))
+//>   reads arg1 within [0, min(min(4*arg2, 2*arg2 + 4*floor((arg2 - 1)/2) + 2), 4*floor((arg2 - 1)/2) + 8*floor((arg2 - 1)/4) + 4)), columns [0, min(2*arg2 + 2, 4*floor((arg2 - 1)/2) + 4)) of rows of 8
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>
 //> kernel rows_of_warps
 //>   loop i0 divergent
 //>   must read arg0[4i0 + 1024*floor((bx)/8) - 8589934592*floor((bx)/67108864) + 128*floor((tx)/32) .. +4] : -i0 + 31 >= 0 in i0
 //>   must reduction (floating add) arg1[128bx + 4tx - 1024*floor((bx)/8) - 128*floor((tx)/32) .. +4] : true
-//>   reads arg0 within [max(-896, -8589934592*floor((gridDim.x - 1)/67108864)), 128*floor((blockDim.x - 1)/32) + 8589934592)
-//>   writes arg1 within [max(0, -1024*floor((gridDim.x - 1)/8)), min(1024, 128*gridDim.x))
+//>   reads arg0 within [max(-896, -8589934592*floor((gridDim.x - 1)/67108864)), 128*floor((blockDim.x - 1)/32) + 8589934592), columns [0, 1024*floor((gridDim.x - 1)/8) + 128*floor((blockDim.x - 1)/32) + 128) of rows of 8589934592
+//>   writes arg1 within [max(0, -1024*floor((gridDim.x - 1)/8)), min(1024, 128*gridDim.x)), columns [max(0, -128*floor((blockDim.x - 1)/32)), min(128*gridDim.x, 128*gridDim.x + 4*blockDim.x - 128)) of rows of 1024

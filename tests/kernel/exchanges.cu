@@ -351,7 +351,7 @@ __global__ void rows_of_its_own(float **table, float *x) {
 //>   anti from access 3 to access 7 across barrier 0
 //>   anti from access 4 to access 7 across barrier 0
 //>   lanes may exchange what access 2 writes by access 5
-//>   writes arg0 within [min(0, max(-8, -8*blockDim.x + 16)), max(8*blockDim.x, min(8*blockDim.x + 8, 32*floor((blockDim.x - 1)/2) + 16)))
+//>   writes arg0 within [min(0, max(-8, -8*blockDim.x + 16)), max(8*blockDim.x, min(8*blockDim.x + 8, 32*floor((blockDim.x - 1)/2) + 16))), columns [min(0, -8*blockDim.x + 16), max(8*blockDim.x, 16)) of rows of 32
 //>   writes arg1 within [0, 4*blockDim.x)
 //>   reads anywhere within [?, ?)
 //>   static shared 128 bytes

@@ -52,7 +52,7 @@ __global__ void counts(const int *x, int *y) {
 //>   must write arg0[1024bx + 4tx .. +4] : true in interval 1
 //>   barrier uniform
 //>   flow from access 1 to access 2 across barrier 0
-//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024)
+//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024), columns [0, 4*blockDim.x) of rows of 1024
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
 //>   static shared 1024 bytes
 //>
@@ -62,7 +62,7 @@ __global__ void counts(const int *x, int *y) {
 //>   must read shared @_ZZ8needlessPfE1s[4tx .. +4] : true in interval 1
 //>   must write arg0[1024bx + 4tx .. +4] : true in interval 1
 //>   barrier uniform
-//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024)
+//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024), columns [0, 4*blockDim.x) of rows of 1024
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
 //>   static shared 1024 bytes
 //>
@@ -80,8 +80,8 @@ __global__ void counts(const int *x, int *y) {
 //>   flow from access 1 to access 2 across barrier 0
 //>   anti from access 2 to access 1 across barrier 1
 //>   output from access 3 to access 3 in one interval
-//>   reads arg0 within [0, 4*blockDim.x + 128*blockDim.y + 4096*arg2 - 4224)
-//>   writes arg1 within [0, 4*blockDim.x + 128*blockDim.y - 128)
+//>   reads arg0 within [0, 4*blockDim.x + 128*blockDim.y + 4096*arg2 - 4224), columns [0, 4*blockDim.x + 128*blockDim.y - 128) of rows of 4096
+//>   writes arg1 within [0, 4*blockDim.x + 128*blockDim.y - 128), columns [0, 4*blockDim.x) of rows of 128
 //>   requires blockDim.x + 32*blockDim.y + 1024*arg2 - 1057 <= 4294967295
 //>   static shared 4224 bytes
 //>

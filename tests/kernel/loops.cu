@@ -142,7 +142,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   p0 = arg1
 //>   loop i0 divergent
 //>   must write arg0[4tx + 8i0 .. +4] : -tx - 2i0 + p0 - 1 >= 0 in i0
-//>   writes arg0 within [0, 4*arg1)
+//>   writes arg0 within [0, 4*arg1), columns [0, min(4*arg1, 4*blockDim.x)) of rows of 8
 //>
 //> kernel step_block
 //>   p0 = blockDim.x
@@ -157,7 +157,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   p0 = arg1
 //>   loop i0 uniform
 //>   must write arg0[-12i0 + 4p0 - 4 .. +4] : -3i0 + p0 - 1 >= 0 in i0
-//>   writes arg0 within [0, 4*arg1)
+//>   writes arg0 within [0, 4*arg1), columns [4*arg1 - 4, 4*arg1) of rows of 12
 //>
 //> kernel not_equal
 //>   p0 = arg1
@@ -183,7 +183,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   anti from access 2 to access 4 across barrier 0
 //>   anti from access 2 to access 4 in one interval
 //>   flow from access 4 to access 2 across barrier 0
-//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024)
+//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024), columns [0, max(4*blockDim.x, 4*gridDim.x)) of rows of 1024
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
 //>   static shared 1024 bytes
 //>
@@ -225,7 +225,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   anti from access 2 to access 4 across barrier 0
 //>   anti from access 2 to access 4 in one interval
 //>   flow from access 4 to access 2 across barrier 0
-//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024)
+//>   writes arg0 within [0, 1024*gridDim.x + 4*blockDim.x - 1024), columns [0, max(4*blockDim.x, 4*gridDim.x)) of rows of 1024
 //>   requires 256*gridDim.x + blockDim.x - 257 <= 4294967295
 //>   static shared 1024 bytes
 //>
@@ -248,7 +248,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   q1 = (tx + q0) * p1
 //>   loop i0 divergent
 //>   must write arg0[4i0 + 4q1 .. +4] : -tx - q0 + p1 - 1 >= 0 and tx - i0 + q0 >= 0 in i0
-//>   writes arg0 within [0, min(4*arg1*arg1, 4*gridDim.x*blockDim.x + 4*arg1*arg1 - 4*arg1))
+//>   writes arg0 within [0, min(4*arg1*arg1, 4*gridDim.x*blockDim.x + 4*arg1*arg1 - 4*arg1)), columns [0, min(4*arg1, 4*gridDim.x*blockDim.x)) of rows of 4*arg1
 //>   requires 0 <= arg1
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>
@@ -269,7 +269,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   loop i1 in i0 uniform
 //>   must read arg0[4i0 + 4q0 + 4p0 .. +4] : -i0 + p0 - 1 >= 0 and -i0 - i1 + p0 - 2 >= 0 in i0,i1
 //>   must write arg0[4i0 + 4i1 + 4q1 + 4 .. +4] : -i0 + p0 - 1 >= 0 and -i0 - i1 + p0 - 2 >= 0 in i0,i1
-//>   writes arg0 within [min(4*arg1, 4), max(4*arg1*arg1 - 4, min(4*arg1*arg1 - 4, 4*arg1*arg1 - 4*arg1)))
+//>   writes arg0 within [min(4*arg1, 4), max(4*arg1*arg1 - 4, min(4*arg1*arg1 - 4, 4*arg1*arg1 - 4*arg1))), columns [min(4*arg1, 4), max(8*arg1 - 4, min(4*arg1, 8*arg1 - 4))) of rows of 4*arg1
 //>   requires 0 <= arg1
 //>
 //> kernel early_exit
@@ -316,7 +316,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   must read arg0[4tx .. +4] : -i0 + p0 - 1 >= 0 in i0
 //>   must write arg0[4tx .. +4] : -i0 + p0 - 1 >= 0 in i0
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   reads arg1 within [0, 4*blockDim.x + 4*arg2*arg3 - 4*arg3)
+//>   reads arg1 within [0, 4*blockDim.x + 4*arg2*arg3 - 4*arg3), columns [0, 4*blockDim.x) of rows of 4*arg3
 //>   requires 0 <= arg3
 //>
 //> kernel pointer_end
@@ -435,7 +435,7 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   must read arg1[4i1 + q0 .. +4] : -i0 + p0 - 1 >= 0 and -i1 + p1 - 1 >= 0 and 4p1 - p2 + 12 = 0 in i0,i1
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   reads arg1 within [0, 12*arg2 + 4*arg2*arg3 - 12)
+//>   reads arg1 within [0, 12*arg2 + 4*arg2*arg3 - 12), columns [0, 4*arg3) of rows of 4*arg3 + 12
 //>   requires 0 <= 4*arg3 + 12
 //>   requires 0 <= arg3
 //>
@@ -445,8 +445,8 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   loop i0 uniform
 //>   must read arg1[128bx + 4tx + 64q0 .. +4] : -i0 + 1 >= 0 in i0
 //>   must write arg0[128bx + 4tx + 64q0 .. +4] : -i0 + 1 >= 0 in i0
-//>   writes arg0 within [0, 128*gridDim.x + 4*blockDim.x + 64*arg2 - 128)
-//>   reads arg1 within [0, 128*gridDim.x + 4*blockDim.x + 64*arg2 - 128)
+//>   writes arg0 within [0, 128*gridDim.x + 4*blockDim.x + 64*arg2 - 128), columns [0, 128*gridDim.x + 4*blockDim.x - 128) of rows of 64*arg2
+//>   reads arg1 within [0, 128*gridDim.x + 4*blockDim.x + 64*arg2 - 128), columns [0, 128*gridDim.x + 4*blockDim.x - 128) of rows of 64*arg2
 //>   requires 0 <= arg2
 //>   requires 32*gridDim.x + blockDim.x - 33 <= 2147483647
 //>
@@ -465,8 +465,8 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   must write arg0[4tx + 4q0 + 4q1 + 4p2 .. +4] : -i0 + p1 - 3 >= 0 in i0
 //>   must read arg1[4tx + 4q0 - 4p2 + 4p3 .. +4] : true
 //>   must write arg0[4tx + 4q0 - 4p2 + 4p3 .. +4] : true
-//>   writes arg0 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3))
-//>   reads arg1 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 12*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3))
+//>   writes arg0 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3)), columns [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3)) of rows of 4*arg3
+//>   reads arg1 within [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 12*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3)), columns [min(min(0, 4*arg3), 4*arg2*arg3 - 4*arg3), max(max(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x + 4*arg3), 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg3)) of rows of 4*arg3
 //>   requires 0 <= arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 0 <= arg2 - 2

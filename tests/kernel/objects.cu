@@ -93,7 +93,7 @@ __global__ void chunks(float *o, int n, int per) {
 //>   q0 = (bx) * p1
 //>   q1 = (by) * p3
 //>   must write arg0[4tx + 4q0 + 4q1 .. +4] : -by + p0 - 1 >= 0 and -tx - q0 + p2 - 1 >= 0
-//>   writes arg0 within [0, min(4*arg0.8*arg0.16 + 4*arg0.12 - 4*arg0.16, 4*gridDim.x*blockDim.x + 4*arg0.8*arg0.16 - 4*arg0.16))
+//>   writes arg0 within [0, min(4*arg0.8*arg0.16 + 4*arg0.12 - 4*arg0.16, 4*gridDim.x*blockDim.x + 4*arg0.8*arg0.16 - 4*arg0.16)), columns [0, min(4*arg0.12, 4*gridDim.x*blockDim.x)) of rows of 4*arg0.16
 //>   requires 0 <= arg0.16
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>
@@ -107,7 +107,7 @@ __global__ void chunks(float *o, int n, int per) {
 //>   p0 = arg0.16
 //>   q0 = (ty) * p0
 //>   must write arg0[4tx + 4q0 .. +4] : true
-//>   writes arg0 within [0, 4*blockDim.x + 4*blockDim.y*arg0.16 - 4*arg0.16)
+//>   writes arg0 within [0, 4*blockDim.x + 4*blockDim.y*arg0.16 - 4*arg0.16), columns [0, 4*blockDim.x) of rows of 4*arg0.16
 //>   requires 0 <= arg0.16
 //>
 //> kernel whole_vectors
@@ -138,7 +138,7 @@ __global__ void chunks(float *o, int n, int per) {
 //>   loop i1 uniform
 //>   must read arg1[32tx + 4i0 + 32q0 .. +4] : -i0 + 7 >= 0 in i0
 //>   must write arg0[32tx + 4i1 + 32q0 .. +4] : -i1 + p1 - 1 >= 0 in i1
-//>   writes arg0 within [0, 32*gridDim.x*blockDim.x + 4*arg2 - 32)
+//>   writes arg0 within [0, 32*gridDim.x*blockDim.x + 4*arg2 - 32), columns [0, 4*arg2) of rows of 32
 //>   reads arg1 within [0, 32*gridDim.x*blockDim.x)
 //>   requires 8*gridDim.x*blockDim.x - 1 <= 2147483647
 //>
@@ -155,7 +155,7 @@ __global__ void chunks(float *o, int n, int per) {
 //>   q3 = (tz + q2) * p3
 //>   q4 = (ty + q1 + q3) * p1
 //>   must write arg0[4tx + 4q0 + 4q4 .. +4] : -tx - q0 + p1 - 1 >= 0 and -ty - q1 + p3 - 1 >= 0 and -tz - q2 + p5 - 1 >= 0
-//>   writes arg0 within [0, min(4*gridDim.z*blockDim.z*arg1*arg2, 4*gridDim.x*blockDim.x + 4*gridDim.z*blockDim.z*arg1*arg2 - 4*arg1))
+//>   writes arg0 within [0, min(4*gridDim.z*blockDim.z*arg1*arg2, 4*gridDim.x*blockDim.x + 4*gridDim.z*blockDim.z*arg1*arg2 - 4*arg1)), columns [0, min(4*arg1, 4*gridDim.x*blockDim.x)) of rows of 4*arg1
 //>   requires 0 <= arg2
 //>   requires 0 <= arg1
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
@@ -185,7 +185,7 @@ __global__ void chunks(float *o, int n, int per) {
 //>   may write arg0[*] : -tx - q0 + p1 - 1 >= 0 (it is read from memory)
 //>   writes arg0 within [?, ?)
 //>   reads arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
-//>   reads @table within [max(0, -16*floor((arg2 - 1)/4)), min(16, 4*arg2))
+//>   reads @table within [max(0, -16*floor((arg2 - 1)/4)), min(16, 4*arg2)), columns [0, min(4*arg2, 4*gridDim.x*blockDim.x)) of rows of 16
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>
 //> kernel data_dependent
@@ -226,8 +226,8 @@ __global__ void chunks(float *o, int n, int per) {
 //>   loop i0 divergent
 //>   must read arg1[4tx + 128i0 + 4q1 - 128*floor((tx)/32) .. +4] : p1 - floor((tx + q0)/32) - 1 >= 0 and -tx - 32i0 + p2 + 32*floor((tx)/32) - 1 >= 0 in i0
 //>   must write arg0[4tx + 128i0 + 4q1 - 128*floor((tx)/32) .. +4] : p1 - floor((tx + q0)/32) - 1 >= 0 and -tx - 32i0 + p2 + 32*floor((tx)/32) - 1 >= 0 in i0
-//>   writes arg0 within [max(0, -128*floor((blockDim.x - 1)/32)), min(4*arg2*arg3, 4*arg2*arg3 + 128*floor((blockDim.x - 1)/32) + 124))
-//>   reads arg1 within [max(0, -128*floor((blockDim.x - 1)/32)), min(4*arg2*arg3, 4*arg2*arg3 + 128*floor((blockDim.x - 1)/32) + 124))
+//>   writes arg0 within [max(0, -128*floor((blockDim.x - 1)/32)), min(4*arg2*arg3, 4*arg2*arg3 + 128*floor((blockDim.x - 1)/32) + 124)), columns [max(0, -128*floor((blockDim.x - 1)/32)), min(4*arg3, 4*arg3 + 128*floor((blockDim.x - 1)/32) + 124)) of rows of 4*arg3
+//>   reads arg1 within [max(0, -128*floor((blockDim.x - 1)/32)), min(4*arg2*arg3, 4*arg2*arg3 + 128*floor((blockDim.x - 1)/32) + 124)), columns [max(0, -128*floor((blockDim.x - 1)/32)), min(4*arg3, 4*arg3 + 128*floor((blockDim.x - 1)/32) + 124)) of rows of 4*arg3
 //>   requires 0 <= arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 4294967295
 //>
@@ -239,6 +239,6 @@ __global__ void chunks(float *o, int n, int per) {
 //>   q1 = (tx + q0) * p1
 //>   loop i0 divergent
 //>   must write arg0[4i0 + 4q1 .. +4] : -i0 + p1 - 1 >= 0 and -i0 - q1 + p2 - 1 >= 0 in i0
-//>   writes arg0 within [0, min(4*arg1, 4*arg1 + 4*arg2 - 4))
+//>   writes arg0 within [0, min(4*arg1, 4*arg1 + 4*arg2 - 4)), columns [0, min(4*arg1, 4*arg2)) of rows of 4*arg2
 //>   requires 0 <= arg2
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647

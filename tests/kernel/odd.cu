@@ -120,7 +120,7 @@ __global__ void local_array(float *o, int n) {
 //>   loop i0 divergent
 //>   may write arg0[4tx + 16i0 .. +4] : -tx - 4i0 + p0 - 1 >= 0 or -tx - i0 + p0 - 1 >= 0 in i0 (its condition is not affine)
 //>   may write arg0[4tx + 4i0 .. +4] : -tx - 4i0 + p0 - 1 >= 0 or -tx - i0 + p0 - 1 >= 0 in i0 (its condition is not affine)
-//>   writes arg0 within [0, max(max(4*arg1, 16*arg1 - 12), min(4*arg1, 3*blockDim.x + arg1)))
+//>   writes arg0 within [0, max(max(4*arg1, 16*arg1 - 12), min(4*arg1, 3*blockDim.x + arg1))), columns [0, max(max(min(4*arg1, 4*blockDim.x), min(4*arg1, 3*blockDim.x + arg1)), 4*arg1)) of rows of 16
 //>
 //> kernel siblings
 //>   p0 = arg1
@@ -138,7 +138,7 @@ __global__ void local_array(float *o, int n) {
 //>   loop i0 uniform
 //>   loop i1 in i0 uniform
 //>   must write arg0[4i0 + 4i1 + 4q0 .. +4] : -i0 + p0 - 1 >= 0 and -i0 - i1 + p0 - 1 >= 0 in i0,i1
-//>   writes arg0 within [0, min(4*arg1*arg1, 4*arg1 + 4*arg1*arg1 - 4))
+//>   writes arg0 within [0, min(4*arg1*arg1, 4*arg1 + 4*arg1*arg1 - 4)), columns [0, min(4*arg1, 8*arg1 - 4)) of rows of 4*arg1
 //>   requires 0 <= arg1
 //>
 //> kernel ping_pong
@@ -166,7 +166,7 @@ __global__ void local_array(float *o, int n) {
 //>   must read arg0[4p1 + 160 .. +4] : p0 - 1 >= 0
 //>   must write arg0[12tx + 4p2 .. +4] : p0 - 1 >= 0
 //>   must write arg0[4bx + 4p0 - 262144*floor((bx + p0)/65536) .. +4] : true
-//>   writes arg0 within [min(min(4*arg2:s16 + 160, 4*arg1:s8), max(0, 4*arg3 - 262144*floor((gridDim.x + arg3 - 1)/65536))), max(max(4*arg2:s16 + 164, 12*blockDim.x + 4*arg1:s8 - 8), min(262144, 4*gridDim.x + 4*arg3 - 262144*floor((arg3)/65536))))
+//>   writes arg0 within [min(min(4*arg2:s16 + 160, 4*arg1:s8), max(0, 4*arg3 - 262144*floor((gridDim.x + arg3 - 1)/65536))), max(max(4*arg2:s16 + 164, 12*blockDim.x + 4*arg1:s8 - 8), min(262144, 4*gridDim.x + 4*arg3 - 262144*floor((arg3)/65536)))), columns [min(min(4*arg2:s16 + 160, 4*arg1:s8), max(0, 4*arg3 - 262144*floor((gridDim.x + arg3 - 1)/65536))), max(max(4*arg2:s16 + 164, 4*arg1:s8 + 4), min(262144, 4*gridDim.x + 4*arg3 - 262144*floor((arg3)/65536)))) of rows of 12
 //>   requires 3*blockDim.x + arg1:s8 - 3 <= 255
 //>   requires 0 <= arg1:s8
 //>
@@ -205,7 +205,7 @@ __global__ void local_array(float *o, int n) {
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must write arg0[4p3 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [min(0, 4*floor((arg2 + arg3 - 1)/arg3)), max(min(4*arg2, 4*gridDim.x*blockDim.x), 4*floor((arg2 + arg3 - 1)/arg3) + 4))
-//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3))
+//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3)), columns [max(0, -4*arg3 + 4), min(4*arg2, 4*arg2 + 4*arg3 - 4)) of rows of -4*arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 1 <= arg3
 //>   requires arg2 + arg3 - 1 <= 2147483647
@@ -242,7 +242,7 @@ __global__ void local_array(float *o, int n) {
 //>   q1 = (i0) * p0
 //>   loop i0 divergent
 //>   must write arg0[4tx + 4q0 + 4q1 .. +4] : -tx - q1 + p1 - 1 >= 0 and -tx - q0 - q1 + p2 - 1 >= 0 in i0
-//>   writes arg0 within [0, min(4*arg1, 4*arg1 + 4*arg2 - 4))
+//>   writes arg0 within [0, min(4*arg1, 4*arg1 + 4*arg2 - 4)), columns [0, min(4*arg1, 4*arg2)) of rows of 4*arg2
 //>   requires 0 <= arg2
 //>   requires gridDim.x*arg2 + blockDim.x - arg2 - 1 <= 2147483647
 //>   requires gridDim.x*arg2 + blockDim.x - 1 <= 2147483647 or blockDim.x + arg1 - 1 <= 2147483647 or blockDim.x + arg1 + arg2 - 2 <= 2147483647
@@ -254,8 +254,8 @@ __global__ void local_array(float *o, int n) {
 //>   must read arg0[-4tx - 128i0 + 4p0 - 4 .. +4] : -tx - 32i0 + p0 - 1 >= 0 in i0
 //>   must write arg0.8[4tx + 128i0 .. +4] : -tx - 32i0 + p0 - 1 >= 0 in i0
 //>   must write arg0.8[4p0 .. +4] : true
-//>   reads arg0 within [0, 4*arg1)
-//>   writes arg0.8 within [min(0, 4*arg1), 4*arg1 + 4)
+//>   reads arg0 within [0, 4*arg1), columns [max(0, 4*arg1 - 4*blockDim.x), 4*arg1) of rows of 128
+//>   writes arg0.8 within [min(0, 4*arg1), 4*arg1 + 4), columns [min(0, 4*arg1), max(min(4*arg1, 4*blockDim.x), 4*arg1 + 4)) of rows of 128
 //>
 //> kernel local_array
 //>   loop i0 uniform

@@ -33,7 +33,7 @@ __global__ void variables(float *o) {
 //>   q0 = (bx) * p0
 //>   q1 = (tx + q0) * p2
 //>   must write arg0[4q1 .. +4] : -tx - q0 + p1 - 1 >= 0
-//>   writes arg0 within [0, 4*arg0.8*arg0.12 - 4*arg0.12 + 4)
+//>   writes arg0 within [0, 4*arg0.8*arg0.12 - 4*arg0.12 + 4), columns [0, 4) of rows of 4*arg0.12
 //>   requires 0 <= arg0.12
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>

@@ -68,7 +68,7 @@ __global__ void bytes(const signed char *a, int *b) {
 //>   output from access 1 to access 1 in one interval
 //>   flow from access 1 to access 2 across barrier 0
 //>   output from access 3 to access 3 in one interval
-//>   reads arg0 within [0, 512)
+//>   reads arg0 within [0, 512), columns [0, min(512, 2*blockDim.x)) of rows of 64
 //>   writes arg1 within [0, 512*gridDim.x)
 //>   requires 256*gridDim.x - 256 <= 4294967295
 //>   warp operations

@@ -127,7 +127,7 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   anti from access 2 to access 3 in one interval
 //>   flow from access 3 to access 2 across barrier 0
 //>   flow from access 4 to access 1 across barrier 0
-//>   writes arg0 within [0, 256*gridDim.x + 4*blockDim.x - 256)
+//>   writes arg0 within [0, 256*gridDim.x + 4*blockDim.x - 256), columns [0, 4*blockDim.x) of rows of 256
 //>   requires 64*gridDim.x + blockDim.x - 65 <= 4294967295
 //>   static shared 512 bytes
 //>
@@ -148,7 +148,7 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   output from access 2 to access 2 across barrier 0
 //>   output from access 2 to access 2 in one interval
 //>   output from access 3 to access 3 in one interval
-//>   writes arg0 within [max(0, -256*arg1 + 512), min(4*blockDim.x + 256, 4*blockDim.x + 512*floor((arg1 - 1)/2) + 256))
+//>   writes arg0 within [max(0, -256*arg1 + 512), min(4*blockDim.x + 256, 4*blockDim.x + 512*floor((arg1 - 1)/2) + 256)), columns [-256*arg1 + 512, 4*blockDim.x + 256) of rows of 512
 //>   static shared 512 bytes
 //>
 //> kernel three_stages
@@ -170,7 +170,7 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   output from access 3 to access 3 across barrier 0
 //>   output from access 3 to access 3 in one interval
 //>   lanes exchange what access 1 writes by access 2
-//>   writes arg0 within [0, 4*blockDim.x + 128*arg1 - 128)
+//>   writes arg0 within [0, 4*blockDim.x + 128*arg1 - 128), columns [0, 4*blockDim.x) of rows of 128
 //>   requires 32*arg1 - 32 <= 4294967295
 //>   static shared 384 bytes
 //>
@@ -251,7 +251,7 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   must read arg1[4tx + 4q0 - 4p1 + 4p5 + 4 .. +4] : (-tx - q0 + p1 - 1 >= 0 and -ty - q1 + p3 - 1 >= 0 and ty + q1 + 1 >= 0 and ty + q1 - p3 + 1 >= 0 and tx + q0 + 1 >= 0 and -tx - q0 + p1 - 2 >= 0 and p1 - 1 >= 0) or (-tx - q0 + p1 - 1 >= 0 and -ty - q1 + p3 - 1 >= 0 and ty + q1 + 1 >= 0 and -p3 >= 0 and tx + q0 + 1 >= 0 and -tx - q0 + p1 - 2 >= 0 and p1 - 1 >= 0)
 //>   must read arg1[4p5 - 4 .. +4] : (-tx - q0 + p1 - 1 >= 0 and -ty - q1 + p3 - 1 >= 0 and ty + q1 + 1 >= 0 and ty + q1 - p3 + 1 >= 0 and tx + q0 + 1 >= 0 and tx + q0 - p1 + 1 >= 0) or (-tx - q0 + p1 - 1 >= 0 and -ty - q1 + p3 - 1 >= 0 and ty + q1 + 1 >= 0 and ty + q1 - p3 + 1 >= 0 and tx + q0 + 1 >= 0 and -p1 >= 0) or (-tx - q0 + p1 - 1 >= 0 and -ty - q1 + p3 - 1 >= 0 and ty + q1 + 1 >= 0 and -p3 >= 0 and tx + q0 + 1 >= 0 and tx + q0 - p1 + 1 >= 0) or (-tx - q0 + p1 - 1 >= 0 and -ty - q1 + p3 - 1 >= 0 and ty + q1 + 1 >= 0 and -p3 >= 0 and tx + q0 + 1 >= 0 and -p1 >= 0)
 //>   must write arg0[4tx + 4q0 + 4q2 .. +4] : -tx - q0 + p1 - 1 >= 0 and -ty - q1 + p3 - 1 >= 0
-//>   writes arg0 within [0, min(4*arg2*arg3, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg2))
+//>   writes arg0 within [0, min(4*arg2*arg3, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg2)), columns [0, min(4*arg2, 4*gridDim.x*blockDim.x)) of rows of 4*arg2
 //>   reads arg1 within [min(min(min(min(min(min(min(min(min(0, 4*arg2 - 4), 4*min(0, arg2 - 1)), 4*arg2*arg3 - 4*arg2), 4*arg2*arg3 - 4), 4*arg2*arg3 + 4*min(0, arg2 - 1) - 4*arg2), 4*arg2*min(0, arg3 - 1)), 4*arg2 + 4*arg2*min(0, arg3 - 1) - 4), 4*arg2*min(0, arg3 - 1) + 4*min(0, arg2 - 1)), 8*arg2 - 4), max(max(max(max(max(max(max(max(min(4*arg2*arg3 - 4*arg2 - 4, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 8*arg2 - 4), 4*arg2*arg3 - 4*arg2), 4*arg2*arg3 + 4*min(0, arg2 - 1) - 8*arg2 + 4), 4*arg2*arg3), 4*arg2*arg3 + 4*min(0, arg2 - 1) - 4*arg2 + 4), min(4*arg2 + 4*arg2*min(0, arg3 - 1) - 4, 4*gridDim.x*blockDim.x + 4*arg2*min(0, arg3 - 1) - 4)), 4*arg2 + 4*arg2*min(0, arg3 - 1)), 4*arg2*min(0, arg3 - 1) + 4*min(0, arg2 - 1) + 4), min(4*arg2*arg3, 4*gridDim.x*blockDim.x + 4*arg2*arg3 - 4*arg2 + 4)))
 //>   requires 0 <= arg2
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
@@ -264,7 +264,7 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   must read arg1[4tx + 128i1 .. +4] : -tx - 32i1 + p0 - 1 >= 0 in i1
 //>   must write arg0[4tx .. +4] : true
 //>   writes arg0 within [0, 4*blockDim.x)
-//>   reads arg1 within [0, 4*arg2)
+//>   reads arg1 within [0, 4*arg2), columns [0, max(4*arg2, min(4*arg2, 4*blockDim.x))) of rows of 128
 //>   requires 0 <= 4*arg2
 //>
 //> kernel not_equal_down
@@ -274,7 +274,7 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   loop i1 uniform
 //>   must write arg0[-4i0 + 4q0 + 4p0 - 4 .. +4] : -i0 + p0 - 1 >= 0 in i0
 //>   must write arg0[256bx + 4tx + 16i1 .. +4] : -i1 + 15 >= 0 in i1
-//>   writes arg0 within [0, max(4*gridDim.x*arg1, 256*gridDim.x + 4*blockDim.x - 16))
+//>   writes arg0 within [0, max(4*gridDim.x*arg1, 256*gridDim.x + 4*blockDim.x - 16)), columns [0, max(4*arg1, 256*gridDim.x + 4*blockDim.x - 16)) of rows of 4*arg1
 //>   requires 0 <= arg1
 //>   requires gridDim.x*arg1 - 1 <= 4294967295
 //>   requires 64*gridDim.x + blockDim.x - 5 <= 4294967295
@@ -283,7 +283,7 @@ __global__ void not_equal_from_thread(float *o, int n) {
 //>   p0 = arg1
 //>   loop i0 uniform
 //>   may write arg0[12i0 .. +4] : -3i0 + p0 - 1 >= 0 or 3i0 - p0 - 1 >= 0 in i0 (it is in a loop whose end is not affine)
-//>   writes arg0 within [min(0, max(0, 4*arg1 + 4)), ?)
+//>   writes arg0 within [min(0, max(0, 4*arg1 + 4)), ?), columns [0, 4) of rows of 12
 //>
 //> kernel not_equal_from_thread
 //>   p0 = arg1

@@ -131,7 +131,7 @@ __global__ void matrices(const half *a, float *c) {
 //>   flow from access 1 to access 2 across barrier 0
 //>   flow from access 1 to access 3 across barrier 0
 //>   output from access 4 to access 4 in one interval
-//>   reads arg0 within [0, 512*gridDim.x)
+//>   reads arg0 within [0, 512*gridDim.x), columns [0, min(512, 2*blockDim.x)) of rows of 64
 //>   writes arg1 within [0, 1024*gridDim.x)
 //>   requires 256*gridDim.x - 1 <= 4294967295
 //>   warp operations
@@ -151,7 +151,7 @@ __global__ void matrices(const half *a, float *c) {
 //>   flow from access 1 to access 2 across barrier 0
 //>   flow from access 1 to access 3 across barrier 0
 //>   output from access 4 to access 4 in one interval
-//>   reads arg0 within [0, 512)
-//>   writes arg1 within [max(0, -512*floor((blockDim.x - 1)/32)), min(512, 16*blockDim.x))
+//>   reads arg0 within [0, 512), columns [0, min(512, 2*blockDim.x)) of rows of 64
+//>   writes arg1 within [max(0, -512*floor((blockDim.x - 1)/32)), min(512, 16*blockDim.x)), columns [0, 16*blockDim.x) of rows of 512
 //>   warp operations
 //>   static shared 512 bytes

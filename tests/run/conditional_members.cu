@@ -1,8 +1,8 @@
 // Launches under conditions of their own: they run as one where all conditions hold, and as written elsewhere.
 // Bits of the argument are the conditions.
 //
-// expect: 19 launches -> 13
-// executes: 6 9 11 11 14 15
+// expect: 19 launches -> 12
+// executes: 6 9 11 11 13 14
 // arguments: 0
 // arguments: 1
 // arguments: 2

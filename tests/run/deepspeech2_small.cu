@@ -2,7 +2,7 @@
 //
 // Shows: convolutions with what follows them, a transposition too, and cells of two shapes in the same batches.
 //
-// expect: 28 launches -> 5
-// executes: 10
+// expect: 28 launches -> 4
+// executes: 9
 #define SMALL
 #include "../../test_programs/models/deepspeech2.cu"

@@ -2,7 +2,7 @@
 // inside one kernel. Beside each stands a twin whose iterations have to stay launches of their own. An argument is the
 // number of the loop.
 //
-// expect: 26 launches -> 24, 14 host loops inside their kernels
+// expect: 25 launches -> 23, 14 host loops inside their kernels
 // executes: 1 2 1 1 2 40 1 1 1 1 40 40 1 1 20 1 40 9 1 3 1 4
 // arguments: 0
 // arguments: 1

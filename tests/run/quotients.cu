@@ -1,7 +1,7 @@
 // Rows and columns by division with a width that only the run knows, neighbours by flipped bits, and
 // a tail that begins where a loop ended.
 //
-// expect: 7 launches -> 3
+// expect: 7 launches -> 2
 #include <cstdio>
 #include <cstdlib>
 __global__ void scale_columns(float *o, const float *a, const float *s, int n, int width) {

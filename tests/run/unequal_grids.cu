@@ -1,7 +1,7 @@
 // Launches of one block and different grids: the smaller ones leave out the blocks that they do not
 // have.
 //
-// expect: 14 launches -> 6
+// expect: 14 launches -> 5
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

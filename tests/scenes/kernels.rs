@@ -404,6 +404,7 @@ impl Reader {
         Ok(Footprint {
             written: touching.any(|access| access.kind != AccessKind::Read),
             target,
+            columns: None,
             low_bytes: elements.is_some().then_some(Expression::Constant(0)),
             high_bytes: elements
                 .transpose()?

@@ -2,6 +2,7 @@
 
 use super::*;
 use sirius_rs::dependence::RangeTouch;
+use sirius_rs::kernel::Columns;
 use sirius_rs::launch::Operand;
 use sirius_rs::schedule::{BatchedRegion, BatchedStatement};
 use std::cell::Cell;
@@ -9,6 +10,7 @@ use std::cell::Cell;
 fn touch(chain: &Chain, launch: LaunchId, argument: usize, writes: bool) -> RangeTouch {
     RangeTouch {
         range: range(launch, argument, chain.size),
+        columns: None,
         writes,
     }
 }
@@ -84,6 +86,58 @@ fn refuses_ranges_that_are_too_small() {
         shrink(&mut statement(&mut plan).touches[1]);
         assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
     }
+}
+
+fn columns<S>([pitch, low, high]: [i64; 3]) -> Columns<S> {
+    Columns {
+        pitch_bytes: Expression::Constant(pitch),
+        low_bytes: Expression::Constant(low),
+        high_bytes: Expression::Constant(high),
+    }
+}
+
+/// Two launches that wait, of which the first writes columns, and the plan with what it says of them.
+fn in_columns(told: [i64; 3]) -> (Chain, FusionPlan) {
+    let mut chain = chain_of(scale, shift);
+    let written = &mut chain.scene.kernels[0].footprints[1];
+    written.columns = Some(columns([256, 8, 40]));
+    let mut plan = waiting(&chain);
+    statement(&mut plan).touches[1].columns = Some(columns(told));
+    (chain, plan)
+}
+
+#[test]
+fn passes_columns_that_are_no_narrower() {
+    for told in [[256, 8, 40], [256, 4, 40], [256, 8, 44], [256, -8, 300]] {
+        let (chain, plan) = in_columns(told);
+        assert_passes(&chain.scene, &plan);
+    }
+}
+
+#[test]
+fn refuses_columns_that_are_too_narrow_or_of_other_rows() {
+    for told in [
+        [256, 12, 40],
+        [256, 8, 36],
+        [256, 264, 296],
+        [128, 8, 40],
+        [512, 8, 40],
+    ] {
+        let (chain, plan) = in_columns(told);
+        assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
+    }
+}
+
+#[test]
+fn refuses_columns_of_a_kernel_that_may_touch_whole_rows() {
+    let (mut chain, plan) = in_columns([256, 8, 40]);
+    chain.scene.kernels[0].footprints[1].columns = None;
+    assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
+    // Nor do those of one argument tell of another.
+    let (chain, mut plan) = in_columns([256, 8, 40]);
+    let touches = &mut statement(&mut plan).touches;
+    touches[0].columns = touches[1].columns.take();
+    assert_refused!(chain.scene, plan, Refusal::BatchedTouchesMore { .. });
 }
 
 #[test]

@@ -37,6 +37,7 @@ impl Overwrite {
     fn touch(&self, launch: usize, argument: usize, writes: bool) -> RangeTouch {
         RangeTouch {
             range: range(self.launches[launch], argument, self.size),
+            columns: None,
             writes,
         }
     }

@@ -265,6 +265,7 @@ impl Scene {
         let footprints = (0..pointers)
             .map(|argument| Footprint {
                 target: pointer_argument(argument),
+                columns: None,
                 low_bytes: Some(Expression::Constant(0)),
                 high_bytes: Some(Expression::Constant(4).multiply(Expression::Leaf(size.clone()))),
                 written: true,

@@ -287,6 +287,7 @@ fn batches_are_told_of_what_loaded_pointers_lead_to() {
     let touches = |operand: Option<Operand>| {
         let touch = |argument, writes| RangeTouch {
             range: range(launch, argument, looked.size),
+            columns: None,
             writes,
         };
         let mut touches = vec![touch(0, false), touch(1, true)];

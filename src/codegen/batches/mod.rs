@@ -15,7 +15,7 @@ mod region;
 
 use super::fuse::SLOTS;
 use super::group::{GroupOperands, add_operand_function, cooperative_launch, passed};
-use super::guard::{emit_guards, emit_ranges};
+use super::guard::{emit_columns, emit_guards, emit_ranges};
 use super::host::{MemberCall, launch_calls, replace_status};
 use super::host_library::HostLibrary;
 use super::launch_call::{
@@ -236,18 +236,30 @@ impl<'a> Waiting<'a> {
             return Ok(());
         }
         let count = u32::try_from(touches.len()).map_err(|_| broken())?;
-        let array = builder.build_alloca(long.array_type(5 * count.max(1)), "ranges")?;
+        let array = builder.build_alloca(long.array_type(RANGE_FIELDS * count.max(1)), "ranges")?;
         for (index, ([low, high], touch)) in (0_u64..).zip(ends.iter().zip(touches)) {
             let replaced = self.statement.replaced.contains(&(index as usize));
             let how = u64::from(touch.writes) + 2 * u64::from(replaced);
             let (argument, segment) = self.lead(touch);
-            let facts = [
+            let columns = touch.columns.as_ref().filter(|_| !replaced);
+            let [pitch, column, column_bytes] = match columns {
+                Some(columns) => {
+                    emit_columns(context, host, builder, operands, (&touch.range, columns))?
+                }
+                None => [long.const_zero(); 3],
+            };
+            let fields: [_; RANGE_FIELDS as usize] = [
+                *low,
+                *high,
                 long.const_int(how, false),
                 long.const_int(argument.cast_unsigned(), true),
                 long.const_int(segment, false),
+                pitch,
+                column,
+                column_bytes,
             ];
-            for (field, value) in (0_u64..).zip([*low, *high].into_iter().chain(facts)) {
-                let at = long.const_int(5 * index + field, false);
+            for (field, value) in (0_u64..).zip(fields) {
+                let at = long.const_int(u64::from(RANGE_FIELDS) * index + field, false);
                 let place = llvm::element_address(builder, long, array, at, "range")?;
                 builder.build_store(place, value)?;
             }
@@ -435,6 +447,9 @@ impl<'a> Waiting<'a> {
         Ok(global.as_pointer_value())
     }
 }
+
+/// The fields of the queue's `struct sirius_batch_range`.
+const RANGE_FIELDS: u32 = 8;
 
 /// What `struct sirius_heterogeneous` of the queue is told of a kernel of several codes.
 fn heterogeneous_descriptor<'ctx>(

@@ -274,6 +274,7 @@ static int issue_records(void) {
     queue.batches = 0;
     queue.bytes = 0;
     queue.spans = 0;
+    queue.columns = 0;
     return status;
 }
 
@@ -348,15 +349,60 @@ static size_t find(int64_t low) {
     return begin;
 }
 
+static int is_in_columns(const struct sirius_batch_range *range) {
+#ifdef SIRIUS_GRAPHS
+    /* Graphs are told what comes after what by spans. */
+    (void)range;
+    return 0;
+#else
+    return range->pitch > 0 && range->column_bytes > 0 && range->column_bytes < range->pitch;
+#endif
+}
+
+/* Whether the columns of a range lie beside some bytes, in each row of its pitch. */
+static int lie_beside(const struct sirius_batch_range *range, int64_t low, int64_t bytes) {
+    int64_t behind = (low - range->column) % range->pitch;
+    if (behind < 0) behind += range->pitch;
+    return behind >= range->column_bytes && bytes <= range->pitch - behind;
+}
+
 /* The latest batch that a launch which touches the range has to come after. */
 static unsigned latest(const struct sirius_batch_range *range) {
     unsigned batch = 0;
+    int in_columns = is_in_columns(range);
     for (size_t at = find(range->low); at < queue.spans && queue.span[at].low < range->high; ++at) {
         const struct span *span = &queue.span[at];
-        if (span->written > batch) batch = span->written;
-        if (range->how & WRITES && span->read > batch) batch = span->read;
+        unsigned own = range->how & WRITES && span->read > span->written ? span->read : span->written;
+        if (own <= batch) continue;
+        if (!in_columns || !lie_beside(range, span->low, span->high - span->low)) batch = own;
+    }
+    for (unsigned i = 0; i < queue.columns; ++i) {
+        const struct sirius_batch_range *other = &queue.column[i].range;
+        if (queue.column[i].batch <= batch || !(range->how & WRITES || other->how & WRITES)) continue;
+        if (range->low >= other->high || other->low >= range->high) continue;
+        if (in_columns && range->pitch == other->pitch && lie_beside(range, other->column, other->column_bytes)) continue;
+        if (lie_beside(other, range->low, range->high - range->low)) continue;
+        batch = queue.column[i].batch;
     }
     return batch;
+}
+
+/* Notes that columns are touched in a batch; 0 where there is no room for that. */
+static int note_columns(const struct sirius_batch_range *range, unsigned batch) {
+    for (unsigned i = 0; i < queue.columns; ++i) {
+        struct columns *known = &queue.column[i];
+        const struct sirius_batch_range *other = &known->range;
+        if (range->low != other->low || range->high != other->high || range->pitch != other->pitch ||
+            range->column != other->column || range->column_bytes != other->column_bytes ||
+            (range->how & WRITES) != (other->how & WRITES))
+            continue;
+        if (batch > known->batch) known->batch = batch;
+        return 1;
+    }
+    if (queue.columns >= MOST_COLUMNS) return 0;
+    struct columns fresh = {*range, batch};
+    queue.column[queue.columns++] = fresh;
+    return 1;
 }
 
 static void insert(size_t at, struct span span) {
@@ -447,6 +493,7 @@ static int locate(const struct sirius_batch_range *ranges, unsigned count, int r
         }
         found[i].low += distance;
         found[i].high += distance;
+        found[i].column += distance;
     }
     return 1;
 }
@@ -679,7 +726,8 @@ int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, un
     ++record.batch;
     begin_befores(&record);
     for (unsigned i = 0; i < range_count; ++i)
-        if (found[i].low < found[i].high) note(&found[i], record.batch);
+        if (found[i].low < found[i].high && !(is_in_columns(&found[i]) && note_columns(&found[i], record.batch)))
+            note(&found[i], record.batch);
     if (record.batch > queue.batches) queue.batches = record.batch;
     record.arguments = queue.bytes;
     record.order = queue.count;

@@ -74,12 +74,14 @@ struct sirius_batch_kernel {
     const struct sirius_persistent *persistent; /* its launches follow each other in this; else null */
 };
 
-/* Bytes that a launch may touch. */
+/* Bytes that a launch may touch. Where `pitch` is positive, they lie in columns of a matrix: each is less than `column_bytes` behind
+ * the address `column` plus a multiple of the pitch. */
 struct sirius_batch_range {
     int64_t low, high;
     int64_t how;      /* WRITES, REPLACES */
     int64_t argument; /* of the record, which leads there; -1: not one that may lead elsewhere */
     int64_t segment;  /* of the kernel; a thread runs those with lower numbers first */
+    int64_t pitch, column, column_bytes;
 };
 
 enum { WRITES = 1, REPLACES = 2 };
@@ -111,13 +113,16 @@ struct span {
 #endif
 };
 
+/* Columns of a matrix that records touched. No span tells of them. */
+struct columns { struct sirius_batch_range range; unsigned batch; };
+
 /* Memory for versions. */
 struct block { char *memory; size_t bytes; int taken; };
 
 /* A range of the program's memory whose bytes are that much further at present. */
 struct version { int64_t low, high, distance; unsigned block; };
 
-enum { MOST_BLOCKS = 256, ALIGNMENT = 256 };
+enum { MOST_BLOCKS = 256, MOST_COLUMNS = 128, ALIGNMENT = 256 };
 static const size_t MOST_VERSION_BYTES = (size_t)1 << 28;
 
 struct queue {
@@ -132,6 +137,8 @@ struct queue {
     char *arguments;
     size_t spans, spans_room;
     struct span *span;
+    unsigned columns;
+    struct columns column[MOST_COLUMNS];
 };
 
 enum { MOST_RECORDS = 1 << 14, MOST_SPANS = 1 << 14, PROBATION = 1 << 13, ARGUMENTS = 256, MOST_RANGES = 256,

@@ -6,6 +6,7 @@
 
 use super::super::CodegenError;
 use crate::dependence::{Guard, PointerRange};
+use crate::kernel::Columns;
 use crate::launch::{LaunchId, Operand, ValueId};
 use crate::math::expression::{Condition, Expression};
 use inkwell::IntPredicate;
@@ -107,6 +108,31 @@ pub fn emit_ranges<'ctx>(
     }
     let exact = builder.build_not(emitter.failed, "exact")?;
     Ok((ends, exact))
+}
+
+/// Emits the columns that a range lies in at the builder's position: the pitch of the rows, or 0 where what is computed does not fit into
+/// 64 bits, the address where they begin in some row, and their bytes in each row.
+///
+/// # Errors
+/// As for [`emit_guards`].
+pub fn emit_columns<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &dyn Operands<'ctx>,
+    (range, columns): (&PointerRange, &Columns<ValueId>),
+) -> Result<[IntValue<'ctx>; 3], CodegenError> {
+    let mut emitter = Emitter::new(context, module, builder, operands);
+    let (low, high) = emitter.range(&PointerRange {
+        low_bytes: columns.low_bytes.clone(),
+        high_bytes: columns.high_bytes.clone(),
+        ..range.clone()
+    })?;
+    let pitch = emitter.expression(&columns.pitch_bytes)?;
+    let bytes = builder.build_int_sub(high, low, "column.bytes")?;
+    let none = context.i64_type().const_zero();
+    let pitch = builder.build_select(emitter.failed, none, pitch, "pitch")?;
+    Ok([pitch.into_int_value(), low, bytes])
 }
 
 /// Emits an expression at the builder's position, in 64 bits; what it is where a guard does not hold that

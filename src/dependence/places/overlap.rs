@@ -4,7 +4,7 @@ use super::super::effect::{Effect, WholeTouch, ranges_disjoint};
 use super::super::instance::{Base, Instance, Place, host_polynomial};
 use super::super::polynomial::{Atom, Polynomial};
 use super::super::{Guard, PointerRange};
-use crate::kernel::KernelModel;
+use crate::kernel::{Columns, KernelModel};
 use crate::launch::{BufferId, LaunchGraph, MemoryKind, NodeId, ValueId};
 use serde::{Deserialize, Serialize};
 
@@ -233,6 +233,8 @@ fn conditions_of(instance: Instance<'_>) -> Result<Vec<Guard>, String> {
 pub struct RangeTouch {
     /// Which bytes.
     pub range: PointerRange,
+    /// The columns of a matrix that they lie in, from the pointer's run-time value, where rows were found.
+    pub columns: Option<Columns<ValueId>>,
     /// At least one of them may be written.
     pub writes: bool,
 }
@@ -274,6 +276,7 @@ fn ranges_of(graph: &LaunchGraph, instance: &Instance<'_>) -> Result<Vec<RangeTo
                 low_bytes,
                 high_bytes,
             },
+            columns: used.columns.clone(),
             writes: !used.writes.is_empty(),
         });
     }
@@ -289,8 +292,34 @@ pub struct KnownSpan {
     pub low_bytes: i64,
     /// One past the last byte.
     pub high_bytes: i64,
+    /// The columns of a matrix that they lie in: the pitch of the rows, first byte and one past the last, from the
+    /// allocation's start.
+    pub columns: Option<[i64; 3]>,
     /// At least one of them may be written.
     pub writes: bool,
+}
+
+impl KnownSpan {
+    /// Whether a byte of one allocation may be touched by both.
+    pub fn may_meet(&self, other: &Self) -> bool {
+        let beside = |[pitch, low, high]: [i64; 3], from: i64, to: i64| {
+            let behind = (from - low).rem_euclid(pitch);
+            behind >= high - low && to - from <= pitch - behind
+        };
+        let apart = match (self.columns, other.columns) {
+            (Some(own), Some([pitch, low, high])) if own[0] == pitch => beside(own, low, high),
+            _ => false,
+        };
+        let beside_all = |span: &Self, all: &Self| {
+            let columns = span.columns;
+            columns.is_some_and(|columns| beside(columns, all.low_bytes, all.high_bytes))
+        };
+        self.low_bytes < other.high_bytes
+            && other.low_bytes < self.high_bytes
+            && !apart
+            && !beside_all(self, other)
+            && !beside_all(other, self)
+    }
 }
 
 /// What [`launch_ranges`] come to, where every pointer is a known place in a known allocation.
@@ -316,6 +345,13 @@ pub fn known_spans(
             buffer,
             low_bytes: offset.checked_add(low.as_constant()?)?,
             high_bytes: offset.checked_add(high.as_constant()?)?,
+            columns: used.columns.as_ref().and_then(|columns| {
+                let pitch = columns.pitch_bytes.as_constant()?;
+                let low = columns.low_bytes.as_constant()?.checked_add(offset)?;
+                let high = columns.high_bytes.as_constant()?.checked_add(offset)?;
+                let narrow = (1..=pitch).contains(&high.checked_sub(low)?);
+                narrow.then_some([pitch, low, high])
+            }),
             writes: !used.writes.is_empty(),
         });
     }

@@ -8,7 +8,7 @@ use super::super::Guard;
 use super::super::contradiction::guards_contradict;
 use super::super::polynomial::{Atom, Polynomial};
 use super::super::relation::Shape;
-use crate::kernel::{Access, AccessKind, Barrier, KernelModel, KernelSymbol, Target};
+use crate::kernel::{Access, AccessKind, Barrier, Columns, KernelModel, KernelSymbol, Target};
 use crate::launch::{
     ArgumentPiece, BufferId, Launch, LaunchGraph, MemoryKind, NodeId, Operand, Pointer, Root,
     ValueId,
@@ -57,7 +57,9 @@ pub(in crate::dependence) struct TargetUse {
     pub(in crate::dependence) writes: Vec<usize>,
     /// First byte and one past the last, relative to the pointer.
     pub(in crate::dependence) footprint: Option<(Expression<ValueId>, Expression<ValueId>)>,
-    /// The same as polynomials, where they are some.
+    /// The columns of a matrix that it lies in, where rows were found.
+    pub(in crate::dependence) columns: Option<Columns<ValueId>>,
+    /// The same bytes as polynomials, where they are some.
     pub(in crate::dependence) range: Option<(Polynomial, Polynomial)>,
 }
 
@@ -485,14 +487,22 @@ fn target_uses(
                 .footprints
                 .iter()
                 .find(|footprint| footprint.target == access.target);
-            let mut bound = |bytes: Option<&Option<Expression<KernelSymbol>>>| {
-                bytes?
-                    .as_ref()?
-                    .substitute(&mut |symbol| host_symbol(graph, launch, symbol, readings))
+            let mut bound = |bytes: &Expression<KernelSymbol>| {
+                bytes.substitute(&mut |symbol| host_symbol(graph, launch, symbol, readings))
             };
-            let low = bound(bounds.map(|footprint| &footprint.low_bytes));
-            let high = bound(bounds.map(|footprint| &footprint.high_bytes));
-            let footprint = low.zip(high);
+            let footprint = bounds.and_then(|footprint| {
+                let low = footprint.low_bytes.as_ref().map(&mut bound);
+                let high = footprint.high_bytes.as_ref().map(&mut bound);
+                low.flatten().zip(high.flatten())
+            });
+            let columns = bounds.and_then(|footprint| footprint.columns.as_ref());
+            let columns = columns.and_then(|columns| {
+                Some(Columns {
+                    pitch_bytes: bound(&columns.pitch_bytes)?,
+                    low_bytes: bound(&columns.low_bytes)?,
+                    high_bytes: bound(&columns.high_bytes)?,
+                })
+            });
             let range = footprint
                 .as_ref()
                 .and_then(|(low, high)| Some((host_polynomial(low)?, host_polynomial(high)?)));
@@ -501,6 +511,7 @@ fn target_uses(
                 reads: Vec::new(),
                 writes: Vec::new(),
                 footprint,
+                columns,
                 range,
             }
         });

@@ -82,7 +82,7 @@ pub(super) static OWN_GROUPS: &[Group] = &[
                  grid-barrier makes launches that need what other blocks made one \
                  cooperative launch, with barriers across its grid; last-block lets the last block of a launch run one of one block \
                  that needs what all made; overlap lets a launch begin before the one before it has \
-                 ended, from sm_90 on (default: none)",
+                 ended, from sm_90 on (default: last-block)",
             ),
             says(
                 "sirius-planner",

@@ -58,6 +58,8 @@ pub(super) struct Draft {
     pub information: Option<Information>,
     /// `--sirius-opt` was given: it names what is on, in place of the default.
     pub optimisations_listed: bool,
+    /// `--sirius-boundaries` was given: it names what is done, in place of the default.
+    pub boundaries_listed: bool,
     /// Sentences for the user.
     pub warnings: Vec<String>,
 }
@@ -82,6 +84,7 @@ impl Draft {
             asks_for_static_cudart: false,
             information: None,
             optimisations_listed: false,
+            boundaries_listed: false,
             warnings: Vec::new(),
         }
     }

@@ -21,14 +21,14 @@ use super::subcommands::{
 use super::values::{instead, nearest};
 use crate::build::DependencyOptions;
 use crate::build::{
-    Build, Device, Fusion, Input, KernelSymbols, Language, Numerics, Optimisation, Phase, Planning,
-    ReportFormat, SiriusOptions, TensorForm, Tuning,
+    Boundary, Build, Device, Fusion, Input, KernelSymbols, Language, Numerics, Optimisation, Phase,
+    Planning, ReportFormat, SiriusOptions, TensorForm, Tuning,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::tools::command::command_line;
 use crate::tools::toolchain;
 use crate::tools::toolkit_folder::ToolkitFolder;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -426,7 +426,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
             keep_synchronisations: false,
             layout: "auto".to_owned(),
             optimisations: Optimisation::ALL.into(),
-            boundaries: BTreeSet::new(),
+            boundaries: Boundary::DEFAULT.into(),
             planning: Planning::default(),
             dump_problem: false,
             tuning: Tuning::default(),

@@ -123,7 +123,12 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         Ok(())
     }),
     honour("sirius-boundaries", &[], Arity::List, |draft, value| {
-        add_boundary(&mut draft.build.sirius.boundaries, value)
+        // A list says all that is wanted, so that its first word takes away what is done by default.
+        let chosen = &mut draft.build.sirius.boundaries;
+        if !std::mem::replace(&mut draft.boundaries_listed, true) {
+            chosen.clear();
+        }
+        add_boundary(chosen, value)
     }),
     honour("sirius-planner", &[], Arity::Scalar, |draft, value| {
         let planners = Planner::ALL.map(|planner| (planner.name(), planner));

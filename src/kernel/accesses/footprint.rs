@@ -5,6 +5,7 @@ use super::super::polynomial::Polynomial;
 use super::super::ranges::{Level, block_index, tight_at};
 use super::super::space::Space;
 use super::super::{Access, AccessKind, BlockEffect, BlockSymbol, Footprint, KernelSymbol, Target};
+use super::columns::columns;
 use crate::math::affine::{Affine, Axis};
 use crate::math::expression::Expression;
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub fn footprints(space: &Space, accesses: &[Access]) -> Vec<Footprint> {
             target: target.clone(),
             low_bytes: bound(Level::Kernel, space, &accesses, false),
             high_bytes: bound(Level::Kernel, space, &accesses, true),
+            columns: columns(space, &accesses),
             written: accesses.iter().any(|each| each.kind != AccessKind::Read),
         })
         .collect()
@@ -68,7 +70,8 @@ fn of_block(bound: &Expression<KernelSymbol>) -> Option<Expression<BlockSymbol>>
     })
 }
 
-fn bound(
+/// The least (greatest) byte that accesses may touch, as an expression of the launch; none where it is not bounded.
+pub(super) fn bound(
     level: Level,
     space: &Space,
     accesses: &[&Access],

@@ -266,7 +266,7 @@ fn exceeds_one(bound: &Polynomial, others: &[Polynomial]) -> bool {
 }
 
 /// Whether nothing but the launch's shape and the block's indices is in an expression.
-fn of_shape(polynomial: &Polynomial) -> bool {
+pub fn of_shape(polynomial: &Polynomial) -> bool {
     !mentions(&polynomial.expression(), &|symbol| {
         !is_shape(symbol) && Axis::ALL.iter().all(|axis| block_index(*axis) != *symbol)
     })

@@ -387,8 +387,22 @@ impl<'a> Judge<'a> {
         self.comes_behind(front, &all, (last, first, end))?;
         let [x, y, z] = [0, 1, 2].map(|axis| self.extent(&whole, axis));
         let most = Expression::Constant(MOST_BLOCKS);
-        let countable = Condition::LessEqual(x.multiply(y).multiply(z), most);
+        let blocks = x.multiply(y).multiply(z);
+        let [x, y, z] = [3, 4, 5].map(|axis| self.extent(&whole, axis));
+        let threads = x.multiply(y).multiply(z);
+        let countable = Condition::LessEqual(blocks.clone(), most);
         guards.extend(holds("range", countable));
+        // All blocks count on one word, one after the other. That stays hidden where each has enough to do besides.
+        let hidden = threads.multiply(Expression::Constant(MOST_BLOCKS_PER_THREAD));
+        let hidden = Condition::LessEqual(blocks, hidden);
+        if hidden.decided() == Some(false) {
+            let message = format!(
+                "`{}` has so many blocks that counting them would take longer",
+                names[0]
+            );
+            return refuse(RejectionReason::Resources, message);
+        }
+        guards.extend(holds("work", hidden));
         guards.extend(self.stream_guards(&all));
         guards.extend(self.questions(&all));
         let replayed = |member: &&Candidate| {
@@ -499,5 +513,9 @@ fn argument_bytes(members: &[Candidate]) -> u64 {
 const LAYOUT: &str = "last-block";
 /// There is room for these in the parameters of a kernel on any device, and for extents.
 const MOST_ARGUMENT_BYTES: u64 = 3072;
+/// A device counts about one block in a nanosecond, and saves a launch of some microseconds. So few blocks may be of any
+/// size. A block of 256 threads that loads a number each is read in a nanosecond, too. This many blocks for each thread of
+/// one let 4,096 blocks of 16 threads be counted, and 65,536 of 256. It is an estimate.
+const MOST_BLOCKS_PER_THREAD: i64 = 256;
 /// Blocks are counted in 32 bits.
 const MOST_BLOCKS: i64 = 1 << 30;

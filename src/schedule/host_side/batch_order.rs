@@ -375,9 +375,7 @@ impl Program<'_> {
                         true => other.writes && !span.writes,
                         false => other.writes || span.writes,
                     };
-                    ordered
-                        && other.low_bytes < span.high_bytes
-                        && span.low_bytes < other.high_bytes
+                    ordered && other.may_meet(span)
                 });
                 before.map(|(_, batch)| *batch).max().unwrap_or_default()
             };

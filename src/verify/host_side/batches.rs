@@ -7,15 +7,17 @@
 //! the order of conflicting launches is kept by whoever keeps the order of overlapping ranges.
 
 use super::super::device::{assumptions, configuration, guarded_values};
-use super::super::formula::Formula;
+use super::super::formula::{Assumptions, Formula};
 use super::super::host::reaches_host_memory;
 use super::super::member::Member;
-use super::super::place::Place;
-use super::super::polynomial::normal_form;
+use super::super::place::{Place, Values};
+use super::super::polynomial::{Polynomial, normal_form};
 use super::super::{Refusal, Site, Sites, capture, expansion};
 use crate::dependence::Guard;
-use crate::kernel::{AccessKind, KernelModel, Target};
-use crate::launch::{Awaited, HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand};
+use crate::kernel::{AccessKind, Columns, KernelModel, Target};
+use crate::launch::{
+    Awaited, HostBlockId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId,
+};
 use crate::schedule::{BatchedRegion, BatchedStatement, FusionPlan, ThreadMap};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -218,7 +220,14 @@ fn untold(
                     let told_high = normal_form(&range.high_bytes, &mut value)?;
                     let below = Formula::less_equal(&told_low, &low)?;
                     let above = Formula::less_equal(&high, &told_high)?;
-                    Some(assumptions.imply(&below) && assumptions.imply(&above))
+                    let columns = touch.columns.as_ref();
+                    let in_columns = || {
+                        columns.is_none_or(|told| {
+                            let own = member.columns(&values, target);
+                            own.is_some_and(|own| covers_columns(told, &own, &values, &assumptions))
+                        })
+                    };
+                    Some(assumptions.imply(&below) && assumptions.imply(&above) && in_columns())
                 };
                 same && (touch.writes || !writes) && covers() == Some(true)
             });
@@ -230,6 +239,26 @@ fn untold(
     }
     refusals.extend(expansion::refusals(statement, &members, &values));
     refusals
+}
+
+/// Whether columns hold all of those that a kernel keeps to: the rows are the same, and they are no narrower.
+fn covers_columns(
+    told: &Columns<ValueId>,
+    own: &[Polynomial; 3],
+    values: &Values<'_>,
+    assumptions: &Assumptions,
+) -> bool {
+    let mut value = |value: &ValueId| Some(values.resolve(*value));
+    let told = [&told.pitch_bytes, &told.low_bytes, &told.high_bytes];
+    let [Some(pitch), Some(low), Some(high)] = told.map(|each| normal_form(each, &mut value))
+    else {
+        return false;
+    };
+    let [own_pitch, own_low, own_high] = own;
+    let holds = |bound: Option<Formula>| bound.is_some_and(|bound| assumptions.imply(&bound));
+    pitch == *own_pitch
+        && holds(Formula::less_equal(&low, own_low))
+        && holds(Formula::less_equal(own_high, &high))
 }
 
 /// A place of the host program: before the node of this number of a block, or at the block's end.
