@@ -57,6 +57,8 @@ pub(super) struct Builder<'a> {
     pub(super) likenesses: HashMap<Likeness, (Vec<Name>, Decisions)>,
     /// How often two uses of two kernels did not stay in their threads with equal pointers.
     pub(super) unequal: HashMap<([KernelId; 2], [usize; 2]), usize>,
+    /// The same of all kernels.
+    pub(super) all_unequal: usize,
     /// Allocations made in a loop or in a function that runs more than once; the loop, where one
     /// iteration of it has one of them.
     made_again: BTreeMap<BufferId, Option<usize>>,
@@ -157,6 +159,7 @@ impl Builder<'_> {
             decisions: HashMap::new(),
             likenesses: HashMap::new(),
             unequal: HashMap::new(),
+            all_unequal: 0,
             made_again: made_again.chain(not_unique).collect(),
             dependences,
         }

@@ -44,7 +44,9 @@ impl Builder<'_> {
         }
         let kernels = [source.model.id, sink.model.id];
         let refused = self.unequal.get(&(kernels, uses)).copied();
-        if refused.is_some_and(|times| times >= MOST_REFUSALS) {
+        if refused.is_some_and(|times| times >= MOST_REFUSALS)
+            || self.all_unequal >= MOST_REFUSALS_IN_ALL
+        {
             return false;
         }
         let question = Question {
@@ -65,6 +67,7 @@ impl Builder<'_> {
         };
         if answers.is_empty() || !answers.iter().all(stays) {
             *self.unequal.entry((kernels, uses)).or_default() += 1;
+            self.all_unequal += 1;
             return false;
         }
         let disjoint = Guard::RangesDisjoint {
@@ -93,3 +96,7 @@ impl Builder<'_> {
 
 /// So often two uses of two kernels are asked for whether they stay in their threads where pointers are equal.
 const MOST_REFUSALS: usize = 3;
+
+/// So often any two are asked for. A program of hundreds of kernels over as many buffers, as lambdas make them, would
+/// otherwise ask for each two of them, and most of its time would go there.
+const MOST_REFUSALS_IN_ALL: usize = 500;
