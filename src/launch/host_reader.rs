@@ -25,10 +25,10 @@ pub fn read_host_module(module: &Module<'_>, closed: bool) -> HostModule {
 struct Reader<'m, 'ctx> {
     module: &'m Module<'ctx>,
     closed: bool,
-    layout: Layout,
-    functions: HashMap<llvm::Value, usize>,
-    globals: HashMap<llvm::Value, usize>,
-    constants: HashMap<llvm::Value, usize>,
+    layout: Layout<'m>,
+    functions: HashMap<llvm::Value<'ctx>, usize>,
+    globals: HashMap<llvm::Value<'ctx>, usize>,
+    constants: HashMap<llvm::Value<'ctx>, usize>,
     host: HostModule,
 }
 
@@ -99,7 +99,7 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
         }
     }
 
-    fn function(&mut self, function: llvm::Value) -> Function {
+    fn function(&mut self, function: llvm::Value<'ctx>) -> Function {
         let parameters = function.parameters();
         let mut locals: HashMap<llvm::Value, Operand> = parameters
             .iter()
@@ -185,7 +185,7 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
 
     fn scalar_fields(
         &self,
-        ty: llvm::Type,
+        ty: llvm::Type<'ctx>,
         offset: u64,
         path: &mut Vec<u32>,
         fields: &mut Vec<Field>,
@@ -221,7 +221,11 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
         }
     }
 
-    fn operand(&mut self, value: llvm::Value, locals: &HashMap<llvm::Value, Operand>) -> Operand {
+    fn operand(
+        &mut self,
+        value: llvm::Value<'ctx>,
+        locals: &HashMap<llvm::Value<'ctx>, Operand>,
+    ) -> Operand {
         if let Some(local) = locals.get(&value) {
             return *local;
         }
@@ -232,7 +236,7 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
         }
     }
 
-    fn constant(&mut self, value: llvm::Value) -> Operand {
+    fn constant(&mut self, value: llvm::Value<'ctx>) -> Operand {
         if let Some(function) = self.functions.get(&value) {
             return Operand::Function(*function);
         }
@@ -317,7 +321,12 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
     }
 
     /// Adds what a global's initial value mentions, from byte `at` of it on.
-    fn cells(&mut self, value: llvm::Value, at: i64, found: &mut Vec<(Option<i64>, Operand)>) {
+    fn cells(
+        &mut self,
+        value: llvm::Value<'ctx>,
+        at: i64,
+        found: &mut Vec<(Option<i64>, Operand)>,
+    ) {
         let ty = value.ty();
         match value.value_kind() {
             ValueKind::LLVMConstantStructValueKind => {
@@ -348,7 +357,7 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
         }
     }
 
-    fn mentioned(&mut self, value: llvm::Value) -> Vec<Operand> {
+    fn mentioned(&mut self, value: llvm::Value<'ctx>) -> Vec<Operand> {
         match self.constant(value) {
             Operand::Constant(index) => self.host.constants[index].clone(),
             operand @ (Operand::Global(..) | Operand::Function(_)) => vec![operand],
@@ -356,7 +365,7 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
         }
     }
 
-    fn mentioned_within(&mut self, value: llvm::Value) -> Vec<Operand> {
+    fn mentioned_within(&mut self, value: llvm::Value<'ctx>) -> Vec<Operand> {
         let kind = value.value_kind();
         if kind == ValueKind::LLVMConstantDataArrayValueKind
             || kind == ValueKind::LLVMConstantDataVectorValueKind
@@ -410,10 +419,10 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
 
     fn instruction(
         &mut self,
-        value: llvm::Value,
+        value: llvm::Value<'ctx>,
         block: usize,
-        locals: &HashMap<llvm::Value, Operand>,
-        block_ids: &HashMap<llvm::Block, usize>,
+        locals: &HashMap<llvm::Value<'ctx>, Operand>,
+        block_ids: &HashMap<llvm::Block<'ctx>, usize>,
     ) -> Instruction {
         let code = value.opcode().expect("only instructions stand in blocks");
         let mut operands = Vec::new();
@@ -520,10 +529,10 @@ impl<'m, 'ctx> Reader<'m, 'ctx> {
 
     fn call(
         &mut self,
-        value: llvm::Value,
+        value: llvm::Value<'ctx>,
         invoke: bool,
         operands: &mut Vec<Operand>,
-        locals: &HashMap<llvm::Value, Operand>,
+        locals: &HashMap<llvm::Value<'ctx>, Operand>,
     ) -> Opcode {
         let mut by_value = Vec::new();
         let mut structs = Vec::new();

@@ -22,7 +22,7 @@ pub(crate) enum AtomicOperation {
     DecrementWrapping,
 }
 
-impl Builder {
+impl<'ctx> Builder<'ctx> {
     /// An atomic operation on memory that is so aligned, in bytes; the value that was there.
     pub(crate) fn atomic(
         &self,
@@ -30,7 +30,7 @@ impl Builder {
         pointer: Value,
         value: Value,
         alignment: u32,
-    ) -> Value {
+    ) -> Value<'ctx> {
         use LLVMAtomicRMWBinOp::*;
         let operation = match operation {
             AtomicOperation::Add => LLVMAtomicRMWBinOpAdd,
@@ -50,7 +50,7 @@ impl Builder {
         unsafe {
             let made = LLVMBuildAtomicRMW(self.0, operation, pointer.0, value.0, STRICTEST, 0);
             LLVMSetAlignment(made, alignment);
-            Value(made)
+            Value::new(made)
         }
     }
 
@@ -61,19 +61,19 @@ impl Builder {
         expected: Value,
         new: Value,
         alignment: u32,
-    ) -> Value {
+    ) -> Value<'ctx> {
         // SAFETY: as above; both values have one type.
         unsafe {
             let made = LLVMBuildAtomicCmpXchg(
                 self.0, pointer.0, expected.0, new.0, STRICTEST, STRICTEST, 0,
             );
             LLVMSetAlignment(made, alignment);
-            Value(LLVMBuildExtractValue(self.0, made, 0, c"".as_ptr()))
+            Value::new(LLVMBuildExtractValue(self.0, made, 0, c"".as_ptr()))
         }
     }
 }
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// Whether an atomic operation stores its own value, whatever was there.
     pub(crate) fn is_exchange(self) -> bool {
         // SAFETY: as above; callers give an `atomicrmw`.

@@ -3,11 +3,11 @@
 use super::*;
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTailCallKind};
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// What a call calls.
-    pub(crate) fn called(self) -> Value {
+    pub(crate) fn called(self) -> Value<'ctx> {
         // SAFETY: as above; callers pass calls.
-        Value(unsafe { LLVMGetCalledValue(self.0) })
+        Value::new(unsafe { LLVMGetCalledValue(self.0) })
     }
 
     /// Makes a call one of something else of the same type.
@@ -18,17 +18,17 @@ impl Value {
     }
 
     /// The type that a call takes its function to have.
-    pub(crate) fn called_type(self) -> Type {
+    pub(crate) fn called_type(self) -> Type<'ctx> {
         // SAFETY: as above.
-        Type(unsafe { LLVMGetCalledFunctionType(self.0) })
+        Type::new(unsafe { LLVMGetCalledFunctionType(self.0) })
     }
 
     /// The arguments of a call.
-    pub(crate) fn call_arguments(self) -> Vec<Value> {
+    pub(crate) fn call_arguments(self) -> Vec<Value<'ctx>> {
         // SAFETY: as above.
         unsafe {
             (0..LLVMGetNumArgOperands(self.0))
-                .map(|n| Value(LLVMGetOperand(self.0, n)))
+                .map(|n| Value::new(LLVMGetOperand(self.0, n)))
                 .collect()
         }
     }
@@ -40,7 +40,7 @@ impl Value {
     }
 
     /// The function that a call names directly.
-    pub(crate) fn called_function(self) -> Option<Value> {
+    pub(crate) fn called_function(self) -> Option<Value<'ctx>> {
         // SAFETY: only a call is asked for what it calls.
         (self.is_call()).then(|| unsafe { Self::checked(LLVMIsAFunction(self.called().0)) })?
     }
@@ -108,13 +108,13 @@ impl Value {
 
     /// Inline assembly, to be called.
     pub(crate) fn assembly(
-        ty: Type,
+        ty: Type<'ctx>,
         template: &str,
         constraints: &str,
         side_effects: bool,
-    ) -> Value {
+    ) -> Value<'ctx> {
         // SAFETY: LLVM copies both texts; callers match the constraints to the type.
-        Value(unsafe {
+        Value::new(unsafe {
             LLVMGetInlineAsm(
                 ty.0,
                 template.as_ptr().cast(),

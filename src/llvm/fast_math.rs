@@ -7,7 +7,7 @@
 use super::*;
 use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMFastMathNone};
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// True when the instruction carries the `contract` flag.
     pub(crate) fn may_contract(self) -> bool {
         // SAFETY: flags are asked of instructions that can have them.

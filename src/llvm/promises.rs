@@ -4,7 +4,7 @@ use super::attributes::attribute_kind;
 use super::*;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// Takes the promises away that LLVM's C interface can take away: that nothing overflows, that
     /// no bits get lost, that signs agree. The result is then the plain one in every case.
     pub(crate) fn drop_promises(self) {
@@ -82,10 +82,10 @@ impl Value {
     }
 }
 
-impl Builder {
+impl<'ctx> Builder<'ctx> {
     /// A value that is one and the same wherever it is used, also where it could be anything.
-    pub(crate) fn freeze(&self, value: Value) -> Value {
+    pub(crate) fn freeze(&self, value: Value) -> Value<'ctx> {
         // SAFETY: as in `Value`.
-        Value(unsafe { LLVMBuildFreeze(self.0, value.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildFreeze(self.0, value.0, c"".as_ptr()) })
     }
 }

@@ -69,7 +69,7 @@ fn divides_at_once(dividend: Value, divisor: Value) -> bool {
 }
 
 /// Whether LLVM takes a number for one that has more than 32 bits, for all that is known of it.
-fn looks_like_hash(number: Value, seen: &mut HashSet<Value>) -> bool {
+fn looks_like_hash<'ctx>(number: Value<'ctx>, seen: &mut HashSet<Value<'ctx>>) -> bool {
     if !number.is_instruction() || is_surely_short(number, DEEPEST) {
         return false;
     }

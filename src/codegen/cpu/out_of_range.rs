@@ -9,7 +9,7 @@ use crate::llvm::{Builder, IntegerPredicate, Opcode, RealPredicate, Type, TypeKi
 use inkwell::module::Module;
 
 /// Makes a conversion of a number to an integer saturate, in place; those of vectors and of other types stay.
-pub(super) fn settle_conversion(module: &Module, conversion: Value) {
+pub(super) fn settle_conversion<'ctx>(module: &Module<'ctx>, conversion: Value<'ctx>) {
     let to = conversion.ty();
     let mut number = conversion.operand(0);
     let builder = Builder::before(conversion);

@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub(super) const SHARED_ADDRESS_SPACE: u32 = 3;
 
 /// Where the shared variables of a module lie.
-pub(super) struct SharedLayout {
-    variables: Vec<SharedVariable>,
+pub(super) struct SharedLayout<'ctx> {
+    variables: Vec<SharedVariable<'ctx>>,
     /// By kernel name.
     kernels: BTreeMap<String, KernelShared>,
 }
@@ -34,15 +34,15 @@ pub(super) struct KernelShared {
     pub(super) dynamic: bool,
 }
 
-struct SharedVariable {
-    global: Value,
+struct SharedVariable<'ctx> {
+    global: Value<'ctx>,
     /// `None` for dynamic shared memory.
     offset_bytes: Option<u64>,
 }
 
-impl SharedLayout {
+impl<'ctx> SharedLayout<'ctx> {
     /// Lays out the shared variables of a device module that is not yet lowered.
-    pub(super) fn of(module: &Module) -> Self {
+    pub(super) fn of(module: &Module<'ctx>) -> Self {
         let reached: Vec<(String, HashSet<Value>)> = kernels(module)
             .into_iter()
             .map(|kernel| (kernel.name(), reached_globals(kernel)))
@@ -103,9 +103,9 @@ impl SharedLayout {
     /// Makes a lowered function address its shared variables through its context.
     pub(super) fn replace_uses(
         &self,
-        module: &Module,
-        function: Value,
-        library: &Library,
+        module: &Module<'ctx>,
+        function: Value<'ctx>,
+        library: &Library<'ctx>,
     ) -> Result<(), CodegenError> {
         let used = globals_in(function);
         let Some(place) = entry_place(function) else {

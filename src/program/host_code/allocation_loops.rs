@@ -72,7 +72,7 @@ pub(in crate::program) fn write_out(
     written.map(|()| true)
 }
 
-impl Loop {
+impl<'ctx> Loop<'ctx> {
     /// Whether it allocates or frees, launches nothing, and seems to be short.
     fn is_chosen(&self) -> bool {
         let instructions: Vec<Value> = self
@@ -141,13 +141,13 @@ fn may_launch(name: &str) -> bool {
 }
 
 /// A value as a constant distance from another; no other: a number.
-struct Displacement {
-    base: Option<Value>,
+struct Displacement<'ctx> {
+    base: Option<Value<'ctx>>,
     distance: i64,
 }
 
-impl Displacement {
-    fn of(value: Value) -> Self {
+impl<'ctx> Displacement<'ctx> {
+    fn of(value: Value<'ctx>) -> Self {
         if let Some(number) = value.signed_integer() {
             return Self {
                 base: None,

@@ -84,18 +84,18 @@ const EXTRA_BYTES: u64 = 48;
 
 /// A call that adds a node of a known kernel.
 #[derive(Clone)]
-struct Node {
-    function: Value,
-    call: Value,
-    stub: Value,
+struct Node<'ctx> {
+    function: Value<'ctx>,
+    call: Value<'ctx>,
+    stub: Value<'ctx>,
     /// Grid x, y, z, block x, y, z.
-    extents: Vec<Value>,
-    shared_bytes: Value,
-    arguments: Value,
+    extents: Vec<Value<'ctx>>,
+    shared_bytes: Value<'ctx>,
+    arguments: Value<'ctx>,
 }
 
 /// A slot on the stack, and so many bytes of it.
-type Place = (Value, i64);
+type Place<'ctx> = (Value<'ctx>, i64);
 
 impl Program<'_> {
     /// Makes launches of chains of nodes; returns whether there are any. The functions that they are in are canonical
@@ -163,7 +163,7 @@ fn only_makes_and_launches(host: &Module<'_>) -> bool {
 }
 
 /// The calls that add kernels' nodes, each with its function.
-fn added(host: &Module<'_>) -> Vec<(Value, Value)> {
+fn added<'ctx>(host: &Module<'ctx>) -> Vec<(Value<'ctx>, Value<'ctx>)> {
     let mut found = Vec::new();
     for function in Value::functions(host) {
         for call in function.instructions() {
@@ -176,7 +176,7 @@ fn added(host: &Module<'_>) -> Vec<(Value, Value)> {
 }
 
 /// Loads the parameters of a node before it is added.
-fn show_parameters(host: &Module<'_>, call: Value) {
+fn show_parameters<'ctx>(host: &Module<'ctx>, call: Value<'ctx>) {
     let (byte, int) = (Type::integer(host, 8), Type::integer(host, 32));
     let pointer = Type::pointer(host, 0);
     let builder = Builder::before(call);
@@ -203,7 +203,7 @@ fn show_parameters(host: &Module<'_>, call: Value) {
 }
 
 /// The nodes whose kernels are known after simplification.
-fn shown_nodes(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Node> {
+fn shown_nodes<'ctx>(host: &Module<'ctx>, stubs: &BTreeSet<String>) -> Vec<Node<'ctx>> {
     let mut nodes = Vec::new();
     for (function, call) in added(host) {
         let Some(block) = call.parent_block() else {
@@ -240,15 +240,15 @@ fn remove_shown(host: &Module<'_>) {
 
 /// What becomes of the handle of a node.
 #[derive(Default)]
-struct Handle {
+struct Handle<'ctx> {
     /// Calls that write it.
-    written_by: Vec<Value>,
+    written_by: Vec<Value<'ctx>>,
     /// Calls that add a node behind it.
-    before: Vec<Value>,
+    before: Vec<Value<'ctx>>,
 }
 
 /// The chains of two nodes and more.
-fn chains(nodes: &[Node]) -> Vec<Vec<Node>> {
+fn chains<'ctx>(nodes: &[Node<'ctx>]) -> Vec<Vec<Node<'ctx>>> {
     let mut handles = BTreeMap::<Place, Handle>::new();
     let mut seen = BTreeSet::new();
     let mut unclear = BTreeSet::new();
@@ -260,15 +260,15 @@ fn chains(nodes: &[Node]) -> Vec<Vec<Node>> {
             unclear.insert(slot);
         }
     }
-    let handle = |pointer: Value| {
+    let handle = |pointer: Value<'ctx>| {
         let place = place(pointer).filter(|(slot, _)| !unclear.contains(slot))?;
         handles.get(&place)
     };
     // The handle of a node, where only its call writes it.
-    let own = |node: &Node| {
+    let own = |node: &Node<'ctx>| {
         handle(node.call.call_arguments()[0]).filter(|handle| handle.written_by == [node.call])
     };
-    let next = |node: &Node| -> Option<&Node> {
+    let next = |node: &Node<'ctx>| -> Option<&Node<'ctx>> {
         let &[behind] = own(node)?.before.as_slice() else {
             return None;
         };
@@ -342,7 +342,10 @@ fn place(pointer: Value) -> Option<Place> {
 }
 
 /// What becomes of the handles in a slot; `None` where they are used for anything but to add nodes behind them.
-fn handles_in(slot: Value, handles: &mut BTreeMap<Place, Handle>) -> Option<()> {
+fn handles_in<'ctx>(
+    slot: Value<'ctx>,
+    handles: &mut BTreeMap<Place<'ctx>, Handle<'ctx>>,
+) -> Option<()> {
     const HANDLE_BYTES: i64 = 8;
     let mut open = vec![slot];
     while let Some(pointer) = open.pop() {
@@ -380,7 +383,7 @@ fn handles_in(slot: Value, handles: &mut BTreeMap<Place, Handle>) -> Option<()> 
 }
 
 /// Puts a function that captures the whole chain in the place of its last call; false where that cannot be.
-fn replace(host: &Module<'_>, chain: &[Node], number: usize) -> bool {
+fn replace<'ctx>(host: &Module<'ctx>, chain: &[Node<'ctx>], number: usize) -> bool {
     let (Some(first), Some(last)) = (chain.first(), chain.last()) else {
         return false;
     };
@@ -441,9 +444,13 @@ fn replace(host: &Module<'_>, chain: &[Node], number: usize) -> bool {
 }
 
 /// Grid x and y, grid z, block x and y, block z and shared bytes of a node.
-fn configuration(host: &Module<'_>, builder: &Builder, node: &Node) -> Vec<Value> {
+fn configuration<'ctx>(
+    host: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    node: &Node<'ctx>,
+) -> Vec<Value<'ctx>> {
     let long = Type::integer(host, 64);
-    let packed = |low: Value, high: Value| handles::packed(host, builder, low, high);
+    let packed = |low: Value<'ctx>, high: Value<'ctx>| handles::packed(host, builder, low, high);
     let extents = &node.extents;
     vec![
         packed(extents[0], extents[1]),
@@ -455,7 +462,12 @@ fn configuration(host: &Module<'_>, builder: &Builder, node: &Node) -> Vec<Value
 }
 
 /// The body of the function that stands for a chain, whose first node comes behind `count` others.
-fn fill(host: &Module<'_>, adder: Value, chain: &[Node], (count, sizes): (usize, &[usize])) {
+fn fill<'ctx>(
+    host: &Module<'ctx>,
+    adder: Value<'ctx>,
+    chain: &[Node<'ctx>],
+    (count, sizes): (usize, &[usize]),
+) {
     let (int, long) = (Type::integer(host, 32), Type::integer(host, 64));
     let pointer = Type::pointer(host, 0);
     let (Some(add), Some(open), Some(close)) = (

@@ -43,24 +43,24 @@ impl Marks {
 }
 
 /// A loop whose test is known before its last launches.
-pub(in crate::program) struct LoopEnd {
+pub(in crate::program) struct LoopEnd<'ctx> {
     /// The last launch of those behind the loop, where some are to follow.
-    through: Option<Value>,
+    through: Option<Value<'ctx>>,
     /// What the test will say; what follows it is the end of the iteration.
-    decision: Value,
+    decision: Value<'ctx>,
     /// The branch that leaves the loop, and which of its successors is outside.
-    test: Value,
+    test: Value<'ctx>,
     exit: usize,
     /// A counter, and what it is in the last iteration.
-    counter: Option<(Value, Value)>,
+    counter: Option<(Value<'ctx>, Value<'ctx>)>,
 }
 
-impl LoopEnd {
+impl<'ctx> LoopEnd<'ctx> {
     /// Computes in front of a launch of a loop whether the loop goes on afterwards, where that can be. `through` stands
     /// behind the loop; without it the end of the last iteration alone is written by itself.
     pub(in crate::program) fn prepare(
-        function: Value,
-        (site, through): (Value, Option<Value>),
+        function: Value<'ctx>,
+        (site, through): (Value<'ctx>, Option<Value<'ctx>>),
     ) -> Option<Self> {
         let flow = ControlFlow::of(function)?;
         let around = loops::innermost(&flow, site.parent_block()?)?;
@@ -130,7 +130,7 @@ impl LoopEnd {
 
     /// Gives the end of an iteration and the launches behind the loop blocks of their own. Values do not leave their
     /// blocks.
-    pub(in crate::program) fn cut(&self, function: Value) -> Option<Cut> {
+    pub(in crate::program) fn cut(&self, function: Value<'ctx>) -> Option<Cut<'ctx>> {
         let end = split_behind(function, self.decision)?;
         let next = match self.through {
             Some(through) => Some((through, split_behind(function, through)?)),
@@ -143,10 +143,10 @@ impl LoopEnd {
     /// the loop. Where that cannot be done, the loop stays.
     pub(in crate::program) fn split(
         &self,
-        (host, function): (&Module<'_>, Value),
-        cut: &Cut,
+        (host, function): (&Module<'ctx>, Value<'ctx>),
+        cut: &Cut<'ctx>,
         marks: Marks,
-    ) -> Option<LastIteration> {
+    ) -> Option<LastIteration<'ctx>> {
         let flow = ControlFlow::of(function)?;
         let around = loops::innermost(&flow, cut.end)?;
         let deciding = self.decision.parent_block()?;
@@ -197,7 +197,7 @@ impl LoopEnd {
         Builder::at_end(leaving).branch(to);
         if let Some((as_it_is, at_last)) = self.counter {
             // A bound that is a constant has no copy.
-            let of = |value: Value| copies.values.get(&value).copied().unwrap_or(value);
+            let of = |value: Value<'ctx>| copies.values.get(&value).copied().unwrap_or(value);
             of(as_it_is).replace_uses_with(of(at_last));
         }
         let last: Vec<Block> = region.iter().map(|block| copies.blocks[block]).collect();
@@ -233,16 +233,16 @@ impl LoopEnd {
 }
 
 /// The end of a last iteration that was written by itself.
-pub(in crate::program) struct LastIteration {
+pub(in crate::program) struct LastIteration<'ctx> {
     /// What tells whether it is the last.
-    decision: Value,
+    decision: Value<'ctx>,
     /// Where other iterations go on.
-    goes_on: Block,
+    goes_on: Block<'ctx>,
     /// Its blocks.
-    last: Vec<Block>,
+    last: Vec<Block<'ctx>>,
 }
 
-impl LastIteration {
+impl<'ctx> LastIteration<'ctx> {
     /// Has the first iteration be decided by itself: what comes before its end stands in front of the loop, too, and so does
     /// its end where it is the last. An iteration then begins with the end of the one before. Values go through memory.
     pub(in crate::program) fn lead_in(
@@ -277,16 +277,19 @@ impl LastIteration {
 }
 
 /// Where a function was cut for a [`LoopEnd`].
-pub(in crate::program) struct Cut {
+pub(in crate::program) struct Cut<'ctx> {
     /// The end of an iteration.
-    end: Block,
+    end: Block<'ctx>,
     /// The last launch behind the loop, and what comes behind it.
-    next: Option<(Value, Block)>,
+    next: Option<(Value<'ctx>, Block<'ctx>)>,
 }
 
 /// The branches by which a loop may be left behind a launch for a place behind it, in the order in which the loop comes to
 /// them; each with the successor that is outside, and whether the next iteration has begun by then.
-fn exit_tests(around: &Loop, (site, behind): (Value, Option<Block>)) -> Vec<(Value, usize, bool)> {
+fn exit_tests<'ctx>(
+    around: &Loop<'ctx>,
+    (site, behind): (Value<'ctx>, Option<Block<'ctx>>),
+) -> Vec<(Value<'ctx>, usize, bool)> {
     let mut found = Vec::new();
     let Some(mut block) = site.parent_block() else {
         return found;
@@ -335,21 +338,21 @@ fn exit_tests(around: &Loop, (site, behind): (Value, Option<Block>)) -> Vec<(Val
 }
 
 /// What is computed before its time.
-struct Early<'a> {
-    around: &'a Loop,
-    flow: &'a ControlFlow,
-    place: &'a Place,
+struct Early<'a, 'ctx> {
+    around: &'a Loop<'ctx>,
+    flow: &'a ControlFlow<'ctx>,
+    place: &'a Place<'ctx>,
     /// The block of the launch in front of which it is computed.
-    site: Block,
-    builder: Builder,
+    site: Block<'ctx>,
+    builder: Builder<'ctx>,
     /// The counter that the loop tests when an iteration begins.
-    counter: Option<Counter>,
-    copies: HashMap<(Value, bool), Value>,
+    counter: Option<Counter<'ctx>>,
+    copies: HashMap<(Value<'ctx>, bool), Value<'ctx>>,
     /// What it is computed of.
-    leaves: HashSet<Value>,
+    leaves: HashSet<Value<'ctx>>,
 }
 
-impl Early<'_> {
+impl<'ctx> Early<'_, 'ctx> {
     /// Whether a value of this iteration, or of the one that comes next, can be computed in front of the launch.
     fn can_be(&self, value: Value, is_next: bool, depth: usize) -> bool {
         if self.is_there(value, is_next) {
@@ -371,7 +374,7 @@ impl Early<'_> {
     }
 
     /// The value, computed in front of the launch.
-    fn value(&mut self, value: Value, is_next: bool) -> Option<Value> {
+    fn value(&mut self, value: Value<'ctx>, is_next: bool) -> Option<Value<'ctx>> {
         if self.is_there(value, is_next) {
             if value.parent_block().is_some() || value.is_parameter() {
                 self.leaves.insert(value);
@@ -416,7 +419,7 @@ impl Early<'_> {
     }
 
     /// What an iteration hands on to the next one, of a value of the next one's beginning.
-    fn carried(&self, value: Value, is_next: bool) -> Option<Value> {
+    fn carried(&self, value: Value<'ctx>, is_next: bool) -> Option<Value<'ctx>> {
         let is_own = is_next && self.around.is_own_phi(value);
         let (_, next) = is_own.then(|| self.around.incoming(value)).flatten()?;
         Some(next)
@@ -482,7 +485,7 @@ fn rounds(value: Value) -> bool {
 }
 
 /// What the test of a header is computed of.
-fn leaves_of(condition: Value, around: &Loop) -> HashSet<Value> {
+fn leaves_of<'ctx>(condition: Value<'ctx>, around: &Loop<'ctx>) -> HashSet<Value<'ctx>> {
     let mut found = HashSet::new();
     let mut open = vec![condition];
     while let Some(value) = open.pop() {
@@ -503,22 +506,25 @@ fn leaves_of(condition: Value, around: &Loop) -> HashSet<Value> {
 }
 
 /// A counter of a loop that its header tests.
-pub(in crate::program) struct Counter {
-    phi: Value,
+pub(in crate::program) struct Counter<'ctx> {
+    phi: Value<'ctx>,
     /// What it is after an iteration.
-    pub(in crate::program) next: Value,
+    pub(in crate::program) next: Value<'ctx>,
     step: i64,
-    first: Value,
+    first: Value<'ctx>,
     /// The test by which the loop goes on, of the counter and its bound.
     goes_on: IntegerPredicate,
-    bound: Value,
+    bound: Value<'ctx>,
     /// In the last iteration the counter is the bound and this.
     distance: i64,
 }
 
-impl Counter {
+impl<'ctx> Counter<'ctx> {
     /// The counter of a test of the header with the successor that is outside.
-    pub(in crate::program) fn of(around: &Loop, (test, exit): (Value, usize)) -> Option<Self> {
+    pub(in crate::program) fn of(
+        around: &Loop<'ctx>,
+        (test, exit): (Value<'ctx>, usize),
+    ) -> Option<Self> {
         use IntegerPredicate::*;
         let condition = *test.operands().first()?;
         let predicate = condition.integer_predicate()?;
@@ -610,11 +616,11 @@ fn negated(predicate: IntegerPredicate) -> IntegerPredicate {
 
 /// The blocks from the end of an iteration to the test, in the order of the function; `None` where an iteration can end without
 /// the test.
-fn end_of_iteration(
-    function: Value,
-    around: &Loop,
-    (from, test): (Block, Value),
-) -> Option<Vec<Block>> {
+fn end_of_iteration<'ctx>(
+    function: Value<'ctx>,
+    around: &Loop<'ctx>,
+    (from, test): (Block<'ctx>, Value<'ctx>),
+) -> Option<Vec<Block<'ctx>>> {
     let testing = test.parent_block()?;
     let mut found = HashSet::from([from]);
     let mut open = vec![from];
@@ -640,11 +646,11 @@ fn end_of_iteration(
 }
 
 /// The blocks behind a loop through a launch, in the order of the function.
-fn behind(
-    function: Value,
-    flow: &ControlFlow,
-    (outside, through, next): (Block, Block, Block),
-) -> Option<Vec<Block>> {
+fn behind<'ctx>(
+    function: Value<'ctx>,
+    flow: &ControlFlow<'ctx>,
+    (outside, through, next): (Block<'ctx>, Block<'ctx>, Block<'ctx>),
+) -> Option<Vec<Block<'ctx>>> {
     let mut found = HashSet::from([outside]);
     let mut open = vec![outside];
     while let Some(block) = open.pop() {
@@ -671,13 +677,13 @@ fn behind(
 }
 
 /// Blocks that were written again.
-struct Copies {
-    blocks: HashMap<Block, Block>,
-    values: HashMap<Value, Value>,
+struct Copies<'ctx> {
+    blocks: HashMap<Block<'ctx>, Block<'ctx>>,
+    values: HashMap<Value<'ctx>, Value<'ctx>>,
 }
 
 /// Copies blocks, which go to each other, and stand before another one.
-fn copy(function: Value, blocks: &[Block], before: Block) -> Copies {
+fn copy<'ctx>(function: Value<'ctx>, blocks: &[Block<'ctx>], before: Block<'ctx>) -> Copies<'ctx> {
     let copies: HashMap<Block, Block> = blocks
         .iter()
         .map(|block| (*block, Block::append(function, "")))

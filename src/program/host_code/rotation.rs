@@ -103,8 +103,8 @@ pub(in crate::program) fn rotate<'ctx>(
 }
 
 /// Rotates the loops of a function, after their ends were written by themselves.
-fn rotate_in(
-    (host, function): (&Module<'_>, Value),
+fn rotate_in<'ctx>(
+    (host, function): (&Module<'ctx>, Value<'ctx>),
     (behind, ends): (&[u32], &[(u32, u32)]),
     marks: EndMarks,
     machine: &TargetMachine,
@@ -158,8 +158,8 @@ fn rotate_in(
 
 /// Has the last iteration of a loop stand by itself, with the one before it, or, where it is the first one as well, with
 /// what comes before the loop.
-fn write_out_ends(
-    (host, function): (&Module<'_>, Value),
+fn write_out_ends<'ctx>(
+    (host, function): (&Module<'ctx>, Value<'ctx>),
     site: u32,
     marks: Marks,
     machine: &TargetMachine,
@@ -285,11 +285,11 @@ fn rotate_loop(host: &Module<'_>, function: Value, (site, next): (Value, Block),
 }
 
 /// The blocks of an iteration up to a launch, in the order of the function; `None` where an iteration can end without it.
-pub(in crate::program) fn up_to(
-    function: Value,
-    around: &Loop,
-    (site, next): (Value, Block),
-) -> Option<Vec<Block>> {
+pub(in crate::program) fn up_to<'ctx>(
+    function: Value<'ctx>,
+    around: &Loop<'ctx>,
+    (site, next): (Value<'ctx>, Block<'ctx>),
+) -> Option<Vec<Block<'ctx>>> {
     let mut found = HashSet::from([around.header]);
     let mut open = vec![around.header];
     while let Some(block) = open.pop() {
