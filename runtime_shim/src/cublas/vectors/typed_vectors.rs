@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::mixed::{BFLOAT, DOUBLE, HALF, SINGLE, bytes, load, store};
-use super::{BlasError, BlasResult, check, handle};
+use super::super::mixed::{BFLOAT, DOUBLE, HALF, SINGLE, bytes, load, store};
+use super::super::{BlasError, BlasResult, check, handle};
 use crate::execution::check as checked;
 use crate::sums::pairwise;
 use crate::{termination, trace};

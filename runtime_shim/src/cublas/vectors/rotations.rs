@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use nalgebra::Complex;
 
-use super::vectors::scalar;
-use super::{BlasError, BlasResult, Vector, handle};
+use super::super::vectors::scalar;
+use super::super::{BlasError, BlasResult, Vector, handle};
 use crate::dense::Scalar;
 
 /// `x = c * x + s * y` and `y = c * y - s' * x`.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{store, stream};
+use super::super::{store, stream};
 use crate::error::{CudaError, CudaResult};
 
 /// `cudaLaunchAttributeValue`.

@@ -10,8 +10,8 @@ use std::ffi::{c_int, c_ulonglong, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::DevicePointer;
-use super::context::initialised;
+use super::super::DevicePointer;
+use super::super::context::initialised;
 use crate::api::{store, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::mapping::page_bytes;

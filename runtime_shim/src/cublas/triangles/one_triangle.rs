@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use nalgebra::Complex;
 
-use super::stored::{Stored, operation, scaled_sums};
-use super::vectors::scalar;
-use super::{BlasError, BlasResult, Vector, handle};
+use super::super::stored::{Stored, operation, scaled_sums};
+use super::super::vectors::scalar;
+use super::super::{BlasError, BlasResult, Vector, handle};
 use crate::dense::{Operation, Scalar};
 use crate::sums::pairwise;
 

@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 
-use super::graph::NodeType;
-use super::{copy, store, stream};
+use super::super::graph::NodeType;
+use super::super::{copy, store, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::registry::{self, VariableRecord};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::memory::give_in_order;
-use super::store;
+use super::super::memory::give_in_order;
+use super::super::store;
 use crate::error::{CudaError, CudaResult};
 use crate::memory;
 

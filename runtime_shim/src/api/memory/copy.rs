@@ -5,9 +5,9 @@
 
 use std::ffi::c_void;
 
-use super::graph::NodeType;
-use super::memory::{Extent, PitchedPointer};
-use super::{array, graph, stream};
+use super::super::graph::NodeType;
+use super::super::memory::{Extent, PitchedPointer};
+use super::super::{array, graph, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::execution::check;
 use crate::execution::check::streams;

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::{graph, store, stream};
+use super::super::{graph, store, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::execution::check::streams;
 

@@ -2,9 +2,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::context::{check_device, initialised, required};
-use super::memory::{self, Copy3d};
-use super::{DevicePointer, INVALID_CONTEXT};
+use super::super::context::{check_device, initialised, required};
+use super::super::memory::{self, Copy3d};
+use super::super::{DevicePointer, INVALID_CONTEXT};
 use crate::api::copy;
 use crate::api::graph::NodeType;
 use crate::error::{CudaError, CudaResult};

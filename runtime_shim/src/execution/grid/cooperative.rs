@@ -5,14 +5,14 @@
 //! memory again and again; each such read gives way ([`__sirius_give_way`]), within the block first and,
 //! when the block can do nothing else, to the other blocks.
 //!
-//! Invariant: a grid that is run here has at most [`super::fiber::STACK_LIMIT`] threads.
+//! Invariant: a grid that is run here has at most [`super::super::fiber::STACK_LIMIT`] threads.
 
 use std::sync::{Mutex, PoisonError};
 
-use super::arithmetic::DeviceMode;
-use super::block::{BlockRunner, BlockState, Method, Waiting};
-use super::warp::WARP_LANES;
-use super::{Failure, Launch, clusters};
+use super::super::arithmetic::DeviceMode;
+use super::super::block::{BlockRunner, BlockState, Method, Waiting};
+use super::super::warp::WARP_LANES;
+use super::super::{Failure, Launch, clusters};
 use crate::abi::{BlockContext, Counters, ThreadContext};
 use crate::execution::fault;
 use crate::execution::statistics::accumulate;
@@ -38,7 +38,8 @@ pub fn run(launch: &Launch, method: Method) -> (Counters, Option<Failure>) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     fault::prepare_thread();
     let _mode = DeviceMode::begin();
-    let indices = (0..launch.block_count()).map(|linear| super::grid::index(linear, launch.grid));
+    let indices =
+        (0..launch.block_count()).map(|linear| super::super::grid::index(linear, launch.grid));
     let mut blocks = clusters::begun(launch, method, indices);
     let _clusters = clusters::formed(launch, &mut blocks);
     let (mut counters, mut failure) = (Counters::default(), None);
@@ -85,7 +86,7 @@ impl BlockState {
 /// Lets others run before memory is read that somebody else may be about to change.
 ///
 /// # Safety
-/// As for [`super::barrier::__sirius_barrier`].
+/// As for [`super::super::barrier::__sirius_barrier`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __sirius_give_way(context: *mut ThreadContext) {
     // SAFETY: as the caller promises; references into the state end before the switch.

@@ -5,8 +5,8 @@
 //! next such place. Lanes on the same way thus have all done one access before any does the next, and lanes that
 //! left a branch or a loop early wait for the others behind it, as they do on such a GPU.
 
-use super::block::BlockState;
-use super::warp::WARP_LANES;
+use super::super::block::BlockState;
+use super::super::warp::WARP_LANES;
 use crate::abi::ThreadContext;
 
 /// Rounds for which lanes wait for others behind them. These may themselves wait for those in front, in a loop that
@@ -40,7 +40,7 @@ impl BlockState {
 /// Lets the other lanes of the warp come to the same place, or past it.
 ///
 /// # Safety
-/// As for [`super::barrier::__sirius_barrier`].
+/// As for [`super::super::barrier::__sirius_barrier`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __sirius_keep_step(context: *mut ThreadContext, step: u32) {
     // SAFETY: as the caller promises; references into the state end before the switch.

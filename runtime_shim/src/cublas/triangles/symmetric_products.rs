@@ -5,16 +5,19 @@ use std::ffi::{c_int, c_void};
 
 use nalgebra::{Complex, DMatrix};
 
-use super::stored::{Stored, is_upper, operation};
-use super::vectors::scalar;
-use super::{BlasError, BlasResult, Matrix, handle};
+use super::super::stored::{Stored, is_upper, operation};
+use super::super::vectors::scalar;
+use super::super::{BlasError, BlasResult, Matrix, handle};
 use crate::dense::{Operation, Scalar, product as product_of};
 
 /// A matrix's start and leading dimension.
 type Placed<T> = (*const T, c_int);
 
 /// `op(A)`.
-pub(super) fn operated<T: Scalar>(operation: Operation, matrix: DMatrix<T>) -> DMatrix<T> {
+pub(in crate::cublas) fn operated<T: Scalar>(
+    operation: Operation,
+    matrix: DMatrix<T>,
+) -> DMatrix<T> {
     match operation {
         Operation::Plain => matrix,
         Operation::Transposed => matrix.transpose(),
@@ -23,7 +26,7 @@ pub(super) fn operated<T: Scalar>(operation: Operation, matrix: DMatrix<T>) -> D
 }
 
 /// `C = alpha * product + beta * C`; factors of zero do not look at what they are factors of.
-pub(super) fn replace<T: Scalar>(
+pub(in crate::cublas) fn replace<T: Scalar>(
     (alpha, beta): (T, T),
     product: impl FnOnce() -> BlasResult<DMatrix<T>>,
     result: &Matrix<T>,

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::RwLock;
 
+use super::super::graph::NodeType;
+use super::super::memory::Extent;
+use super::super::{store, stream};
 use super::copy::{DEVICE_TO_DEVICE, Region, copy_region, on_stream};
-use super::graph::NodeType;
-use super::memory::Extent;
-use super::{store, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::memory::{self, MemoryKind};
 use crate::texture::Image;

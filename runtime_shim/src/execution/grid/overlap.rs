@@ -11,11 +11,11 @@ use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use super::arithmetic::DeviceMode;
-use super::block::{BlockRunner, BlockState, Method, Waiting};
+use super::super::arithmetic::DeviceMode;
+use super::super::block::{BlockRunner, BlockState, Method, Waiting};
+use super::super::warp::WARP_LANES;
+use super::super::{Failure, Launch, clusters, fiber, grid};
 use super::cooperative::take_turns;
-use super::warp::WARP_LANES;
-use super::{Failure, Launch, clusters, fiber, grid};
 use crate::abi::{Counters, ThreadContext};
 use crate::allocations::{self, MemoryKind};
 use crate::environment::settings;
@@ -159,7 +159,7 @@ fn early_blocks(launch: &Launch) -> Vec<u64> {
 /// `griddepcontrol.wait`: until the launch before has ended.
 ///
 /// # Safety
-/// As for [`super::barrier::__sirius_barrier`].
+/// As for [`super::super::barrier::__sirius_barrier`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __sirius_dependency_wait(context: *mut ThreadContext) {
     // SAFETY: as the caller promises; references into the state end before the switch.

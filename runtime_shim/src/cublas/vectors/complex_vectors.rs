@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 
 use nalgebra::Complex;
 
-use super::stored::{operation, scaled_sums};
-use super::vectors::{extreme, give, scalar};
-use super::{Matrix, Vector, handle};
+use super::super::stored::{operation, scaled_sums};
+use super::super::vectors::{extreme, give, scalar};
+use super::super::{Matrix, Vector, handle};
 use crate::dense::{Operation, Scalar};
 use crate::sums::pairwise;
 

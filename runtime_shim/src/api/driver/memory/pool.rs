@@ -3,8 +3,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::DevicePointer;
-use super::context::{initialised, required_in};
+use super::super::DevicePointer;
+use super::super::context::{initialised, required_in};
 use crate::api::memory::give_in_order;
 use crate::api::pool::{self, Location};
 

@@ -6,10 +6,10 @@
 //! Invariant: `arrived` counts the live threads of all blocks that have arrived at the barrier in this phase, `live`
 //! those that have not returned. A thread that returned has arrived for good.
 
-use super::arithmetic::DeviceMode;
-use super::block::{BlockRunner, BlockState, Method};
+use super::super::arithmetic::DeviceMode;
+use super::super::block::{BlockRunner, BlockState, Method};
+use super::super::{Failure, Launch, fiber, grid};
 use super::cooperative::{self, __sirius_give_way};
-use super::{Failure, Launch, fiber, grid};
 use crate::abi::{Counters, ThreadContext};
 use crate::execution::fault;
 use crate::termination;
@@ -221,7 +221,7 @@ pub fn formed(launch: &Launch, blocks: &mut [BlockRunner]) -> Vec<Box<Cluster>> 
 /// `barrier.cluster.arrive`.
 ///
 /// # Safety
-/// As for [`super::barrier::__sirius_barrier`].
+/// As for [`super::super::barrier::__sirius_barrier`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __sirius_cluster_arrive(context: *mut ThreadContext) {
     // SAFETY: as the caller promises.
@@ -252,7 +252,7 @@ pub unsafe extern "C" fn __sirius_cluster_arrive(context: *mut ThreadContext) {
 /// `barrier.cluster.wait`.
 ///
 /// # Safety
-/// As for [`super::barrier::__sirius_barrier`].
+/// As for [`super::super::barrier::__sirius_barrier`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __sirius_cluster_wait(context: *mut ThreadContext) {
     // SAFETY: as the caller promises; references into the state end before the switch.
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn __sirius_cluster_wait(context: *mut ThreadContext) {
 /// `mapa`: the place in the shared memory of the block of that rank that an address is in that of another.
 ///
 /// # Safety
-/// As for [`super::barrier::__sirius_barrier`].
+/// As for [`super::super::barrier::__sirius_barrier`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __sirius_map_shared(
     context: *mut ThreadContext,
@@ -308,7 +308,7 @@ pub unsafe extern "C" fn __sirius_map_shared(
 /// `getctarank`: the rank of the block whose shared memory an address is in; all ones where it is in none's.
 ///
 /// # Safety
-/// As for [`super::barrier::__sirius_barrier`].
+/// As for [`super::super::barrier::__sirius_barrier`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __sirius_shared_rank(context: *mut ThreadContext, address: u64) -> u32 {
     // SAFETY: as the caller promises.

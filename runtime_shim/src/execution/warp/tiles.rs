@@ -3,7 +3,7 @@
 //! Invariant: a product depends on the elements alone: sums begin with C and add the products in ascending
 //! order of k, each addition rounded once.
 
-use super::warp::WARP_LANES;
+use super::super::warp::WARP_LANES;
 use std::ffi::c_void;
 
 /// What one lane gives to a product, each element in 4 bytes (`float`, `int`) or 8 (`double`).
