@@ -15,7 +15,7 @@ use crate::dense::Scalar;
 use crate::execution::check;
 use crate::library_calls::LibraryError;
 use crate::memory;
-use crate::trace;
+use crate::output::trace;
 
 /// Defines C functions whose bodies return a `BlasResult`.
 macro_rules! cublas_functions {

@@ -11,7 +11,8 @@ use super::super::{array, graph, stream};
 use crate::error::{CudaError, CudaResult};
 use crate::execution::check;
 use crate::execution::check::streams;
-use crate::{memory, trace};
+use crate::memory;
+use crate::output::trace;
 
 /// `cudaPos`.
 #[repr(C)]

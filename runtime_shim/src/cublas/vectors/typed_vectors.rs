@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_void};
 use super::super::mixed::{BFLOAT, DOUBLE, HALF, SINGLE, bytes, load, store};
 use super::super::{BlasError, BlasResult, check, handle};
 use crate::execution::check as checked;
+use crate::output::trace;
 use crate::sums::pairwise;
-use crate::{termination, trace};
+use crate::termination;
 
 cublas_functions! {
     /// The scalar product.
