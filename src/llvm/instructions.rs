@@ -1,5 +1,10 @@
 //! What instructions and constant expressions do, and what they say of it.
 
+pub(super) mod atomics;
+pub(super) mod calls;
+pub(super) mod fast_math;
+pub(super) mod promises;
+
 use super::*;
 use inkwell::llvm_sys::LLVMGEPFlagInBounds;
 

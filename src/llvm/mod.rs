@@ -12,26 +12,21 @@
 //! time. So every `unsafe` here is a call of LLVM's C interface on live objects. `scripts/check-memory` looks for what
 //! breaks this.
 
-mod atomics;
 mod attributes;
 mod blocks;
 mod builder;
-mod calls;
 mod control_flow;
 mod debug;
 mod diagnostics;
-mod fast_math;
 mod globals;
 mod instructions;
 mod layout;
 mod linkage;
 mod metadata;
 mod passes;
-mod promises;
 mod typed;
 mod types;
 
-pub(crate) use atomics::AtomicOperation;
 pub(crate) use attributes::{FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, parameter_attributes};
 pub(crate) use blocks::copy_unchecked;
 pub(crate) use builder::Builder;
@@ -46,6 +41,7 @@ pub(crate) use inkwell::llvm_sys::LLVMOpcode as Opcode;
 pub(crate) use inkwell::llvm_sys::LLVMRealPredicate as RealPredicate;
 pub(crate) use inkwell::llvm_sys::LLVMTypeKind as TypeKind;
 pub(crate) use inkwell::llvm_sys::LLVMValueKind as ValueKind;
+pub(crate) use instructions::atomics::AtomicOperation;
 pub(crate) use layout::Layout;
 pub(crate) use metadata::Metadata;
 pub(crate) use passes::{Loops, device_machine, host_machine, run_passes};

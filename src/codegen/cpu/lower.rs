@@ -4,16 +4,21 @@
 //! left. What has no meaning here became a call of `__sirius_unsupported` that names it, executed
 //! only if the program gets there; the compiler never guesses and the linker never complains.
 
+pub(super) mod divisions;
+pub(super) mod out_of_range;
+pub(super) mod shared;
+pub(super) mod tiles;
+
 use super::carries;
-use super::divisions::settle_division;
 use super::exits::return_from_exits;
 use super::functions::Library;
-use super::out_of_range::{settle_conversion, settle_shift};
-use super::shared::SharedLayout;
 use crate::codegen::CodegenError;
 use crate::codegen::device::KERNEL_CALL_CONVENTION;
 use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type, Value};
+use divisions::settle_division;
 use inkwell::module::Module;
+use out_of_range::{settle_conversion, settle_shift};
+use shared::SharedLayout;
 
 /// A kernel after lowering: `body(ThreadContext*, arguments…)`.
 pub(super) struct LoweredKernel<'ctx> {

@@ -3,7 +3,7 @@
 //! Invariant: when [`ControlFlow::irreducible`] is false, every cycle of the function is a natural
 //! loop, so "one iteration of the innermost common loop" is well defined.
 
-use super::host_ir::Function;
+use super::super::host_ir::Function;
 use crate::math::flow::FlowGraph;
 use std::collections::BTreeSet;
 

@@ -7,8 +7,8 @@ mod text;
 
 pub use exact::exact;
 
-use super::calls::{self, Action};
-use super::host_ir::*;
+use super::super::calls::{self, Action};
+use super::super::host_ir::*;
 use crate::llvm::{
     self, FUNCTION_ATTRIBUTES, Layout, Linkage, TypeKind, ValueKind, parameter_attributes,
 };

@@ -4,16 +4,16 @@
 //! where two different writes may meet is one of its joins, so the version that the walk up the
 //! dominator tree finds is the only one that reaches.
 
-use super::host_ir::{Opcode, Operand};
-use super::memory::Writes;
-use super::points_to::{PointsTo, Targets, UNKNOWN};
-use super::values::{Definition, Numbering, Symbol};
+use super::super::host_ir::{Opcode, Operand};
+use super::super::memory::Writes;
+use super::super::points_to::{PointsTo, Targets, UNKNOWN};
+use super::super::values::{Definition, Numbering, Symbol};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// How memory came to be what a load sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
+pub(in crate::launch) enum Version {
     Entry,
     Write(usize),
     Join(usize),
@@ -21,23 +21,23 @@ pub(super) enum Version {
 
 /// Where in a function a load stands: before instruction `limit` of `block`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    pub(super) block: usize,
-    pub(super) limit: usize,
+pub(in crate::launch) struct Point {
+    pub(in crate::launch) block: usize,
+    pub(in crate::launch) limit: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Location {
+pub(in crate::launch) struct Location {
     /// What its address may point to.
-    pub(super) targets: Targets,
-    pub(super) written: Rc<Written>,
+    pub(in crate::launch) targets: Targets,
+    pub(in crate::launch) written: Rc<Written>,
     /// The versions at the starts of blocks that were asked for.
     starts: HashMap<usize, Version>,
 }
 
 /// Where some bytes of memory may be written in a function. Many addresses lead to the same bytes, as far as is known.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(in crate::launch) struct Written {
     /// Blocks and the instructions in them that may write the bytes, in order.
     writers: Vec<(usize, usize)>,
     /// Blocks where two of them may meet, in order.
@@ -46,7 +46,7 @@ pub(super) struct Written {
 
 /// The instructions of a function that may write host memory.
 #[derive(Debug, Default)]
-pub(super) struct Writers {
+pub(in crate::launch) struct Writers {
     /// Each with what it writes, ascending.
     all: Vec<(usize, Rc<Writes>)>,
     /// Those that write an object, by position.
@@ -56,7 +56,7 @@ pub(super) struct Writers {
 }
 
 impl Writers {
-    pub(super) fn new(all: Vec<(usize, Rc<Writes>)>) -> Self {
+    pub(in crate::launch) fn new(all: Vec<(usize, Rc<Writes>)>) -> Self {
         let mut by_object: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut far = Vec::new();
         for (index, (_, writes)) in all.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Writers {
 }
 
 impl Numbering<'_> {
-    pub(super) fn version_before(
+    pub(in crate::launch) fn version_before(
         &mut self,
         function: usize,
         point: Point,
@@ -220,7 +220,11 @@ impl Numbering<'_> {
         distance >= end || distance.saturating_add(size) <= 0
     }
 
-    pub(super) fn version_symbol(&mut self, function: usize, version: Version) -> Symbol {
+    pub(in crate::launch) fn version_symbol(
+        &mut self,
+        function: usize,
+        version: Version,
+    ) -> Symbol {
         match version {
             Version::Entry => self.intern(Definition::EntryVersion(function), None),
             Version::Write(at) => {

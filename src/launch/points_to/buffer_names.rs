@@ -1,12 +1,12 @@
 //! How people call an allocation: by the variable that its pointer is stored to.
 
-use super::Buffer;
-use super::host_ir::{HostModule, Opcode, Operand};
+use super::super::Buffer;
+use super::super::host_ir::{HostModule, Opcode, Operand};
 use crate::diagnostics::source_name;
 
 /// The name of the place that a pointer to an allocation is written to, as the source has it; `None` where it has none.
 /// Names of elements and members that an index or a distance tells are different for different `buffers`.
-pub(super) fn buffer_name(
+pub(in crate::launch) fn buffer_name(
     host: &HostModule,
     (function, slot): (usize, Operand),
     buffers: &[Buffer],

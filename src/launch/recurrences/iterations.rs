@@ -1,6 +1,6 @@
 //! Values and pointers as functions of the iterations of the loops around them.
 
-use super::{HostBlockId, LaunchGraph, NodeId, Root, ValueId};
+use super::super::{HostBlockId, LaunchGraph, NodeId, Root, ValueId};
 use crate::math::expression::Expression;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// are over counters and other host values; these others need not be operands of a launch, so the
 /// expressions say what relates two instances and cannot be evaluated in a guard. A leaf that is
 /// no counter has equal values in two instances when they agree on the counters of its
-/// [`super::HostValue::varies_in`] and of all loops around that.
+/// [`super::super::HostValue::varies_in`] and of all loops around that.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Iterations {
     /// The counter of each loop, by the loop's index.

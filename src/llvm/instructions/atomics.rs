@@ -1,6 +1,6 @@
 //! Operations on memory that several threads share.
 
-use super::*;
+use super::super::*;
 use inkwell::llvm_sys::{LLVMAtomicOrdering, LLVMAtomicRMWBinOp};
 
 /// What an atomic operation does with the value in memory and its own.

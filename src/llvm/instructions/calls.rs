@@ -1,6 +1,6 @@
 //! Calls, and the assembly that they execute.
 
-use super::*;
+use super::super::*;
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTailCallKind};
 
 impl<'ctx> Value<'ctx> {

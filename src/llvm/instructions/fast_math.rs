@@ -4,7 +4,7 @@
 //! Invariant: the new instruction has the operands, attributes, metadata and source place of the
 //! old one, takes its uses, and stands in its place.
 
-use super::*;
+use super::super::*;
 use inkwell::llvm_sys::{LLVMFastMathAllowContract, LLVMFastMathNone};
 
 impl<'ctx> Value<'ctx> {

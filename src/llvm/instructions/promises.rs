@@ -1,7 +1,7 @@
 //! Promises of an instruction whose breach makes its result anything.
 
-use super::attributes::attribute_kind;
-use super::*;
+use super::super::attributes::attribute_kind;
+use super::super::*;
 use inkwell::llvm_sys::LLVMOpcode::*;
 
 impl<'ctx> Value<'ctx> {

@@ -11,6 +11,8 @@
 //! or stub call can come between; every `sirius.launch.N` has [`UNNUMBERED`] as site until
 //! [`number_sites`] has run.
 
+pub(in crate::program) mod graph_nodes;
+
 use crate::llvm::{
     self, Block, Builder, FUNCTION_ATTRIBUTES, IntegerPredicate, Linkage, Opcode, Type, TypeKind,
     Value,

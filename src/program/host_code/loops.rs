@@ -1,5 +1,9 @@
 //! Loops of functions.
 
+pub(in crate::program) mod allocation_loops;
+pub(in crate::program) mod loop_ends;
+pub(in crate::program) mod rotation;
+
 use crate::llvm::{Block, ControlFlow, NaturalLoop, Opcode, Value};
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! The report as a graph for Graphviz.
 
+use super::super::{Report, ReportNodeKind, kind_name};
 use super::text::{details, qualities};
-use super::{Report, ReportNodeKind, kind_name};
 use crate::dependence::Scope;
 use std::collections::HashMap;
 use std::fmt::Write;

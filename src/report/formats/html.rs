@@ -1,11 +1,11 @@
 //! The report as one self-contained page: a summary, then launches, fusions, pairs that stay unfused and dependences, each
 //! row with an anchor that the others link to. A box filters all rows; without scripts everything is there all the same.
 
-use super::text::{details, name_at, place, qualities, resources};
-use super::{
+use super::super::{
     Extent, Report, ReportExecuted, ReportFusion, ReportNode, ReportNodeKind, batches, kind_name,
 };
-use super::{overlaps, persistent};
+use super::super::{overlaps, persistent};
+use super::text::{details, name_at, place, qualities, resources};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 

@@ -1,11 +1,11 @@
 //! The report for people at a terminal.
 
-use super::fold::{again, fold};
-use super::rotation::member_name;
-use super::{
+use super::super::fold::{again, fold};
+use super::super::rotation::member_name;
+use super::super::{
     Report, ReportEdge, ReportFusion, ReportMissed, ReportNode, batches, kind_name, scope_name,
 };
-use super::{grid_barriers, overlaps, persistent};
+use super::super::{grid_barriers, overlaps, persistent};
 use crate::schedule::resources::GroupOccupancy;
 use std::fmt::Write;
 
@@ -158,7 +158,7 @@ fn said_of(fusion: &ReportFusion) -> String {
 }
 
 /// What is said of members under conditions of their own.
-pub(super) const PARTIAL: &str =
+pub(in crate::report) const PARTIAL: &str =
     "of these, those that the host comes to; one for which a test fails begins a launch of its own";
 
 /// Whether what keeps two launches apart stands elsewhere than they do.
@@ -169,7 +169,7 @@ fn stands_elsewhere(report: &Report, missed: &ReportMissed) -> bool {
 }
 
 /// `sm_80: 32 registers a thread, 0 bytes spilled, …`.
-pub(super) fn resources(figures: &GroupOccupancy) -> String {
+pub(in crate::report) fn resources(figures: &GroupOccupancy) -> String {
     let mut text = format!(
         "sm_{}: {} registers a thread, {} bytes spilled, {} bytes of static shared memory; {} of {} \
          warps at once with {} threads a block",
@@ -224,7 +224,7 @@ fn write_edges(text: &mut String, report: &Report) {
 }
 
 /// `thread scope`, `block scope, not exact`, ….
-pub(super) fn qualities(edge: &ReportEdge) -> String {
+pub(in crate::report) fn qualities(edge: &ReportEdge) -> String {
     let mut text = format!("{} scope", scope_name(edge.scope));
     if !edge.exact {
         text.push_str(", not exact");
@@ -236,7 +236,7 @@ pub(super) fn qualities(edge: &ReportEdge) -> String {
 }
 
 /// Why the scope is what it is, what it relies on and who shows it, a line each.
-pub(super) fn details(edge: &ReportEdge) -> Vec<String> {
+pub(in crate::report) fn details(edge: &ReportEdge) -> Vec<String> {
     let mut lines = Vec::new();
     if !edge.because.is_empty() {
         let reason = edge.reason.as_ref();
@@ -270,7 +270,7 @@ pub(super) fn details(edge: &ReportEdge) -> Vec<String> {
 }
 
 /// ``app.cu:31 `scale` ``.
-pub(super) fn name_at(report: &Report, id: usize) -> String {
+pub(in crate::report) fn name_at(report: &Report, id: usize) -> String {
     match report.nodes.get(id) {
         Some(ReportNode { name, line: 0, .. }) => format!("`{name}`"),
         Some(ReportNode {
@@ -286,7 +286,7 @@ fn bare_name(report: &Report, id: usize) -> &str {
 }
 
 /// `app.cu:31`, or `node 7` where it is not known.
-pub(super) fn place(report: &Report, id: Option<&usize>) -> String {
+pub(in crate::report) fn place(report: &Report, id: Option<&usize>) -> String {
     let node = id.and_then(|id| report.nodes.get(*id));
     match node.filter(|node| node.line != 0) {
         Some(node) => format!("{}:{}", node.file, node.line),
@@ -307,7 +307,7 @@ fn pair(report: &Report, (source, sink): (usize, usize)) -> String {
     }
 }
 
-pub(super) fn list(parts: &[String]) -> String {
+pub(in crate::report) fn list(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),

@@ -1,7 +1,7 @@
 //! Host loops that run inside kernels, in reports.
 
-use super::Report;
-use super::text::{list, name_at};
+use super::super::Report;
+use super::super::text::{list, name_at};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind, Root};
 use crate::schedule::{BatchedRegion, FusionGroup, FusionPlan, PersistentLoop, TestedCopy};
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct ReportLoopEnd {
 }
 
 /// Those of a plan.
-pub(super) fn persistent_loops(
+pub(in crate::report) fn persistent_loops(
     graph: &LaunchGraph,
     plan: &FusionPlan,
 ) -> Vec<ReportPersistentLoop> {
@@ -121,7 +121,7 @@ fn told(
 }
 
 /// What is said of one.
-pub(super) fn line(report: &Report, persistent: &ReportPersistentLoop) -> String {
+pub(in crate::report) fn line(report: &Report, persistent: &ReportPersistentLoop) -> String {
     let members: Vec<String> = persistent
         .members
         .iter()

@@ -1,14 +1,14 @@
 //! Host loops that were rotated or whose last iterations were written by themselves, in reports: what is told is the program as
 //! the user wrote it.
 
-use super::text::name_at;
-use super::{Report, ReportFusion, find_launch};
+use super::super::text::name_at;
+use super::super::{Report, ReportFusion, find_launch};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, SplitLoop};
 use crate::schedule::{FusionGroup, Missed};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The launches of loops that were rotated or whose last iterations were written by themselves, as nodes.
-pub(super) struct Rotated {
+pub(in crate::report) struct Rotated {
     prologue: BTreeSet<NodeId>,
     next: BTreeSet<NodeId>,
     /// By the copy of a launch for the last iteration, the launch in the loop.
@@ -20,7 +20,7 @@ pub(super) struct Rotated {
 }
 
 impl Rotated {
-    pub(super) fn new(graph: &LaunchGraph) -> Self {
+    pub(in crate::report) fn new(graph: &LaunchGraph) -> Self {
         let nodes = |launches: &[LaunchId]| -> Vec<NodeId> {
             let found = launches.iter().filter_map(|id| find_launch(graph, *id));
             found.map(|(node, _)| node.id).collect()
@@ -58,22 +58,22 @@ impl Rotated {
     }
 
     /// Whether the compiler put a launch in front of its loop.
-    pub(super) fn is_in_front(&self, node: NodeId) -> bool {
+    pub(in crate::report) fn is_in_front(&self, node: NodeId) -> bool {
         self.prologue.contains(&node)
     }
 
     /// Whether the compiler wrote a launch for the last iteration of its loop, or the one before it.
-    pub(super) fn is_of_last(&self, node: NodeId) -> bool {
+    pub(in crate::report) fn is_of_last(&self, node: NodeId) -> bool {
         self.last.contains_key(&node) || self.alone.contains_key(&node)
     }
 
     /// Whether the compiler wrote a launch for another way past a loop.
-    pub(super) fn is_past(&self, node: NodeId) -> bool {
+    pub(in crate::report) fn is_past(&self, node: NodeId) -> bool {
         self.past.contains_key(&node)
     }
 
     /// The launches of a pair that stays unfused, as the source has them; nothing where that is told of others.
-    pub(super) fn as_written(
+    pub(in crate::report) fn as_written(
         &self,
         missed: &Missed,
         all: &[Missed],
@@ -109,7 +109,7 @@ impl Rotated {
     }
 
     /// Whether the later launch is that of the next iteration, as the user wrote the loop.
-    pub(super) fn is_carried(&self, missed: &Missed) -> bool {
+    pub(in crate::report) fn is_carried(&self, missed: &Missed) -> bool {
         let ends = [missed.source, missed.sink].map(|end| self.next.contains(&end));
         match ends {
             [true, false] => false,
@@ -119,7 +119,11 @@ impl Rotated {
     }
 
     /// The ids of members that are those of the next iteration, where others are not.
-    pub(super) fn of_next_iteration(&self, graph: &LaunchGraph, group: &FusionGroup) -> Vec<usize> {
+    pub(in crate::report) fn of_next_iteration(
+        &self,
+        graph: &LaunchGraph,
+        group: &FusionGroup,
+    ) -> Vec<usize> {
         let (next, these): (Vec<NodeId>, Vec<NodeId>) = members(graph, group)
             .into_iter()
             .partition(|node| self.next.contains(node));
@@ -130,7 +134,11 @@ impl Rotated {
     }
 
     /// The ids of members that are those of the last iteration, where others stand behind the loop.
-    pub(super) fn of_last_iteration(&self, graph: &LaunchGraph, group: &FusionGroup) -> Vec<usize> {
+    pub(in crate::report) fn of_last_iteration(
+        &self,
+        graph: &LaunchGraph,
+        group: &FusionGroup,
+    ) -> Vec<usize> {
         let (last, others): (Vec<NodeId>, Vec<NodeId>) = members(graph, group)
             .into_iter()
             .partition(|node| self.is_of_last(*node));
@@ -142,14 +150,14 @@ impl Rotated {
 }
 
 /// The members of a group, as nodes.
-pub(super) fn members(graph: &LaunchGraph, group: &FusionGroup) -> Vec<NodeId> {
+pub(in crate::report) fn members(graph: &LaunchGraph, group: &FusionGroup) -> Vec<NodeId> {
     let members = group.members.iter();
     let nodes = members.filter_map(|member| find_launch(graph, member.launch));
     nodes.map(|(node, _)| node.id).collect()
 }
 
 /// The name of a member for somebody who looks at another one, or at all of them.
-pub(super) fn member_name(
+pub(in crate::report) fn member_name(
     report: &Report,
     fusion: &ReportFusion,
     member: usize,

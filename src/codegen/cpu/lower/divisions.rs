@@ -13,7 +13,7 @@ use crate::llvm::{Builder, IntegerPredicate, Opcode, Value};
 use std::collections::HashSet;
 
 /// Makes a division one that never stops, in place; others than of numbers of up to 64 bits stay.
-pub(super) fn settle_division(division: Value) {
+pub(in crate::codegen::cpu) fn settle_division(division: Value) {
     let ty = division.ty();
     let Some(opcode) = division.opcode() else {
         return;

@@ -9,7 +9,10 @@ use crate::llvm::{Builder, IntegerPredicate, Opcode, RealPredicate, Type, TypeKi
 use inkwell::module::Module;
 
 /// Makes a conversion of a number to an integer saturate, in place; those of vectors and of other types stay.
-pub(super) fn settle_conversion<'ctx>(module: &Module<'ctx>, conversion: Value<'ctx>) {
+pub(in crate::codegen::cpu) fn settle_conversion<'ctx>(
+    module: &Module<'ctx>,
+    conversion: Value<'ctx>,
+) {
     let to = conversion.ty();
     let mut number = conversion.operand(0);
     let builder = Builder::before(conversion);
@@ -53,7 +56,7 @@ pub(super) fn settle_conversion<'ctx>(module: &Module<'ctx>, conversion: Value<'
 }
 
 /// Makes a shift one that shifts everything out where its distance is the width or more, in place.
-pub(super) fn settle_shift(shift: Value) {
+pub(in crate::codegen::cpu) fn settle_shift(shift: Value) {
     let ty = shift.ty();
     let [number, distance] = [0, 1].map(|side| shift.operand(side));
     // Of narrower integers LLVM makes shifts only where it knows the distance.

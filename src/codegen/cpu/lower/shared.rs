@@ -4,8 +4,8 @@
 //! kernels may. A variable without a definition (`extern __shared__`) starts at the beginning of
 //! dynamic shared memory.
 
-use super::assembly::is_reserved_shared;
-use super::functions::Library;
+use super::super::assembly::is_reserved_shared;
+use super::super::functions::Library;
 use crate::codegen::CodegenError;
 use crate::codegen::device::kernels;
 use crate::codegen::expansion::{collect_constants, constants_in, entry_place, replace_constants};
@@ -14,10 +14,10 @@ use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Address space of shared memory.
-pub(super) const SHARED_ADDRESS_SPACE: u32 = 3;
+pub(in crate::codegen::cpu) const SHARED_ADDRESS_SPACE: u32 = 3;
 
 /// Where the shared variables of a module lie.
-pub(super) struct SharedLayout<'ctx> {
+pub(in crate::codegen::cpu) struct SharedLayout<'ctx> {
     variables: Vec<SharedVariable<'ctx>>,
     /// By kernel name.
     kernels: BTreeMap<String, KernelShared>,
@@ -25,13 +25,13 @@ pub(super) struct SharedLayout<'ctx> {
 
 /// Shared memory of one kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct KernelShared {
+pub(in crate::codegen::cpu) struct KernelShared {
     /// Bytes of static shared memory.
-    pub(super) bytes: u64,
+    pub(in crate::codegen::cpu) bytes: u64,
     /// Largest alignment of a variable.
-    pub(super) alignment: u32,
+    pub(in crate::codegen::cpu) alignment: u32,
     /// Uses dynamic shared memory.
-    pub(super) dynamic: bool,
+    pub(in crate::codegen::cpu) dynamic: bool,
 }
 
 struct SharedVariable<'ctx> {
@@ -42,7 +42,7 @@ struct SharedVariable<'ctx> {
 
 impl<'ctx> SharedLayout<'ctx> {
     /// Lays out the shared variables of a device module that is not yet lowered.
-    pub(super) fn of(module: &Module<'ctx>) -> Self {
+    pub(in crate::codegen::cpu) fn of(module: &Module<'ctx>) -> Self {
         let reached: Vec<(String, HashSet<Value>)> = kernels(module)
             .into_iter()
             .map(|kernel| (kernel.name(), reached_globals(kernel)))
@@ -96,12 +96,12 @@ impl<'ctx> SharedLayout<'ctx> {
     }
 
     /// Shared memory of a kernel.
-    pub(super) fn kernel(&self, name: &str) -> KernelShared {
+    pub(in crate::codegen::cpu) fn kernel(&self, name: &str) -> KernelShared {
         self.kernels.get(name).copied().unwrap_or_default()
     }
 
     /// Makes a lowered function address its shared variables through its context.
-    pub(super) fn replace_uses(
+    pub(in crate::codegen::cpu) fn replace_uses(
         &self,
         module: &Module<'ctx>,
         function: Value<'ctx>,
@@ -137,7 +137,7 @@ impl<'ctx> SharedLayout<'ctx> {
     }
 
     /// Deletes the variables; all functions have been rewritten.
-    pub(super) fn delete_globals(&self, module: &Module) {
+    pub(in crate::codegen::cpu) fn delete_globals(&self, module: &Module) {
         for variable in &self.variables {
             // A constant expression without users may still hold the variable.
             let ty = variable.global.ty();
@@ -156,7 +156,7 @@ impl<'ctx> SharedLayout<'ctx> {
 const RESERVED_BYTES: u64 = 288;
 
 /// Makes the memory for cooperative groups a shared variable, where inline assembly asks for its address.
-pub(super) fn place_reserved(module: &Module) {
+pub(in crate::codegen::cpu) fn place_reserved(module: &Module) {
     let functions = Value::functions(module).into_iter();
     let asks = |call: &Value| {
         let assembly = (call.opcode() == Some(Opcode::LLVMCall))

@@ -17,14 +17,14 @@ use inkwell::module::Module;
 use std::fmt::Write;
 
 /// The operation of the warp, named like a device function; the library turns it into the runtime's own.
-pub(super) const MULTIPLY: &str = "__sirius_multiply_tiles";
+pub(in crate::codegen::cpu) const MULTIPLY: &str = "__sirius_multiply_tiles";
 
 /// Lanes of a warp.
 const LANES: u32 = 32;
 
 /// Replaces the intrinsics of a device module by functions that it has then. Those that are not known
 /// stay, and are named when they are reached.
-pub(super) fn expand(module: &Module) -> Result<(), CodegenError> {
+pub(in crate::codegen::cpu) fn expand(module: &Module) -> Result<(), CodegenError> {
     let intrinsics: Vec<(Value, String, String)> = Value::functions(module)
         .into_iter()
         .filter(|function| function.is_declaration() && function.has_uses())
@@ -53,7 +53,7 @@ pub(super) fn expand(module: &Module) -> Result<(), CodegenError> {
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
     definitions.set_triple(&module.get_triple());
     definitions.set_data_layout(&module.get_data_layout());
-    super::link(module, definitions)?;
+    super::super::link(module, definitions)?;
     for (intrinsic, symbol, _) in intrinsics {
         let Some(function) = Value::function(module, &symbol) else {
             continue;
@@ -66,7 +66,7 @@ pub(super) fn expand(module: &Module) -> Result<(), CodegenError> {
             function.delete_function();
         }
     }
-    super::verify(module)
+    super::super::verify(module)
 }
 
 /// What the elements of a fragment are.
@@ -521,7 +521,7 @@ fn product(symbol: &str, shape: TileShape, words: &[&str]) -> Option<String> {
 
 /// The function `symbol` that stands for `mma.sync.aligned.SHAPE.row.col….D.A.B.C` of inline PTX: of the context and the
 /// registers of A, B and C, it returns those of D. PTX tells how these tiles lie in fragments.
-pub(super) fn mma_definition(symbol: &str, opcode: &str) -> Option<String> {
+pub(in crate::codegen::cpu) fn mma_definition(symbol: &str, opcode: &str) -> Option<String> {
     let words: Vec<&str> = opcode
         .strip_prefix("mma.sync.aligned.")?
         .split('.')

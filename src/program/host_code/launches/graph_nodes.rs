@@ -10,10 +10,10 @@
 //! the handles of a chain's nodes but as what another node comes behind. So nobody sees which nodes there
 //! are. All code is in the module. A chain's earlier nodes are added each time before its last one is.
 
-use super::super::{
+use super::super::super::{
     HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, runtime_effects,
 };
-use super::handles;
+use super::super::handles;
 use crate::llvm::{self, Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;

@@ -7,8 +7,8 @@
 //! Invariant: no loop with a launch is written out, and all others keep what the user says of them. Whether a loop
 //! runs as often as it seems to here is for LLVM to prove.
 
-use super::super::loops::{Loop, loops};
-use super::super::{ProgramError, passes};
+use super::super::super::loops::{Loop, loops};
+use super::super::super::{ProgramError, passes};
 use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
@@ -137,7 +137,7 @@ impl<'ctx> Loop<'ctx> {
 fn may_launch(name: &str) -> bool {
     name.starts_with("sirius.")
         || name.contains("Launch")
-        || super::super::canonicalise_host::is_device_library(name)
+        || super::super::super::canonicalise_host::is_device_library(name)
 }
 
 /// A value as a constant distance from another; no other: a number.

@@ -8,13 +8,13 @@
 //! from there through `behind`. Nothing is moved but computations that touch no memory. What cannot be written twice keeps its
 //! loop as it is, and another way out of the loop leads to `behind` as it was.
 
-use super::super::block_copies::{
+use super::super::super::block_copies::{
     MOST_INSTRUCTIONS, Place, copy_instructions, is_arithmetic, may_stand_twice, redirect,
     split_behind,
 };
-use super::super::launches::{self, is_launch};
-use super::super::loops::{self, Loop};
-use super::super::rotation::up_to;
+use super::super::super::launches::{self, is_launch};
+use super::super::super::loops::{self, Loop};
+use super::super::super::rotation::up_to;
 use crate::llvm::{Block, Builder, ControlFlow, IntegerPredicate, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};

@@ -8,14 +8,14 @@
 //! Invariant: what is written twice afterwards is what the loop did before it came to the last of these launches; nothing
 //! else is moved, and what cannot be written twice keeps its loop as it is.
 
-use super::super::block_copies::{
+use super::super::super::block_copies::{
     MOST_INSTRUCTIONS, VALUES_TO_MEMORY, compute_again_behind, copy_instructions, forget_scopes,
     is_copyable, may_stand_twice, redirect, split_behind,
 };
-use super::super::launches::{self, is_launch};
-use super::super::loop_ends::{Counter, LoopEnd, Marks};
-use super::super::loops::{Loop, innermost, loops};
-use super::super::{ProgramError, canonicalise_host, passes};
+use super::super::super::launches::{self, is_launch};
+use super::super::super::loop_ends::{Counter, LoopEnd, Marks};
+use super::super::super::loops::{Loop, innermost, loops};
+use super::super::super::{ProgramError, canonicalise_host, passes};
 use crate::llvm::{Block, ControlFlow, Opcode, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;

@@ -3,8 +3,8 @@
 //! Invariant: what LLVM leaves open has PTX's value: a shift by the width or more gives zeros or signs, and a division
 //! by zero, or of the least number by -1, is nothing that LLVM may conclude from.
 
-use super::function::Body;
-use super::values::{Type, Value};
+use super::super::function::Body;
+use super::super::values::{Type, Value};
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Instruction, Kind, Operand, Scalar};
 
@@ -13,7 +13,10 @@ const DIVISOR: &str = "__sirius_divisor_i";
 
 impl Body<'_> {
     /// Lowers an instruction on integers; `false`: it is none of those.
-    pub(super) fn integers(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
+    pub(in crate::ptx::lower) fn integers(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<bool, PtxError> {
         if let Some((ty @ ("u16x2" | "s16x2"), words)) =
             (instruction.opcode.split_last()).map(|(ty, words)| (ty.as_str(), words))
         {
@@ -293,7 +296,7 @@ impl Body<'_> {
     }
 
     /// A shift, of which places beyond the width take all.
-    pub(super) fn shift(
+    pub(in crate::ptx::lower) fn shift(
         &mut self,
         name: &str,
         source: Value,
@@ -374,7 +377,7 @@ impl Body<'_> {
     }
 
     /// Whether a type is one of integers that LLVM has arithmetic for.
-    pub(super) fn is_whole(scalar: Scalar) -> bool {
+    pub(in crate::ptx::lower) fn is_whole(scalar: Scalar) -> bool {
         matches!(scalar.kind, Kind::Bits | Kind::Unsigned | Kind::Signed)
     }
 }

@@ -1,8 +1,8 @@
 //! Instructions on bits and bytes that inline assembly has no more than the simplest form of: `prmt` with a mode, `lop3`
 //! with a predicate, `cvt.pack`, sizes of halves with the sign of both.
 
-use super::function::Body;
-use super::values::{Type, Value};
+use super::super::function::Body;
+use super::super::values::{Type, Value};
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Instruction, Operand, Scalar};
 
@@ -10,7 +10,10 @@ const WORD: Scalar = Scalar::of_bits(32);
 
 impl Body<'_> {
     /// Lowers such an instruction; `false`: it is none.
-    pub(super) fn bits(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
+    pub(in crate::ptx::lower) fn bits(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<bool, PtxError> {
         let words: Vec<&str> = instruction.opcode.iter().map(String::as_str).collect();
         match (words.as_slice(), instruction.operands.as_slice()) {
             (["prmt", "b32", mode], [result, low, high, selector]) => {

@@ -1,14 +1,17 @@
 //! `cvt` among integers, and those between integers and floats that programs are full of; the table of inline
 //! assembly has the others.
 
-use super::function::Body;
-use super::values::{Type, Value};
+use super::super::function::Body;
+use super::super::values::{Type, Value};
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Instruction, Operand, Scalar};
 
 impl Body<'_> {
     /// Lowers a conversion; `false`: it is none, or inline assembly knows it.
-    pub(super) fn conversion(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
+    pub(in crate::ptx::lower) fn conversion(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<bool, PtxError> {
         let words: Vec<&str> = instruction.opcode.iter().map(String::as_str).collect();
         match (words.as_slice(), instruction.operands.as_slice()) {
             (["cvt", "rz", to @ ("f16x2" | "bf16x2"), "f32"], [result, high, low]) => {

@@ -4,15 +4,18 @@
 //! Invariant: read as a number, such a register is the address that PTX gives it; of one that has come through 32
 //! bits the lower half.
 
-use super::address::space_of;
-use super::function::{Body, Named};
-use super::values::{Type, Value, quoted};
+use super::super::address::space_of;
+use super::super::function::{Body, Named};
+use super::super::values::{Type, Value, quoted};
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Instruction, Operand, Scalar, Space};
 
 impl Body<'_> {
     /// Lowers an instruction whose result is such a register, where the distance can be computed from distances.
-    pub(super) fn derived(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
+    pub(in crate::ptx::lower) fn derived(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<bool, PtxError> {
         let [result, operands @ ..] = instruction.operands.as_slice() else {
             return Ok(false);
         };
@@ -121,13 +124,13 @@ impl Body<'_> {
     }
 
     /// The distance in 64 bits that the lower half of one stands for.
-    pub(super) fn of_lower_half(&mut self, distance: Value) -> Value {
+    pub(in crate::ptx::lower) fn of_lower_half(&mut self, distance: Value) -> Value {
         let low = self.resized(distance, 32);
         self.extended(low, Type::Int(64), true)
     }
 
     /// The address that a register with a root holds.
-    pub(super) fn derived_address(
+    pub(in crate::ptx::lower) fn derived_address(
         &mut self,
         distance: Value,
         root: &str,
@@ -150,7 +153,7 @@ impl Body<'_> {
     }
 
     /// The distance that a register with a root holds for an address.
-    pub(super) fn derived_distance(&mut self, address: Value, root: &str) -> Value {
+    pub(in crate::ptx::lower) fn derived_distance(&mut self, address: Value, root: &str) -> Value {
         let Some((pointer, _)) = self.root(root) else {
             return address;
         };

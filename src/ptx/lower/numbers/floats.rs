@@ -3,14 +3,17 @@
 //! Invariant: no instruction has a flag that would let LLVM contract or reorder. A rounding that is not the nearest
 //! and a flush of small numbers are calls of the intrinsic of that meaning.
 
-use super::function::Body;
-use super::values::{Type, Value};
+use super::super::function::Body;
+use super::super::values::{Type, Value};
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Instruction, Operand, Scalar};
 
 impl Body<'_> {
     /// Lowers an instruction on floats or doubles; `false`: it is none of those, or inline assembly knows it.
-    pub(super) fn floats(&mut self, instruction: &Instruction) -> Result<bool, PtxError> {
+    pub(in crate::ptx::lower) fn floats(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<bool, PtxError> {
         let words: Vec<&str> = instruction.opcode.iter().map(String::as_str).collect();
         match words.as_slice() {
             [name, modifiers @ .., "f32x2"] => {
@@ -238,7 +241,7 @@ impl Body<'_> {
     }
 
     /// The float of a half's bits.
-    pub(super) fn widened_half(&mut self, half: &Value, kind: &str) -> Value {
+    pub(in crate::ptx::lower) fn widened_half(&mut self, half: &Value, kind: &str) -> Value {
         if kind == "bf16" {
             let wide = self.resized(half.clone(), 32);
             let moved = self.op(Type::Int(32), &format!("shl {wide}, 16"));
@@ -339,7 +342,7 @@ impl Body<'_> {
     }
 
     /// Zero of the same sign for a float below the least normal one.
-    pub(super) fn flushed(&mut self, value: &Value) -> Value {
+    pub(in crate::ptx::lower) fn flushed(&mut self, value: &Value) -> Value {
         if value.ty != Type::Float {
             return value.clone();
         }

@@ -7,9 +7,9 @@
 //!
 //! Invariant: only what holds of all whole numbers is stated.
 
-use super::conflict::{ConflictSet, Side};
-use super::emptiness::{Condition, Sum};
-use super::polynomial::Polynomial;
+use super::super::conflict::{ConflictSet, Side};
+use super::super::emptiness::{Condition, Sum};
+use super::super::polynomial::Polynomial;
 use crate::kernel::Access;
 use crate::math::affine::{Affine, Variable};
 use crate::math::formula::Formula;
@@ -24,7 +24,7 @@ struct Multiple {
 
 impl ConflictSet {
     /// States how the rows between two places lie to their distance; `difference` is that of where they begin.
-    pub(super) fn rows_apart(
+    pub(in crate::verify::pairs) fn rows_apart(
         &mut self,
         sides: &[Side<'_>; 2],
         accesses: [&Access; 2],
