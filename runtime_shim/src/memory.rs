@@ -8,7 +8,7 @@ use crate::allocations::{
 };
 use crate::error::{CudaError, CudaResult};
 use crate::execution::check;
-use crate::{memory_dump, trace};
+use crate::output::{memory_dump, trace};
 
 pub use crate::allocations::{
     ALIGNMENT, AllocationView, MemoryKind, Place, find, free_bytes, give_back, make_real, place,

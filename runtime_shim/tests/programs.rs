@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use sirius_runtime::abi::{ABI_VERSION, access};
 use sirius_runtime::execution::statistics::Statistics;
-use sirius_runtime::trace::{NO_SITE, Record, SPACE_SHARED, read_trace};
+use sirius_runtime::output::trace::{NO_SITE, Record, SPACE_SHARED, read_trace};
 
 /// The static library that Cargo built beside this test.
 fn library() -> PathBuf {

@@ -3,6 +3,9 @@
 //! Invariant: anything that is not understood is [`Opcode::Other`], [`Operand::Constant`] or
 //! [`Operand::Undefined`], which every analysis treats as unknown.
 
+pub(super) mod cfg;
+pub(super) mod host_reader;
+
 use crate::diagnostics::Location;
 use std::collections::HashMap;
 

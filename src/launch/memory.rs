@@ -4,6 +4,7 @@
 //! [`HostMemory::writes`] of it, unless a kernel changed it (such memory is
 //! [`super::points_to::Object::kernel_visible`]).
 
+pub(super) mod versions;
 mod libraries;
 mod writes;
 

@@ -13,15 +13,11 @@
 //! [`host_reader`] reads LLVM's module. What a called function does is a row of the tables of [`calls`]; what
 //! pointers lead to is found in [`points_to`], what values are equal in [`values`]. [`nodes`] makes the graph.
 
-mod buffer_names;
 mod calls;
 mod capture;
-mod cfg;
 mod display;
 mod handles;
 mod host_ir;
-mod host_reader;
-mod iterations;
 mod loop_tests;
 mod memory;
 mod nodes;
@@ -30,7 +26,14 @@ mod points_to;
 mod promotion;
 mod recurrences;
 mod values;
-mod versions;
+
+use points_to::buffer_names;
+
+use memory::versions;
+
+use recurrences::iterations;
+
+use host_ir::{cfg, host_reader};
 
 pub use calls::is_cuda;
 pub(crate) use calls::{Action, Waiting, runtime_call};

@@ -7,6 +7,7 @@
 //! grow after many rounds stop telling offsets apart, and when the budget is spent every set
 //! becomes unknown.
 
+pub(super) mod buffer_names;
 mod bounds;
 mod calls_through_pointers;
 mod contents;

@@ -5,6 +5,8 @@
 //! promise, or because a 64-bit number that starts small and grows by a few units would need
 //! longer than any run lasts.
 
+pub(super) mod iterations;
+
 use super::cfg::ControlFlow;
 use super::host_ir::{Opcode, Operand, Operation};
 use super::pointers::ValueTable;

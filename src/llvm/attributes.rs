@@ -13,7 +13,7 @@ pub(crate) fn parameter_attributes(number: u32) -> u32 {
     number + 1
 }
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     fn attributes(self, position: u32) -> Vec<LLVMAttributeRef> {
         // SAFETY: `raw` has room for as many attributes as LLVM writes.
         unsafe {
@@ -66,11 +66,11 @@ impl Value {
     }
 
     /// The type of a type attribute (`byval`), when present.
-    pub(crate) fn type_attribute(self, position: u32, name: &str) -> Option<Type> {
+    pub(crate) fn type_attribute(self, position: u32, name: &str) -> Option<Type<'ctx>> {
         // SAFETY: as above.
         unsafe {
             let found = LLVMGetEnumAttributeAtIndex(self.0, position, attribute_kind(name));
-            (!found.is_null()).then(|| Type(LLVMGetTypeAttributeValue(found)))
+            (!found.is_null()).then(|| Type::new(LLVMGetTypeAttributeValue(found)))
         }
     }
 
@@ -124,7 +124,7 @@ impl Value {
             if LLVMIsAArgument(self.0).is_null() {
                 return false;
             }
-            let function = Value(LLVMGetParamParent(self.0));
+            let function = Value::new(LLVMGetParamParent(self.0));
             function
                 .parameters()
                 .iter()
@@ -278,7 +278,7 @@ impl Value {
     }
 
     /// The type and alignment of a `byval` parameter of a function.
-    pub(crate) fn by_value(self, parameter: u32) -> Option<(Type, u64)> {
+    pub(crate) fn by_value(self, parameter: u32) -> Option<(Type<'ctx>, u64)> {
         let position = parameter_attributes(parameter);
         let pointee = self.type_attribute(position, "byval")?;
         Some((
@@ -345,11 +345,11 @@ impl Value {
     }
 
     /// The type of a type attribute (`byval`) of a call, when present.
-    pub(crate) fn call_type_attribute(self, position: u32, name: &str) -> Option<Type> {
+    pub(crate) fn call_type_attribute(self, position: u32, name: &str) -> Option<Type<'ctx>> {
         // SAFETY: as above.
         unsafe {
             let found = LLVMGetCallSiteEnumAttribute(self.0, position, attribute_kind(name));
-            (!found.is_null()).then(|| Type(LLVMGetTypeAttributeValue(found)))
+            (!found.is_null()).then(|| Type::new(LLVMGetTypeAttributeValue(found)))
         }
     }
 }

@@ -9,14 +9,14 @@ pub(crate) fn copy_unchecked<'ctx>(module: &Module<'ctx>) -> Module<'ctx> {
     unsafe { Module::new(LLVMCloneModule(module.as_mut_ptr())) }
 }
 
-impl Block {
+impl<'ctx> Block<'ctx> {
     /// A new block at the end of a function.
-    pub(crate) fn append(function: Value, name: &str) -> Self {
+    pub(crate) fn append(function: Value<'ctx>, name: &str) -> Self {
         let name = c_string(name);
         // SAFETY: the function is alive; a block is made in its context.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(function.0));
-            Self(LLVMAppendBasicBlockInContext(
+            Self::new(LLVMAppendBasicBlockInContext(
                 context,
                 function.0,
                 name.as_ptr(),
@@ -25,7 +25,7 @@ impl Block {
     }
 
     /// Its instructions, in order.
-    pub(crate) fn instructions(self) -> Vec<Value> {
+    pub(crate) fn instructions(self) -> Vec<Value<'ctx>> {
         // SAFETY: see `Type::kind`; so below.
         iterate(
             unsafe { Value::checked(LLVMGetFirstInstruction(self.0)) },
@@ -34,13 +34,13 @@ impl Block {
     }
 
     /// Its last instruction, once it is complete.
-    pub(crate) fn terminator(self) -> Option<Value> {
+    pub(crate) fn terminator(self) -> Option<Value<'ctx>> {
         // SAFETY: see `Type::kind`.
         unsafe { Value::checked(LLVMGetBasicBlockTerminator(self.0)) }
     }
 
     /// The blocks that its terminator leads to.
-    pub(crate) fn successors(self) -> Vec<Block> {
+    pub(crate) fn successors(self) -> Vec<Block<'ctx>> {
         self.terminator().map_or(Vec::new(), Value::successors)
     }
 
@@ -54,9 +54,9 @@ impl Block {
     }
 
     /// The blocks whose terminators lead here, each once.
-    pub(crate) fn predecessors(self) -> Vec<Block> {
+    pub(crate) fn predecessors(self) -> Vec<Block<'ctx>> {
         // SAFETY: the block is alive; what uses one is a terminator, which is in a block.
-        let users = Value(unsafe { LLVMBasicBlockAsValue(self.0) }).users();
+        let users = Value::new(unsafe { LLVMBasicBlockAsValue(self.0) }).users();
         let mut found = Vec::new();
         for user in users.into_iter().filter(|user| user.is_instruction()) {
             let block = user.block();
@@ -68,9 +68,9 @@ impl Block {
     }
 
     /// The function that the block is in.
-    pub(crate) fn function(self) -> Value {
+    pub(crate) fn function(self) -> Value<'ctx> {
         // SAFETY: as above.
-        Value(unsafe { LLVMGetBasicBlockParent(self.0) })
+        Value::new(unsafe { LLVMGetBasicBlockParent(self.0) })
     }
 
     /// Lets all branches of this block to `old` go to `new`. Phis of either are left as they are.
@@ -103,7 +103,7 @@ impl Block {
 
     /// The first `count` instructions become a block of their own, which leads to the rest: the
     /// terminator keeps its block, so that no successor's phi changes. It begins the function where this one did.
-    pub(crate) fn split_head(self, count: usize) -> Block {
+    pub(crate) fn split_head(self, count: usize) -> Block<'ctx> {
         let head = Block::append(self.function(), "");
         // SAFETY: both are blocks of one function.
         unsafe { LLVMMoveBasicBlockBefore(head.0, self.0) }
@@ -118,13 +118,13 @@ impl Block {
     }
 
     /// Its address, a constant; nobody may ask for that of the block that a function begins with.
-    pub(crate) fn address(self, function: Value) -> Value {
+    pub(crate) fn address(self, function: Value) -> Value<'ctx> {
         // SAFETY: the block is of the function, and both are alive.
-        Value(unsafe { LLVMBlockAddress(function.0, self.0) })
+        Value::new(unsafe { LLVMBlockAddress(function.0, self.0) })
     }
 
     /// The phis at its start.
-    pub(crate) fn phis(self) -> Vec<Value> {
+    pub(crate) fn phis(self) -> Vec<Value<'ctx>> {
         let phi = |instruction: &Value| instruction.opcode() == Some(Opcode::LLVMPHI);
         self.instructions().into_iter().take_while(phi).collect()
     }
@@ -165,9 +165,9 @@ impl Block {
     }
 }
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// The block of an instruction; none for other values, and for one that is in none.
-    pub(crate) fn parent_block(self) -> Option<Block> {
+    pub(crate) fn parent_block(self) -> Option<Block<'ctx>> {
         // SAFETY: only an instruction is asked for its block.
         let block = unsafe {
             match self.is_instruction() {
@@ -175,13 +175,13 @@ impl Value {
                 false => std::ptr::null_mut(),
             }
         };
-        (!block.is_null()).then_some(Block(block))
+        (!block.is_null()).then_some(Block::new(block))
     }
 
     /// The block of an instruction that is in one.
-    pub(crate) fn block(self) -> Block {
+    pub(crate) fn block(self) -> Block<'ctx> {
         // SAFETY: the instruction is alive and in a block.
-        Block(unsafe { LLVMGetInstructionParent(self.0) })
+        Block::new(unsafe { LLVMGetInstructionParent(self.0) })
     }
 
     /// Takes an instruction out of its block and puts it at the end of another.
@@ -207,14 +207,14 @@ impl Value {
     }
 
     /// The values of a phi with the blocks that they come from.
-    pub(crate) fn incoming(self) -> Vec<(Value, Block)> {
+    pub(crate) fn incoming(self) -> Vec<(Value<'ctx>, Block<'ctx>)> {
         // SAFETY: the indices are in range; callers pass phis.
         unsafe {
             (0..LLVMCountIncoming(self.0))
                 .map(|index| {
                     (
-                        Value(LLVMGetIncomingValue(self.0, index)),
-                        Block(LLVMGetIncomingBlock(self.0, index)),
+                        Value::new(LLVMGetIncomingValue(self.0, index)),
+                        Block::new(LLVMGetIncomingBlock(self.0, index)),
                     )
                 })
                 .collect()
@@ -230,7 +230,7 @@ impl Value {
     }
 
     /// Replaces a phi by one at the end of the phis of `block` with other incoming values.
-    pub(crate) fn replace_phi(self, block: Block, incoming: &[(Value, Block)]) -> Value {
+    pub(crate) fn replace_phi(self, block: Block, incoming: &[(Value, Block)]) -> Value<'ctx> {
         let place = block
             .instructions()
             .into_iter()
@@ -252,18 +252,18 @@ impl Value {
                 blocks.as_mut_ptr(),
                 values.len() as u32,
             );
-            self.replace_uses_with(Value(phi));
+            self.replace_uses_with(Value::new(phi));
             self.erase();
-            Value(phi)
+            Value::new(phi)
         }
     }
 
     /// The condition of a terminator with two ways.
-    pub(crate) fn branch_condition(self) -> Option<Value> {
+    pub(crate) fn branch_condition(self) -> Option<Value<'ctx>> {
         // SAFETY: only a conditional branch is asked for its condition.
         unsafe {
             let branch = self.opcode() == Some(Opcode::LLVMBr) && LLVMIsConditional(self.0) != 0;
-            branch.then(|| Value(LLVMGetCondition(self.0)))
+            branch.then(|| Value::new(LLVMGetCondition(self.0)))
         }
     }
 
@@ -275,11 +275,11 @@ impl Value {
     }
 
     /// The blocks that a terminator leads to.
-    pub(crate) fn successors(self) -> Vec<Block> {
+    pub(crate) fn successors(self) -> Vec<Block<'ctx>> {
         // SAFETY: the indices are in range; callers pass terminators.
         unsafe {
             (0..LLVMGetNumSuccessors(self.0))
-                .map(|n| Block(LLVMGetSuccessor(self.0, n)))
+                .map(|n| Block::new(LLVMGetSuccessor(self.0, n)))
                 .collect()
         }
     }

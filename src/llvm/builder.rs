@@ -3,11 +3,15 @@
 use super::*;
 
 /// Makes instructions.
-pub(crate) struct Builder(pub(super) LLVMBuilderRef);
+pub(crate) struct Builder<'ctx>(pub(super) LLVMBuilderRef, PhantomData<&'ctx Context>);
 
-impl Builder {
+impl<'ctx> Builder<'ctx> {
+    fn new(raw: LLVMBuilderRef) -> Self {
+        Self(raw, PhantomData)
+    }
+
     /// Inserts before an instruction, with its debug location.
-    pub(crate) fn before(instruction: Value) -> Self {
+    pub(crate) fn before(instruction: Value<'ctx>) -> Self {
         // SAFETY: as in `Value`.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(instruction.0));
@@ -17,12 +21,12 @@ impl Builder {
             if !location.is_null() {
                 LLVMSetCurrentDebugLocation2(builder, location);
             }
-            Self(builder)
+            Self::new(builder)
         }
     }
 
     /// Inserts before an instruction, with the debug location of another one of its function.
-    pub(crate) fn before_as(instruction: Value, other: Value) -> Self {
+    pub(crate) fn before_as(instruction: Value<'ctx>, other: Value<'ctx>) -> Self {
         let builder = Self::before(instruction);
         // SAFETY: as above.
         unsafe { LLVMSetCurrentDebugLocation2(builder.0, LLVMInstructionGetDebugLoc(other.0)) };
@@ -30,7 +34,7 @@ impl Builder {
     }
 
     /// Inserts behind an instruction that does not end its block, with its debug location.
-    pub(crate) fn after(instruction: Value) -> Self {
+    pub(crate) fn after(instruction: Value<'ctx>) -> Self {
         let builder = Self::before(instruction);
         // SAFETY: as above; what does not end a block has a next instruction.
         unsafe {
@@ -41,13 +45,13 @@ impl Builder {
     }
 
     /// Inserts at the end of a block.
-    pub(crate) fn at_end(block: Block) -> Self {
+    pub(crate) fn at_end(block: Block<'ctx>) -> Self {
         // SAFETY: as in `Value`; a block is a value, too.
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block.0)));
             let builder = LLVMCreateBuilderInContext(context);
             LLVMPositionBuilderAtEnd(builder, block.0);
-            Self(builder)
+            Self::new(builder)
         }
     }
 
@@ -64,22 +68,22 @@ impl Builder {
     }
 
     /// Whether the first of two integers, read without sign, is less than the second.
-    pub(crate) fn is_below(&self, left: Value, right: Value) -> Value {
+    pub(crate) fn is_below(&self, left: Value, right: Value) -> Value<'ctx> {
         let less = inkwell::llvm_sys::LLVMIntPredicate::LLVMIntULT;
         // SAFETY: as above; callers give integers of one type.
-        Value(unsafe { LLVMBuildICmp(self.0, less, left.0, right.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildICmp(self.0, less, left.0, right.0, c"".as_ptr()) })
     }
 
     /// A phi without values.
-    pub(crate) fn phi(&self, ty: Type) -> Value {
+    pub(crate) fn phi(&self, ty: Type) -> Value<'ctx> {
         // SAFETY: as above.
-        Value(unsafe { LLVMBuildPhi(self.0, ty.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildPhi(self.0, ty.0, c"".as_ptr()) })
     }
 
     /// The block where it stands.
-    pub(crate) fn block(&self) -> Block {
+    pub(crate) fn block(&self) -> Block<'ctx> {
         // SAFETY: as above; the builder stands in a block.
-        Block(unsafe { LLVMGetInsertBlock(self.0) })
+        Block::new(unsafe { LLVMGetInsertBlock(self.0) })
     }
 
     /// Ends the block.
@@ -91,10 +95,10 @@ impl Builder {
     }
 
     /// A call of something of this type of functions.
-    pub(crate) fn call(&self, ty: Type, callee: Value, arguments: &[Value]) -> Value {
+    pub(crate) fn call(&self, ty: Type, callee: Value, arguments: &[Value]) -> Value<'ctx> {
         let mut raw: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
         // SAFETY: pointer and length describe `raw`; callers match the type.
-        Value(unsafe {
+        Value::new(unsafe {
             LLVMBuildCall2(
                 self.0,
                 ty.0,
@@ -107,35 +111,40 @@ impl Builder {
     }
 
     /// A load that takes the natural alignment for granted.
-    pub(crate) fn load(&self, ty: Type, pointer: Value) -> Value {
+    pub(crate) fn load(&self, ty: Type, pointer: Value) -> Value<'ctx> {
         // SAFETY: as in `Value`; so below.
-        Value(unsafe { LLVMBuildLoad2(self.0, ty.0, pointer.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildLoad2(self.0, ty.0, pointer.0, c"".as_ptr()) })
     }
 
     /// A store that takes the natural alignment for granted.
-    pub(crate) fn store(&self, value: Value, pointer: Value) -> Value {
+    pub(crate) fn store(&self, value: Value, pointer: Value) -> Value<'ctx> {
         // SAFETY: as above.
-        Value(unsafe { LLVMBuildStore(self.0, value.0, pointer.0) })
+        Value::new(unsafe { LLVMBuildStore(self.0, value.0, pointer.0) })
     }
 
     /// A load of an alignment in bytes.
-    pub(crate) fn load_aligned(&self, ty: Type, pointer: Value, alignment: u32) -> Value {
+    pub(crate) fn load_aligned(&self, ty: Type, pointer: Value, alignment: u32) -> Value<'ctx> {
         let load = self.load(ty, pointer);
         load.set_alignment(alignment);
         load
     }
 
     /// A store of an alignment in bytes.
-    pub(crate) fn store_aligned(&self, value: Value, pointer: Value, alignment: u32) -> Value {
+    pub(crate) fn store_aligned(
+        &self,
+        value: Value,
+        pointer: Value,
+        alignment: u32,
+    ) -> Value<'ctx> {
         let store = self.store(value, pointer);
         store.set_alignment(alignment);
         store
     }
 
     /// Room on the stack for one value.
-    pub(crate) fn alloca(&self, ty: Type) -> Value {
+    pub(crate) fn alloca(&self, ty: Type) -> Value<'ctx> {
         // SAFETY: as above.
-        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildAlloca(self.0, ty.0, c"".as_ptr()) })
     }
 
     /// Copies `bytes` bytes to a target that is so aligned, from a source that need not be.
@@ -152,10 +161,15 @@ impl Builder {
     }
 
     /// The address that a `getelementptr` computes.
-    pub(crate) fn element_pointer(&self, ty: Type, pointer: Value, indices: &[Value]) -> Value {
+    pub(crate) fn element_pointer(
+        &self,
+        ty: Type,
+        pointer: Value,
+        indices: &[Value],
+    ) -> Value<'ctx> {
         let mut raw: Vec<_> = indices.iter().map(|index| index.0).collect();
         // SAFETY: pointer and length describe `raw`.
-        Value(unsafe {
+        Value::new(unsafe {
             LLVMBuildGEP2(
                 self.0,
                 ty.0,
@@ -168,15 +182,15 @@ impl Builder {
     }
 
     /// A value made one of another type, by an opcode that fits both.
-    pub(crate) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
+    pub(crate) fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value<'ctx> {
         // SAFETY: as above; callers pass a cast opcode that fits both types.
-        Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, c"".as_ptr()) })
     }
 
     /// An operation on two values of one type.
-    pub(crate) fn binary(&self, opcode: LLVMOpcode, left: Value, right: Value) -> Value {
+    pub(crate) fn binary(&self, opcode: LLVMOpcode, left: Value, right: Value) -> Value<'ctx> {
         // SAFETY: as above.
-        Value(unsafe { LLVMBuildBinOp(self.0, opcode, left.0, right.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildBinOp(self.0, opcode, left.0, right.0, c"".as_ptr()) })
     }
 
     /// A comparison of two integers of one type.
@@ -185,9 +199,9 @@ impl Builder {
         predicate: inkwell::llvm_sys::LLVMIntPredicate,
         left: Value,
         right: Value,
-    ) -> Value {
+    ) -> Value<'ctx> {
         // SAFETY: as above; both are integers of one type.
-        Value(unsafe { LLVMBuildICmp(self.0, predicate, left.0, right.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildICmp(self.0, predicate, left.0, right.0, c"".as_ptr()) })
     }
 
     /// A comparison of two floating-point numbers of one type.
@@ -196,9 +210,9 @@ impl Builder {
         predicate: RealPredicate,
         left: Value,
         right: Value,
-    ) -> Value {
+    ) -> Value<'ctx> {
         // SAFETY: as above; both are numbers of one type.
-        Value(unsafe { LLVMBuildFCmp(self.0, predicate, left.0, right.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildFCmp(self.0, predicate, left.0, right.0, c"".as_ptr()) })
     }
 
     /// Ends a block with two ways on.
@@ -210,11 +224,11 @@ impl Builder {
     }
 
     /// Puts an element into an array, struct or vector value.
-    pub(crate) fn insert(&self, aggregate: Value, element: Value, position: u32) -> Value {
+    pub(crate) fn insert(&self, aggregate: Value, element: Value, position: u32) -> Value<'ctx> {
         let vector = aggregate.ty().kind() == LLVMTypeKind::LLVMVectorTypeKind;
         let index = Type::integer_like(aggregate, 32).constant(position.into());
         // SAFETY: as above; positions are below the aggregate's length.
-        Value(unsafe {
+        Value::new(unsafe {
             if vector {
                 LLVMBuildInsertElement(self.0, aggregate.0, element.0, index.0, c"".as_ptr())
             } else {
@@ -224,26 +238,26 @@ impl Builder {
     }
 
     /// An element of an array or struct value.
-    pub(crate) fn extract(&self, aggregate: Value, position: u32) -> Value {
+    pub(crate) fn extract(&self, aggregate: Value, position: u32) -> Value<'ctx> {
         // SAFETY: as above; positions are below the aggregate's length.
-        Value(unsafe { LLVMBuildExtractValue(self.0, aggregate.0, position, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildExtractValue(self.0, aggregate.0, position, c"".as_ptr()) })
     }
 
     /// One of two values of a type.
-    pub(crate) fn select(&self, condition: Value, yes: Value, no: Value) -> Value {
+    pub(crate) fn select(&self, condition: Value, yes: Value, no: Value) -> Value<'ctx> {
         // SAFETY: as above; the condition is a truth value.
-        Value(unsafe { LLVMBuildSelect(self.0, condition.0, yes.0, no.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildSelect(self.0, condition.0, yes.0, no.0, c"".as_ptr()) })
     }
 
     /// A constant text with a final zero byte; its address.
-    pub(crate) fn text(&self, text: &str) -> Value {
+    pub(crate) fn text(&self, text: &str) -> Value<'ctx> {
         let text = c_string(text);
         // SAFETY: the builder stands in a function of a module.
-        Value(unsafe { LLVMBuildGlobalString(self.0, text.as_ptr(), c"sirius.text".as_ptr()) })
+        Value::new(unsafe { LLVMBuildGlobalString(self.0, text.as_ptr(), c"sirius.text".as_ptr()) })
     }
 
     /// `addrspacecast`, a no-op where the types are equal.
-    pub(crate) fn to_pointer_type(&self, value: Value, ty: Type) -> Value {
+    pub(crate) fn to_pointer_type(&self, value: Value<'ctx>, ty: Type<'ctx>) -> Value<'ctx> {
         if value.ty() == ty {
             return value;
         }
@@ -282,7 +296,7 @@ impl Builder {
     }
 
     /// A call of a function.
-    pub(crate) fn call_function(&self, function: Value, arguments: &[Value]) -> Value {
+    pub(crate) fn call_function(&self, function: Value, arguments: &[Value]) -> Value<'ctx> {
         self.call(function.value_type(), function, arguments)
     }
 
@@ -292,10 +306,10 @@ impl Builder {
         function: Value,
         arguments: &[Value],
         destinations: (Block, Block),
-    ) -> Value {
+    ) -> Value<'ctx> {
         let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
         // SAFETY: callers pass arguments that fit the function's type, and blocks of one function.
-        Value(unsafe {
+        Value::new(unsafe {
             LLVMBuildInvoke2(
                 self.0,
                 function.value_type().0,
@@ -310,14 +324,14 @@ impl Builder {
     }
 
     /// `-value`.
-    pub(crate) fn negate(&self, value: Value) -> Value {
+    pub(crate) fn negate(&self, value: Value) -> Value<'ctx> {
         // SAFETY: callers pass a floating-point value.
-        Value(unsafe { LLVMBuildFNeg(self.0, value.0, c"".as_ptr()) })
+        Value::new(unsafe { LLVMBuildFNeg(self.0, value.0, c"".as_ptr()) })
     }
 
     /// The instruction that does what a constant expression does, with these operands in place of its
     /// own; none for an operation that no constant expression of a front end has.
-    pub(crate) fn expression(&self, expression: Value, operands: &[Value]) -> Option<Value> {
+    pub(crate) fn expression(&self, expression: Value, operands: &[Value]) -> Option<Value<'ctx>> {
         let (&first, rest) = operands.split_first()?;
         let kind = expression.constant_opcode();
         Some(match kind {
@@ -337,27 +351,27 @@ impl Builder {
     }
 
     /// An integer and a number.
-    pub(crate) fn add_number(&self, value: Value, number: i64) -> Value {
+    pub(crate) fn add_number(&self, value: Value, number: i64) -> Value<'ctx> {
         // SAFETY: as above; callers pass an integer, and the constant has its type.
-        let number = Value(unsafe { LLVMConstInt(value.ty().0, number as u64, 1) });
+        let number = Value::new(unsafe { LLVMConstInt(value.ty().0, number as u64, 1) });
         self.binary(Opcode::LLVMAdd, value, number)
     }
 
     /// The address of an element of an array.
-    pub(crate) fn element(&self, element: Type, array: Value, index: u64) -> Value {
+    pub(crate) fn element(&self, element: Type, array: Value, index: u64) -> Value<'ctx> {
         let index = Type::integer_like(array, 64).constant(index);
         self.element_pointer(element, array, &[index])
     }
 
     /// A value of one bit, as an instruction of its own.
-    pub(crate) fn and_true(&self, value: Value) -> Value {
+    pub(crate) fn and_true(&self, value: Value) -> Value<'ctx> {
         // SAFETY: as above; callers pass a value of one bit, and the constant has its type.
-        let all = Value(unsafe { LLVMConstAllOnes(value.ty().0) });
+        let all = Value::new(unsafe { LLVMConstAllOnes(value.ty().0) });
         self.binary(Opcode::LLVMAnd, value, all)
     }
 }
 
-impl Drop for Builder {
+impl Drop for Builder<'_> {
     fn drop(&mut self) {
         // SAFETY: the builder is ours and disposed of once.
         unsafe { LLVMDisposeBuilder(self.0) }

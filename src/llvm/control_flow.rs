@@ -5,33 +5,33 @@ use crate::math::flow::FlowGraph;
 use std::collections::{HashMap, HashSet};
 
 /// The blocks that a function's entry reaches, as they are when it is asked for.
-pub(crate) struct ControlFlow {
+pub(crate) struct ControlFlow<'ctx> {
     /// Breadth first; their places are the numbers of the graph.
-    blocks: Vec<Block>,
-    numbers: HashMap<Block, usize>,
-    predecessors: Vec<Vec<Block>>,
+    blocks: Vec<Block<'ctx>>,
+    numbers: HashMap<Block<'ctx>, usize>,
+    predecessors: Vec<Vec<Block<'ctx>>>,
     graph: FlowGraph,
 }
 
 /// A cycle with one entry.
-pub(crate) struct NaturalLoop {
+pub(crate) struct NaturalLoop<'ctx> {
     /// The block that every entry and every iteration passes.
-    pub(crate) header: Block,
+    pub(crate) header: Block<'ctx>,
     /// The blocks that lead back to the header.
-    pub(crate) latches: Vec<Block>,
+    pub(crate) latches: Vec<Block<'ctx>>,
     /// All of them, those of inner loops included.
-    pub(crate) blocks: HashSet<Block>,
+    pub(crate) blocks: HashSet<Block<'ctx>>,
 }
 
-impl ControlFlow {
+impl<'ctx> ControlFlow<'ctx> {
     /// `None` for a function without a body.
-    pub(crate) fn of(function: Value) -> Option<Self> {
+    pub(crate) fn of(function: Value<'ctx>) -> Option<Self> {
         let entry = *function.blocks().first()?;
         Some(Self::among(entry, |_| true))
     }
 
     /// That of some blocks of a function that the first one reaches through others of them.
-    pub(crate) fn among(entry: Block, is_one: impl Fn(Block) -> bool) -> Self {
+    pub(crate) fn among(entry: Block<'ctx>, is_one: impl Fn(Block<'ctx>) -> bool) -> Self {
         let mut numbers = HashMap::from([(entry, 0)]);
         let mut blocks = vec![entry];
         let mut successors: Vec<Vec<usize>> = Vec::new();
@@ -60,12 +60,12 @@ impl ControlFlow {
     }
 
     /// All blocks that are reached, breadth first.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block> {
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Block<'ctx>> {
         self.blocks.iter().copied()
     }
 
     /// The blocks from which a block is entered, each once.
-    pub(crate) fn predecessors(&self, block: Block) -> &[Block] {
+    pub(crate) fn predecessors(&self, block: Block) -> &[Block<'ctx>] {
         let number = self.numbers.get(&block);
         number.map_or(&[], |number| self.predecessors[*number].as_slice())
     }
@@ -77,7 +77,7 @@ impl ControlFlow {
     }
 
     /// The nearest other block that stands on every way to a block.
-    pub(crate) fn immediate_dominator(&self, block: Block) -> Option<Block> {
+    pub(crate) fn immediate_dominator(&self, block: Block) -> Option<Block<'ctx>> {
         let above = self
             .graph
             .dominators()
@@ -86,7 +86,7 @@ impl ControlFlow {
     }
 
     /// The blocks that stand on every way to a block, the nearest first, which is itself.
-    pub(crate) fn dominators(&self, block: Block) -> impl Iterator<Item = Block> {
+    pub(crate) fn dominators(&self, block: Block<'ctx>) -> impl Iterator<Item = Block<'ctx>> {
         let number = self.numbers.get(&block).into_iter();
         let chain = number.flat_map(|number| self.graph.dominators().chain(*number));
         chain.map(|number| self.blocks[number])
@@ -103,19 +103,19 @@ impl ControlFlow {
     }
 
     /// The blocks that may lead to themselves.
-    pub(crate) fn repeated(&self) -> HashSet<Block> {
+    pub(crate) fn repeated(&self) -> HashSet<Block<'ctx>> {
         let repeated = self.graph.repeated().into_iter();
         repeated.map(|number| self.blocks[number]).collect()
     }
 
     /// The ends of iterations, each with the block that the next one begins with.
-    pub(crate) fn back_edges(&self) -> impl Iterator<Item = (Block, Block)> + '_ {
+    pub(crate) fn back_edges(&self) -> impl Iterator<Item = (Block<'ctx>, Block<'ctx>)> + '_ {
         let edges = self.graph.back_edges();
         edges.map(|(latch, header)| (self.blocks[latch], self.blocks[header]))
     }
 
     /// The loops, by the places of their headers among the blocks.
-    pub(crate) fn natural_loops(&self) -> Vec<NaturalLoop> {
+    pub(crate) fn natural_loops(&self) -> Vec<NaturalLoop<'ctx>> {
         let block = |number: usize| self.blocks[number];
         let mut loops = self.graph.natural_loops();
         loops.sort_by_key(|found| found.header);
@@ -130,7 +130,7 @@ impl ControlFlow {
     }
 
     /// What leads to a block without passing a header, and that.
-    pub(crate) fn loop_of(&self, header: Block, latch: Block) -> HashSet<Block> {
+    pub(crate) fn loop_of(&self, header: Block, latch: Block) -> HashSet<Block<'ctx>> {
         let ends = self.numbers.get(&header).zip(self.numbers.get(&latch));
         let found = ends.map(|(header, latch)| self.graph.loop_of(*header, &[*latch]));
         let numbers = found.into_iter().flatten();

@@ -5,28 +5,29 @@ use crate::diagnostics::{Location, source_path};
 use inkwell::llvm_sys::LLVMDbgRecordKind;
 
 /// Where the code of a function comes from, for functions that are made to call it.
-pub(crate) struct DebugScope {
+pub(crate) struct DebugScope<'m> {
+    module: PhantomData<&'m ()>,
     context: LLVMContextRef,
     builder: LLVMDIBuilderRef,
     file: LLVMMetadataRef,
     line: u32,
 }
 
-impl DebugScope {
+impl<'m> DebugScope<'m> {
     /// The place of a function with line information.
-    pub(crate) fn of(module: &Module, function: Value) -> Option<Self> {
+    pub(crate) fn of(module: &'m Module, function: Value) -> Option<Self> {
         let kind = LLVMDWARFEmissionKind::LLVMDWARFEmissionKindLineTablesOnly;
         Self::with_kind(module, function, kind)
     }
 
     /// The same for functions into which variables that a debugger shows may come: those are found by the frame, which
     /// line tables alone do not describe.
-    pub(crate) fn with_frame(module: &Module, function: Value) -> Option<Self> {
+    pub(crate) fn with_frame(module: &'m Module, function: Value) -> Option<Self> {
         let kind = LLVMDWARFEmissionKind::LLVMDWARFEmissionKindFull;
         Self::with_kind(module, function, kind)
     }
 
-    fn with_kind(module: &Module, function: Value, kind: LLVMDWARFEmissionKind) -> Option<Self> {
+    fn with_kind(module: &'m Module, function: Value, kind: LLVMDWARFEmissionKind) -> Option<Self> {
         // SAFETY: the function is alive; the new compile unit lives in its module.
         unsafe {
             let subprogram = LLVMGetSubprogram(function.0);
@@ -60,6 +61,7 @@ impl DebugScope {
             );
             let context = module.get_context().as_ctx_ref();
             Some(Self {
+                module: PhantomData,
                 context,
                 builder,
                 file,
@@ -108,7 +110,7 @@ impl DebugScope {
     }
 }
 
-impl Drop for DebugScope {
+impl Drop for DebugScope<'_> {
     fn drop(&mut self) {
         // SAFETY: the builder is ours; finalising resolves its temporary nodes.
         unsafe {
@@ -118,7 +120,7 @@ impl Drop for DebugScope {
     }
 }
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// Whether an instruction says which place of the source it comes from.
     pub(crate) fn has_debug_location(self) -> bool {
         // SAFETY: as in `Value`.
@@ -188,7 +190,7 @@ impl Value {
     }
 
     /// The variables that debug information at an instruction declares, each with the path of its file.
-    pub(crate) fn declared_variables(self) -> Vec<(Value, String)> {
+    pub(crate) fn declared_variables(self) -> Vec<(Value<'ctx>, String)> {
         let mut found = Vec::new();
         // SAFETY: walks the records of an instruction of a live module.
         unsafe {
@@ -201,7 +203,7 @@ impl Value {
                     let file = LLVMDIVariableGetFile(LLVMDbgVariableRecordGetVariable(record));
                     let value = LLVMDbgVariableRecordGetValue(record, 0);
                     if !file.is_null() && !value.is_null() {
-                        found.push((Value(value), path_of(file)));
+                        found.push((Value::new(value), path_of(file)));
                     }
                 }
                 record = LLVMGetNextDbgRecord(record);

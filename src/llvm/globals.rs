@@ -4,9 +4,9 @@ use super::*;
 use inkwell::llvm_sys::comdat::*;
 use std::ffi::{CStr, CString};
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// All functions of a module, declarations too.
-    pub(crate) fn functions(module: &Module) -> Vec<Value> {
+    pub(crate) fn functions(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
         // SAFETY: the handle is alive by the invariant of this module (so below).
         iterate(
             unsafe { Self::checked(LLVMGetFirstFunction(module.as_mut_ptr())) },
@@ -15,7 +15,7 @@ impl Value {
     }
 
     /// All global variables of a module, declarations too.
-    pub(crate) fn globals(module: &Module) -> Vec<Value> {
+    pub(crate) fn globals(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
         // SAFETY: as above.
         iterate(
             unsafe { Self::checked(LLVMGetFirstGlobal(module.as_mut_ptr())) },
@@ -24,7 +24,7 @@ impl Value {
     }
 
     /// The function of this name, declared or defined.
-    pub(crate) fn function(module: &Module, name: &str) -> Option<Value> {
+    pub(crate) fn function(module: &Module<'ctx>, name: &str) -> Option<Value<'ctx>> {
         let name = c_string(name);
         // SAFETY: as above.
         unsafe { Self::checked(LLVMGetNamedFunction(module.as_mut_ptr(), name.as_ptr())) }
@@ -32,38 +32,49 @@ impl Value {
 
     /// The global variable of this name.
     #[cfg(test)]
-    pub(crate) fn global(module: &Module, name: &str) -> Option<Value> {
+    pub(crate) fn global(module: &Module<'ctx>, name: &str) -> Option<Value<'ctx>> {
         let name = c_string(name);
         // SAFETY: as above.
         unsafe { Self::checked(LLVMGetNamedGlobal(module.as_mut_ptr(), name.as_ptr())) }
     }
 
     /// Declares a function.
-    pub(crate) fn add_function(module: &Module, name: &str, ty: Type) -> Value {
+    pub(crate) fn add_function(module: &Module<'ctx>, name: &str, ty: Type<'ctx>) -> Value<'ctx> {
         let name = c_string(name);
         // SAFETY: as above.
-        Value(unsafe { LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty.0) })
+        Value::new(unsafe { LLVMAddFunction(module.as_mut_ptr(), name.as_ptr(), ty.0) })
     }
 
     /// Adds a variable; it is defined elsewhere as long as it has no initial value.
-    pub(crate) fn add_global(module: &Module, name: &str, ty: Type, address_space: u32) -> Value {
+    pub(crate) fn add_global(
+        module: &Module<'ctx>,
+        name: &str,
+        ty: Type<'ctx>,
+        address_space: u32,
+    ) -> Value<'ctx> {
         let name = c_string(name);
         // SAFETY: as above.
-        Value(unsafe {
+        Value::new(unsafe {
             LLVMAddGlobalInAddressSpace(module.as_mut_ptr(), ty.0, name.as_ptr(), address_space)
         })
     }
 
     /// A constant structure of these constants.
-    pub(crate) fn structure(module: &Module, values: &[Value]) -> Value {
+    pub(crate) fn structure(module: &Module<'ctx>, values: &[Value<'ctx>]) -> Value<'ctx> {
         let context = module.get_context().as_ctx_ref();
         let mut raw: Vec<LLVMValueRef> = values.iter().map(|value| value.0).collect();
         // SAFETY: pointer and length describe `raw`.
-        Value(unsafe { LLVMConstStructInContext(context, raw.as_mut_ptr(), raw.len() as u32, 0) })
+        Value::new(unsafe {
+            LLVMConstStructInContext(context, raw.as_mut_ptr(), raw.len() as u32, 0)
+        })
     }
 
     /// Adds a constant table of addresses that only its module sees.
-    pub(crate) fn add_private_table(module: &Module, name: &str, addresses: &[Value]) -> Value {
+    pub(crate) fn add_private_table(
+        module: &Module<'ctx>,
+        name: &str,
+        addresses: &[Value<'ctx>],
+    ) -> Value<'ctx> {
         let element = Type::pointer(module, 0);
         let count = addresses.len() as u64;
         let table = Value::add_global(module, name, element.array(count), 0);
@@ -85,9 +96,9 @@ impl Value {
     }
 
     /// The type of a function or of a global's content.
-    pub(crate) fn value_type(self) -> Type {
+    pub(crate) fn value_type(self) -> Type<'ctx> {
         // SAFETY: as above.
-        Type(unsafe { LLVMGlobalGetValueType(self.0) })
+        Type::new(unsafe { LLVMGlobalGetValueType(self.0) })
     }
 
     /// LLVM's number of a function's calling convention.
@@ -103,20 +114,20 @@ impl Value {
     }
 
     /// The parameters of a function.
-    pub(crate) fn parameters(self) -> Vec<Value> {
+    pub(crate) fn parameters(self) -> Vec<Value<'ctx>> {
         // SAFETY: as above; the indices are in range.
         unsafe {
             (0..LLVMCountParams(self.0))
-                .map(|n| Value(LLVMGetParam(self.0, n)))
+                .map(|n| Value::new(LLVMGetParam(self.0, n)))
                 .collect()
         }
     }
 
     /// The blocks of a function, the one that it begins with first.
-    pub(crate) fn blocks(self) -> Vec<Block> {
+    pub(crate) fn blocks(self) -> Vec<Block<'ctx>> {
         // SAFETY: as above.
         unsafe {
-            let wrap = |raw: LLVMBasicBlockRef| (!raw.is_null()).then_some(Block(raw));
+            let wrap = |raw: LLVMBasicBlockRef| (!raw.is_null()).then_some(Block::new(raw));
             iterate(wrap(LLVMGetFirstBasicBlock(self.0)), |at| {
                 wrap(LLVMGetNextBasicBlock(at.0))
             })
@@ -124,7 +135,7 @@ impl Value {
     }
 
     /// All instructions of a function, block by block.
-    pub(crate) fn instructions(self) -> Vec<Value> {
+    pub(crate) fn instructions(self) -> Vec<Value<'ctx>> {
         self.blocks()
             .into_iter()
             .flat_map(Block::instructions)
@@ -144,7 +155,7 @@ impl Value {
     }
 
     /// The initial value of a global variable; other values have none.
-    pub(crate) fn initializer(self) -> Option<Value> {
+    pub(crate) fn initializer(self) -> Option<Value<'ctx>> {
         if !self.is_global_variable() {
             return None;
         }
@@ -166,7 +177,11 @@ impl Value {
 
     /// A function of the same name, with the body and all but the parameters of this one, which is left without. What
     /// was said of parameters, and their uses, are for the caller to move.
-    pub(crate) fn with_parameters(self, module: &Module<'_>, types: &[Type]) -> Value {
+    pub(crate) fn with_parameters(
+        self,
+        module: &Module<'ctx>,
+        types: &[Type<'ctx>],
+    ) -> Value<'ctx> {
         let name = self.name();
         self.set_name("");
         let result = self.value_type().result();
@@ -211,11 +226,11 @@ impl Value {
     }
 
     /// A constant text with a final zero byte, local to a module.
-    pub(crate) fn add_text(module: &Module, text: &str) -> Self {
+    pub(crate) fn add_text(module: &Module<'ctx>, text: &str) -> Self {
         // SAFETY: a live module; LLVM copies the bytes, as many as there are.
         let bytes = unsafe {
             let context = module.get_context().as_ctx_ref();
-            Self(LLVMConstStringInContext2(
+            Self::new(LLVMConstStringInContext2(
                 context,
                 text.as_ptr().cast(),
                 text.len(),
@@ -306,12 +321,16 @@ pub(crate) fn call_through_aliases(module: &Module) {
 }
 
 /// Declares a function, or returns the one that has the name.
-pub(crate) fn declare(module: &Module, name: &str, ty: Type) -> Value {
+pub(crate) fn declare<'ctx>(module: &Module<'ctx>, name: &str, ty: Type<'ctx>) -> Value<'ctx> {
     Value::function(module, name).unwrap_or_else(|| Value::add_function(module, name, ty))
 }
 
 /// Changes what the back end for PTX reads as a mark of variables into another word; gives the variables.
-pub(crate) fn rename_marks(module: &Module, mark: &str, other: &str) -> Vec<Value> {
+pub(crate) fn rename_marks<'ctx>(
+    module: &Module<'ctx>,
+    mark: &str,
+    other: &str,
+) -> Vec<Value<'ctx>> {
     let mut renamed_of = Vec::new();
     let other_name = CString::new(other).unwrap_or_default();
     const MARKS: &CStr = c"nvvm.annotations";
@@ -338,7 +357,7 @@ pub(crate) fn rename_marks(module: &Module, mark: &str, other: &str) -> Vec<Valu
                 if text == mark.as_bytes() {
                     let renamed = LLVMMDStringInContext2(context, other_name.as_ptr(), other.len());
                     LLVMReplaceMDNodeOperandWith(node, index as u32, renamed);
-                    renamed_of.extend(parts.first().map(|&variable| Value(variable)));
+                    renamed_of.extend(parts.first().map(|&variable| Value::new(variable)));
                 }
             }
         }
@@ -347,7 +366,11 @@ pub(crate) fn rename_marks(module: &Module, mark: &str, other: &str) -> Vec<Valu
 }
 
 /// Takes away from a list that LLVM keeps (`llvm.compiler.used`) the elements that are not wanted.
-pub(crate) fn shorten_list(module: &Module, list: Value, wanted: impl Fn(Value) -> bool) {
+pub(crate) fn shorten_list<'ctx>(
+    module: &Module<'ctx>,
+    list: Value<'ctx>,
+    wanted: impl Fn(Value) -> bool,
+) {
     let elements = list.initializer().map(Value::operands).unwrap_or_default();
     let kept: Vec<Value> = (elements.iter().copied())
         .filter(|element| wanted(*element))
@@ -358,7 +381,11 @@ pub(crate) fn shorten_list(module: &Module, list: Value, wanted: impl Fn(Value) 
 }
 
 /// Gives a list that LLVM keeps other elements, of the type of the old ones; without any it is gone.
-pub(crate) fn replace_list(module: &Module, list: Value, elements: Vec<Value>) {
+pub(crate) fn replace_list<'ctx>(
+    module: &Module<'ctx>,
+    list: Value<'ctx>,
+    elements: Vec<Value<'ctx>>,
+) {
     let (name, section, linkage) = (list.name(), list.section(), list.linkage());
     list.delete_global();
     if elements.is_empty() {

@@ -1,9 +1,14 @@
 //! What instructions and constant expressions do, and what they say of it.
 
+pub(super) mod atomics;
+pub(super) mod calls;
+pub(super) mod fast_math;
+pub(super) mod promises;
+
 use super::*;
 use inkwell::llvm_sys::LLVMGEPFlagInBounds;
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// What an instruction does; none for other values.
     pub(crate) fn opcode(self) -> Option<Opcode> {
         // SAFETY: only an instruction is asked for its opcode.
@@ -22,7 +27,7 @@ impl Value {
     /// A copy of an instruction, in no block.
     pub(crate) fn copy_instruction(self) -> Self {
         // SAFETY: callers pass instructions.
-        Self(unsafe { LLVMInstructionClone(self.0) })
+        Self::new(unsafe { LLVMInstructionClone(self.0) })
     }
 
     /// Takes an instruction out of its block; it is in none then.
@@ -38,9 +43,9 @@ impl Value {
     }
 
     /// The type that the indices of a `getelementptr` count in.
-    pub(crate) fn element_pointer_source_type(self) -> Type {
+    pub(crate) fn element_pointer_source_type(self) -> Type<'ctx> {
         // SAFETY: as above; callers pass a getelementptr.
-        Type(unsafe { LLVMGetGEPSourceElementType(self.0) })
+        Type::new(unsafe { LLVMGetGEPSourceElementType(self.0) })
     }
 
     /// Whether an addition, subtraction, multiplication or shift is said never to wrap as a signed one.
@@ -86,9 +91,9 @@ impl Value {
     }
 
     /// The function that an instruction stands in.
-    pub(crate) fn function_of_instruction(self) -> Value {
+    pub(crate) fn function_of_instruction(self) -> Value<'ctx> {
         // SAFETY: as above; the instruction is in a block of a function.
-        unsafe { Value(LLVMGetBasicBlockParent(LLVMGetInstructionParent(self.0))) }
+        unsafe { Value::new(LLVMGetBasicBlockParent(LLVMGetInstructionParent(self.0))) }
     }
 
     /// Removes an instruction; it has no uses.
@@ -98,26 +103,26 @@ impl Value {
     }
 
     /// What an `alloca` makes, and how many.
-    pub(crate) fn allocated(self) -> Option<(Type, Self)> {
+    pub(crate) fn allocated(self) -> Option<(Type<'ctx>, Self)> {
         (self.opcode() == Some(Opcode::LLVMAlloca)).then(|| {
             // SAFETY: an alloca.
             unsafe {
                 (
-                    Type(LLVMGetAllocatedType(self.0)),
-                    Self(LLVMGetOperand(self.0, 0)),
+                    Type::new(LLVMGetAllocatedType(self.0)),
+                    Self::new(LLVMGetOperand(self.0, 0)),
                 )
             }
         })
     }
 
     /// The normal and the unwind destination of an invoke.
-    pub(crate) fn invoke_destinations(self) -> Option<(Block, Block)> {
+    pub(crate) fn invoke_destinations(self) -> Option<(Block<'ctx>, Block<'ctx>)> {
         (self.opcode() == Some(Opcode::LLVMInvoke)).then(|| {
             // SAFETY: an invoke.
             unsafe {
                 (
-                    Block(LLVMGetNormalDest(self.0)),
-                    Block(LLVMGetUnwindDest(self.0)),
+                    Block::new(LLVMGetNormalDest(self.0)),
+                    Block::new(LLVMGetUnwindDest(self.0)),
                 )
             }
         })
@@ -157,11 +162,11 @@ impl Value {
     }
 
     /// Where an operand of a phi comes from; none for other instructions.
-    pub(crate) fn incoming_block(self, operand: u32) -> Option<Block> {
+    pub(crate) fn incoming_block(self, operand: u32) -> Option<Block<'ctx>> {
         // SAFETY: a live phi has as many blocks as operands.
         unsafe {
             (!LLVMIsAPHINode(self.0).is_null())
-                .then(|| Block(LLVMGetIncomingBlock(self.0, operand)))
+                .then(|| Block::new(LLVMGetIncomingBlock(self.0, operand)))
         }
     }
 
@@ -199,14 +204,14 @@ impl Value {
     }
 
     /// The number for which a `switch` goes to a successor; that of the first is none.
-    pub(crate) fn switch_case(self, successor: u32) -> Value {
+    pub(crate) fn switch_case(self, successor: u32) -> Value<'ctx> {
         // SAFETY: as above; callers pass a `switch` and stay below its successors.
-        Value(unsafe { LLVMGetSwitchCaseValue(self.0, successor) })
+        Value::new(unsafe { LLVMGetSwitchCaseValue(self.0, successor) })
     }
 
     /// The type of what an `alloca` makes.
-    pub(crate) fn allocated_type(self) -> Type {
+    pub(crate) fn allocated_type(self) -> Type<'ctx> {
         // SAFETY: as above; callers pass an `alloca`.
-        Type(unsafe { LLVMGetAllocatedType(self.0) })
+        Type::new(unsafe { LLVMGetAllocatedType(self.0) })
     }
 }

@@ -8,19 +8,23 @@ use inkwell::llvm_sys::target::{
 
 /// How a module lays out its types.
 #[derive(Clone, Copy)]
-pub(crate) struct Layout(LLVMTargetDataRef);
+pub(crate) struct Layout<'m>(LLVMTargetDataRef, PhantomData<&'m ()>);
 
-impl Layout {
+impl<'m> Layout<'m> {
+    fn new(raw: LLVMTargetDataRef) -> Self {
+        Self(raw, PhantomData)
+    }
+
     /// That of a module.
-    pub(crate) fn of(module: &Module) -> Self {
+    pub(crate) fn of(module: &'m Module) -> Self {
         // SAFETY: the module is alive.
-        Self(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) })
+        Self::new(unsafe { LLVMGetModuleDataLayout(module.as_mut_ptr()) })
     }
 
     /// That of the module that a function is in.
-    pub(crate) fn of_function(function: Value) -> Self {
+    pub(crate) fn of_function(function: Value<'m>) -> Self {
         // SAFETY: the function is alive, and in a module.
-        Self(unsafe { LLVMGetModuleDataLayout(LLVMGetGlobalParent(function.0)) })
+        Self::new(unsafe { LLVMGetModuleDataLayout(LLVMGetGlobalParent(function.0)) })
     }
 
     /// Bytes that an object of a type takes in an array.
@@ -48,7 +52,7 @@ impl Layout {
     }
 }
 
-impl Type {
+impl<'ctx> Type<'ctx> {
     /// Bytes that an object of this type takes in an array.
     pub(crate) fn allocation_bytes(self, module: &Module) -> u64 {
         Layout::of(module).allocation_bytes(self)
@@ -81,7 +85,7 @@ impl Type {
     }
 }
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// How many bytes behind its base an address is that a `getelementptr` computes from constants alone.
     pub(crate) fn constant_distance(self, module: &Module) -> Option<i64> {
         let mut shape = self.element_pointer_source_type();

@@ -4,9 +4,9 @@ use super::*;
 use inkwell::llvm_sys::comdat::LLVMSetComdat;
 use inkwell::llvm_sys::{LLVMUnnamedAddr, LLVMVisibility};
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// The aliases of a module.
-    pub(crate) fn aliases(module: &Module) -> Vec<Value> {
+    pub(crate) fn aliases(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
         // SAFETY: the module is alive.
         iterate(
             unsafe { Self::checked(LLVMGetFirstGlobalAlias(module.as_mut_ptr())) },
@@ -15,9 +15,9 @@ impl Value {
     }
 
     /// What an alias stands for.
-    pub(crate) fn aliasee(self) -> Value {
+    pub(crate) fn aliasee(self) -> Value<'ctx> {
         // SAFETY: the handle is alive by the invariant of this module (so below); callers pass aliases.
-        Value(unsafe { LLVMAliasGetAliasee(self.0) })
+        Value::new(unsafe { LLVMAliasGetAliasee(self.0) })
     }
 
     /// Whether a module resolves a symbol when the program is loaded.

@@ -17,23 +17,27 @@ const HELD: [[&str; 2]; 2] = [
 
 /// A node of metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Metadata(LLVMMetadataRef);
+pub(crate) struct Metadata<'ctx>(LLVMMetadataRef, PhantomData<&'ctx Context>);
 
-impl Metadata {
+impl<'ctx> Metadata<'ctx> {
+    fn new(raw: LLVMMetadataRef) -> Self {
+        Self(raw, PhantomData)
+    }
+
     /// A list of nodes.
-    pub(crate) fn list(module: &Module, items: &[Metadata]) -> Self {
+    pub(crate) fn list(module: &Module<'ctx>, items: &[Metadata<'ctx>]) -> Self {
         let mut raw: Vec<_> = items.iter().map(|item| item.0).collect();
         // SAFETY: pointer and length describe `raw`; the context of a live module is alive.
-        Self(unsafe {
+        Self::new(unsafe {
             let context = module.get_context().as_ctx_ref();
             LLVMMDNodeInContext2(context, raw.as_mut_ptr(), raw.len())
         })
     }
 
     /// An integer constant.
-    fn constant(value: Value) -> Self {
+    fn constant(value: Value<'ctx>) -> Self {
         // SAFETY: constants live as long as their context.
-        Self(unsafe { LLVMValueAsMetadata(value.0) })
+        Self::new(unsafe { LLVMValueAsMetadata(value.0) })
     }
 
     /// The text that a list begins with; empty where it begins with none.
@@ -60,16 +64,16 @@ impl Metadata {
     }
 
     /// A text.
-    pub(crate) fn text(module: &Module, text: &str) -> Self {
+    pub(crate) fn text(module: &Module<'ctx>, text: &str) -> Self {
         // SAFETY: pointer and length describe `text`.
-        Self(unsafe {
+        Self::new(unsafe {
             let context = module.get_context().as_ctx_ref();
             LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len())
         })
     }
 }
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// Whether an instruction has metadata of a kind.
     pub(crate) fn has_metadata(self, kind: &str) -> bool {
         // SAFETY: as above.
@@ -83,7 +87,12 @@ impl Value {
     }
 
     /// Appends to the list of metadata that an instruction has under a name.
-    pub(crate) fn extend_metadata(self, module: &Module, kind: &str, items: &[Metadata]) {
+    pub(crate) fn extend_metadata(
+        self,
+        module: &Module<'ctx>,
+        kind: &str,
+        items: &[Metadata<'ctx>],
+    ) {
         let mut all = self.metadata_list(kind);
         for item in items {
             if !all.contains(item) {
@@ -173,13 +182,13 @@ impl Value {
         self.loop_properties() == other.loop_properties()
     }
 
-    fn loop_properties(self) -> Vec<Metadata> {
+    fn loop_properties(self) -> Vec<Metadata<'ctx>> {
         // The first one is the loop's name.
         let list = self.metadata_list("llvm.loop");
         list.into_iter().skip(1).collect()
     }
 
-    fn metadata_list(self, kind: &str) -> Vec<Metadata> {
+    fn metadata_list(self, kind: &str) -> Vec<Metadata<'ctx>> {
         // SAFETY: `raw` has room for as many operands as LLVM writes.
         unsafe {
             let node = LLVMGetMetadata(self.0, metadata_kind(self, kind));
@@ -189,7 +198,7 @@ impl Value {
             let mut raw = vec![std::ptr::null_mut(); LLVMGetMDNodeNumOperands(node) as usize];
             LLVMGetMDNodeOperands(node, raw.as_mut_ptr());
             raw.into_iter()
-                .map(|operand| Metadata(LLVMValueAsMetadata(operand)))
+                .map(|operand| Metadata::new(LLVMValueAsMetadata(operand)))
                 .collect()
         }
     }

@@ -3,30 +3,30 @@
 //! Everything that calls LLVM's C interface is here, and so is every `unsafe` towards it. Moving a body into a function
 //! of another signature, taking constant expressions apart and copying attributes have no counterpart in inkwell.
 //!
-//! Invariant: a handle is used only while the [`Module`] from which it was taken lives, and not after the object was
-//! erased; nothing here stores one beyond a transformation. Each module is worked on by one thread at a time. So every
-//! `unsafe` here is a call of LLVM's C interface on live objects.
+//! What the types rule out: a handle (`Value<'ctx>`, `Type<'ctx>`, `Block<'ctx>`, …) outlives no LLVM context, as it has the
+//! lifetime of the one whose module it was taken from; [`Layout`] and [`DebugScope`] do not even outlive the borrow of
+//! that module. Only this module makes a handle of a pointer, and always of one that LLVM gave it in that context.
+//!
+//! Invariant, of what no lifetime sees: a handle is not used after its object was erased, by us or by a pass, nor after
+//! its module was dropped. Nothing here stores one beyond a transformation, and each module is worked on by one thread at a
+//! time. So every `unsafe` here is a call of LLVM's C interface on live objects. `scripts/check-memory` looks for what
+//! breaks this.
 
-mod atomics;
 mod attributes;
 mod blocks;
 mod builder;
-mod calls;
 mod control_flow;
 mod debug;
 mod diagnostics;
-mod fast_math;
 mod globals;
 mod instructions;
 mod layout;
 mod linkage;
 mod metadata;
 mod passes;
-mod promises;
 mod typed;
 mod types;
 
-pub(crate) use atomics::AtomicOperation;
 pub(crate) use attributes::{FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, parameter_attributes};
 pub(crate) use blocks::copy_unchecked;
 pub(crate) use builder::Builder;
@@ -41,6 +41,7 @@ pub(crate) use inkwell::llvm_sys::LLVMOpcode as Opcode;
 pub(crate) use inkwell::llvm_sys::LLVMRealPredicate as RealPredicate;
 pub(crate) use inkwell::llvm_sys::LLVMTypeKind as TypeKind;
 pub(crate) use inkwell::llvm_sys::LLVMValueKind as ValueKind;
+pub(crate) use instructions::atomics::AtomicOperation;
 pub(crate) use layout::Layout;
 pub(crate) use metadata::Metadata;
 pub(crate) use passes::{Loops, device_machine, host_machine, run_passes};
@@ -48,7 +49,7 @@ pub(crate) use typed::{
     copied, delete_function, delete_global, element_address, type_attribute_of,
 };
 
-use inkwell::context::AsContextRef;
+use inkwell::context::{AsContextRef, Context};
 use inkwell::llvm_sys::core::*;
 use inkwell::llvm_sys::debuginfo::*;
 use inkwell::llvm_sys::prelude::*;
@@ -56,18 +57,37 @@ use inkwell::llvm_sys::{LLVMLinkage, LLVMOpcode, LLVMTypeKind};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, FunctionValue};
 use std::ffi::CString;
+use std::marker::PhantomData;
 
 /// A value: function, global, constant, argument or instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Value(LLVMValueRef);
+pub(crate) struct Value<'ctx>(LLVMValueRef, PhantomData<&'ctx Context>);
 
 /// A type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Type(LLVMTypeRef);
+pub(crate) struct Type<'ctx>(LLVMTypeRef, PhantomData<&'ctx Context>);
 
 /// A basic block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Block(LLVMBasicBlockRef);
+pub(crate) struct Block<'ctx>(LLVMBasicBlockRef, PhantomData<&'ctx Context>);
+
+impl<'ctx> Value<'ctx> {
+    fn new(raw: LLVMValueRef) -> Self {
+        Self(raw, PhantomData)
+    }
+}
+
+impl<'ctx> Type<'ctx> {
+    fn new(raw: LLVMTypeRef) -> Self {
+        Self(raw, PhantomData)
+    }
+}
+
+impl<'ctx> Block<'ctx> {
+    fn new(raw: LLVMBasicBlockRef) -> Self {
+        Self(raw, PhantomData)
+    }
+}
 
 fn c_string(text: &str) -> CString {
     CString::new(text.replace('\0', "")).unwrap_or_default()
@@ -77,14 +97,14 @@ fn iterate<T: Copy>(first: Option<T>, next: impl Fn(T) -> Option<T>) -> Vec<T> {
     std::iter::successors(first, |item| next(*item)).collect()
 }
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// The handle of inkwell's function.
-    pub(crate) fn of_function(function: FunctionValue<'_>) -> Self {
-        Self(function.as_value_ref())
+    pub(crate) fn of_function(function: FunctionValue<'ctx>) -> Self {
+        Self::new(function.as_value_ref())
     }
 
     fn checked(raw: LLVMValueRef) -> Option<Self> {
-        (!raw.is_null()).then_some(Self(raw))
+        (!raw.is_null()).then_some(Self::new(raw))
     }
 
     /// Its name; empty for none.
@@ -105,9 +125,9 @@ impl Value {
     }
 
     /// Its type.
-    pub(crate) fn ty(self) -> Type {
+    pub(crate) fn ty(self) -> Type<'ctx> {
         // SAFETY: see `Type::kind`; so in all one-line methods below.
-        Type(unsafe { LLVMTypeOf(self.0) })
+        Type::new(unsafe { LLVMTypeOf(self.0) })
     }
 
     /// Makes all its uses those of another value of its type.
@@ -135,7 +155,7 @@ impl Value {
     }
 
     /// The values that use this one, one entry for each use.
-    pub(crate) fn users(self) -> Vec<Value> {
+    pub(crate) fn users(self) -> Vec<Value<'ctx>> {
         // SAFETY: as above.
         let uses = unsafe {
             let first = LLVMGetFirstUse(self.0);
@@ -146,7 +166,7 @@ impl Value {
         };
         // SAFETY: as above.
         uses.into_iter()
-            .map(|at| Value(unsafe { LLVMGetUser(at) }))
+            .map(|at| Value::new(unsafe { LLVMGetUser(at) }))
             .collect()
     }
 
@@ -218,7 +238,7 @@ impl Value {
     }
 
     /// All operands of an instruction or constant; other values have none.
-    pub(crate) fn operands(self) -> Vec<Value> {
+    pub(crate) fn operands(self) -> Vec<Value<'ctx>> {
         // SAFETY: as above; operand indices are in range.
         unsafe {
             if LLVMIsAUser(self.0).is_null() {
@@ -226,15 +246,15 @@ impl Value {
             }
             let count = LLVMGetNumOperands(self.0).max(0) as u32;
             (0..count)
-                .map(|n| Value(LLVMGetOperand(self.0, n)))
+                .map(|n| Value::new(LLVMGetOperand(self.0, n)))
                 .collect()
         }
     }
 
     /// One operand; callers stay below their number.
-    pub(crate) fn operand(self, index: u32) -> Value {
+    pub(crate) fn operand(self, index: u32) -> Value<'ctx> {
         // SAFETY: as above; callers stay below the number of operands.
-        Value(unsafe { LLVMGetOperand(self.0, index) })
+        Value::new(unsafe { LLVMGetOperand(self.0, index) })
     }
 
     /// Replaces an operand by a value of its type.
@@ -288,7 +308,7 @@ impl Value {
     }
 
     /// An element of a constant array or struct, where LLVM knows it.
-    pub(crate) fn constant_element(self, index: u32) -> Option<Value> {
+    pub(crate) fn constant_element(self, index: u32) -> Option<Value<'ctx>> {
         // SAFETY: as above; callers stay below its length.
         Self::checked(unsafe { LLVMGetAggregateElement(self.0, index) })
     }
@@ -310,24 +330,24 @@ impl Value {
         let mut raw: Vec<_> = elements.iter().map(|element| element.0).collect();
         let length = raw.len() as u64;
         // SAFETY: live constants of one type, as many as there are.
-        Self(unsafe { LLVMConstArray2(elements[0].ty().0, raw.as_mut_ptr(), length) })
+        Self::new(unsafe { LLVMConstArray2(elements[0].ty().0, raw.as_mut_ptr(), length) })
     }
 
     /// The address so many bytes behind a global.
-    pub(crate) fn constant_offset(self, module: &Module, bytes: u64) -> Value {
+    pub(crate) fn constant_offset(self, module: &Module, bytes: u64) -> Value<'ctx> {
         let (byte, long) = (Type::integer(module, 8), Type::integer(module, 64));
         let mut index = long.constant(bytes).0;
         match bytes {
             0 => self,
             // SAFETY: there is one index, and the address is a constant.
-            _ => Value(unsafe { LLVMConstInBoundsGEP2(byte.0, self.0, &raw mut index, 1) }),
+            _ => Value::new(unsafe { LLVMConstInBoundsGEP2(byte.0, self.0, &raw mut index, 1) }),
         }
     }
 
     /// `addrspacecast` of a constant.
-    pub(crate) fn constant_address_space_cast(self, ty: Type) -> Value {
+    pub(crate) fn constant_address_space_cast(self, ty: Type) -> Value<'ctx> {
         // SAFETY: as above.
-        Value(unsafe { LLVMConstAddrSpaceCast(self.0, ty.0) })
+        Value::new(unsafe { LLVMConstAddrSpaceCast(self.0, ty.0) })
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn run_passes(
         .map_err(|message| message.to_string())
 }
 
-impl Value {
+impl<'ctx> Value<'ctx> {
     /// Runs passes over a function for a machine, or as for no device in particular: some do nothing where
     /// threads of a warp may part.
     ///

@@ -3,7 +3,7 @@
 use super::*;
 use std::ffi::CStr;
 
-impl Type {
+impl<'ctx> Type<'ctx> {
     /// Its kind.
     pub(crate) fn kind(self) -> LLVMTypeKind {
         // SAFETY: the handle is alive by the invariant of this file (so below).
@@ -11,35 +11,37 @@ impl Type {
     }
 
     /// `void`.
-    pub(crate) fn void(module: &Module) -> Self {
+    pub(crate) fn void(module: &Module<'ctx>) -> Self {
         // SAFETY: the context of a live module is alive.
-        Self(unsafe { LLVMVoidTypeInContext(module.get_context().as_ctx_ref()) })
+        Self::new(unsafe { LLVMVoidTypeInContext(module.get_context().as_ctx_ref()) })
     }
 
     /// `ptr` of an address space.
-    pub(crate) fn pointer(module: &Module, address_space: u32) -> Self {
+    pub(crate) fn pointer(module: &Module<'ctx>, address_space: u32) -> Self {
         // SAFETY: as above.
-        Self(unsafe { LLVMPointerTypeInContext(module.get_context().as_ctx_ref(), address_space) })
+        Self::new(unsafe {
+            LLVMPointerTypeInContext(module.get_context().as_ctx_ref(), address_space)
+        })
     }
 
     /// The integer type of so many bits.
-    pub(crate) fn integer(module: &Module, bits: u32) -> Self {
+    pub(crate) fn integer(module: &Module<'ctx>, bits: u32) -> Self {
         // SAFETY: as above.
-        Self(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
+        Self::new(unsafe { LLVMIntTypeInContext(module.get_context().as_ctx_ref(), bits) })
     }
 
     /// The integer type of so many bits in a value's context.
-    pub(crate) fn integer_like(value: Value, bits: u32) -> Self {
+    pub(crate) fn integer_like(value: Value<'ctx>, bits: u32) -> Self {
         // SAFETY: the context of a live value is alive.
-        Self(unsafe { LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value.0)), bits) })
+        Self::new(unsafe { LLVMIntTypeInContext(LLVMGetTypeContext(LLVMTypeOf(value.0)), bits) })
     }
 
     /// `double` or `float`.
-    pub(crate) fn float(module: &Module, double: bool) -> Self {
+    pub(crate) fn float(module: &Module<'ctx>, double: bool) -> Self {
         // SAFETY: as in `Value`.
         unsafe {
             let context = module.get_context().as_ctx_ref();
-            Self(match double {
+            Self::new(match double {
                 true => LLVMDoubleTypeInContext(context),
                 false => LLVMFloatTypeInContext(context),
             })
@@ -47,32 +49,32 @@ impl Type {
     }
 
     /// A type of functions.
-    pub(crate) fn function(result: Type, parameters: &[Type]) -> Self {
+    pub(crate) fn function(result: Type<'ctx>, parameters: &[Type<'ctx>]) -> Self {
         let mut raw: Vec<_> = parameters.iter().map(|parameter| parameter.0).collect();
         // SAFETY: pointer and length describe `raw`.
-        Self(unsafe { LLVMFunctionType(result.0, raw.as_mut_ptr(), raw.len() as u32, 0) })
+        Self::new(unsafe { LLVMFunctionType(result.0, raw.as_mut_ptr(), raw.len() as u32, 0) })
     }
 
     /// An array of this type.
-    pub(crate) fn array(self, length: u64) -> Type {
+    pub(crate) fn array(self, length: u64) -> Type<'ctx> {
         // SAFETY: see `kind`.
-        Type(unsafe { LLVMArrayType2(self.0, length) })
+        Type::new(unsafe { LLVMArrayType2(self.0, length) })
     }
 
     /// Parameter types of a function type.
-    pub(crate) fn parameters(self) -> Vec<Type> {
+    pub(crate) fn parameters(self) -> Vec<Type<'ctx>> {
         // SAFETY: `raw` has room for as many types as LLVM writes.
         unsafe {
             let mut raw = vec![std::ptr::null_mut(); LLVMCountParamTypes(self.0) as usize];
             LLVMGetParamTypes(self.0, raw.as_mut_ptr());
-            raw.into_iter().map(Type).collect()
+            raw.into_iter().map(Type::new).collect()
         }
     }
 
     /// Result of a function type.
-    pub(crate) fn result(self) -> Type {
+    pub(crate) fn result(self) -> Type<'ctx> {
         // SAFETY: see `kind`.
-        Type(unsafe { LLVMGetReturnType(self.0) })
+        Type::new(unsafe { LLVMGetReturnType(self.0) })
     }
 
     /// Whether functions of this type take further arguments.
@@ -99,7 +101,7 @@ impl Type {
     }
 
     /// Types of a struct's fields; none for other types.
-    pub(crate) fn fields(self) -> Vec<Type> {
+    pub(crate) fn fields(self) -> Vec<Type<'ctx>> {
         if self.kind() != LLVMTypeKind::LLVMStructTypeKind {
             return Vec::new();
         }
@@ -117,21 +119,21 @@ impl Type {
     }
 
     /// The all-zero value.
-    pub(crate) fn zero(self) -> Value {
+    pub(crate) fn zero(self) -> Value<'ctx> {
         // SAFETY: see `kind`.
-        Value(unsafe { LLVMConstNull(self.0) })
+        Value::new(unsafe { LLVMConstNull(self.0) })
     }
 
     /// The undefined value.
-    pub(crate) fn poison(self) -> Value {
+    pub(crate) fn poison(self) -> Value<'ctx> {
         // SAFETY: see `kind`.
-        Value(unsafe { LLVMGetPoison(self.0) })
+        Value::new(unsafe { LLVMGetPoison(self.0) })
     }
 
     /// An integer constant of this type.
-    pub(crate) fn constant(self, value: u64) -> Value {
+    pub(crate) fn constant(self, value: u64) -> Value<'ctx> {
         // SAFETY: see `kind`.
-        Value(unsafe { LLVMConstInt(self.0, value, 0) })
+        Value::new(unsafe { LLVMConstInt(self.0, value, 0) })
     }
 
     /// As LLVM prints it.
@@ -185,9 +187,9 @@ impl Type {
     }
 
     /// The type of functions that take anything.
-    pub(crate) fn function_of_any(result: Type) -> Self {
+    pub(crate) fn function_of_any(result: Type<'ctx>) -> Self {
         // SAFETY: there are no parameters to read.
-        Self(unsafe { LLVMFunctionType(result.0, std::ptr::null_mut(), 0, 1) })
+        Self::new(unsafe { LLVMFunctionType(result.0, std::ptr::null_mut(), 0, 1) })
     }
 
     /// Whether it is a struct or an array.
@@ -218,15 +220,15 @@ impl Type {
     }
 
     /// The type of a struct's field; callers stay below their number.
-    pub(crate) fn field(self, field: u32) -> Type {
+    pub(crate) fn field(self, field: u32) -> Type<'ctx> {
         // SAFETY: see `kind`; callers pass structs.
-        Type(unsafe { LLVMStructGetTypeAtIndex(self.0, field) })
+        Type::new(unsafe { LLVMStructGetTypeAtIndex(self.0, field) })
     }
 
     /// The type of an array's or vector's elements.
-    pub(crate) fn element(self) -> Type {
+    pub(crate) fn element(self) -> Type<'ctx> {
         // SAFETY: see `kind`; callers pass arrays and vectors.
-        Type(unsafe { LLVMGetElementType(self.0) })
+        Type::new(unsafe { LLVMGetElementType(self.0) })
     }
 
     /// How many elements an array has.

@@ -12,22 +12,23 @@
 
 mod condition;
 mod counts;
-mod dot;
+mod formats;
 mod effects;
 mod executed;
 mod fold;
 mod former;
 mod grid_barriers;
-mod html;
 mod maps;
 mod overlaps;
-mod persistent;
+mod host_loops;
 mod planning;
 mod reservations;
-mod rotation;
-mod text;
 mod why;
 mod batches;
+
+use host_loops::{persistent, rotation};
+
+use formats::{dot, html, text};
 
 pub use batches::{
     ReportBatchCount, ReportBatchedRegion, ReportOrder, ReportOverwritten, ReportWaitingStatement,

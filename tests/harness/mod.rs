@@ -8,7 +8,7 @@ use sirius_oracle::history::History;
 use sirius_oracle::races::Races;
 use sirius_oracle::reading::Records;
 use sirius_rs::dependence::Scope;
-use sirius_runtime::trace::Record;
+use sirius_runtime::output::trace::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs::File;

@@ -12,7 +12,7 @@ use sirius_rs::launch::{LaunchId, NodeId, Operand, ValueId};
 use sirius_rs::math::affine::Axis;
 use sirius_rs::math::expression::{Condition, Expression};
 use sirius_runtime::abi::access;
-use sirius_runtime::trace::{Access, Record};
+use sirius_runtime::output::trace::{Access, Record};
 
 /// Two launches of two blocks of two threads: the first writes `y[i]`, the second reads `y[i]` and,
 /// with `shift`, `y[i + shift]`.

@@ -188,7 +188,7 @@ impl<'a> Run<'a> {
             return;
         };
         // Launches of a graph are its call's, which is a fence and has no edges.
-        if [a.site, b.site].contains(&sirius_runtime::trace::REPLAYED) {
+        if [a.site, b.site].contains(&sirius_runtime::output::trace::REPLAYED) {
             return;
         }
         let (Some(&source), Some(&sink)) = (self.launches.get(&a.site), self.launches.get(&b.site))

@@ -2,7 +2,7 @@
 
 use sirius_rs::dependence::{DependenceKind, Scope};
 use sirius_runtime::abi::access;
-use sirius_runtime::trace::{Access, NO_ORDINAL, Record};
+use sirius_runtime::output::trace::{Access, NO_ORDINAL, Record};
 use std::collections::{BTreeMap, HashMap};
 
 /// A thread of a launch: its block, and its linear index in the block.

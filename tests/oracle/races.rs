@@ -1,7 +1,7 @@
 //! Races of a run: pairs of accesses within one launch that neither a thread nor a barrier orders.
 
 use sirius_runtime::abi::access;
-use sirius_runtime::trace::{Access, NO_ORDINAL, Record, Trace};
+use sirius_runtime::output::trace::{Access, NO_ORDINAL, Record, Trace};
 use std::collections::{BTreeSet, HashMap};
 
 /// A search through the records of a run on one thread, in their order. What a launch accessed is kept until the next one

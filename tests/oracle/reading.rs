@@ -1,6 +1,6 @@
 //! The records of a trace, read where every function on the way is optimised: each access of a run passes through here.
 
-use sirius_runtime::trace::{Record, TraceReader};
+use sirius_runtime::output::trace::{Record, TraceReader};
 use std::fs::File;
 use std::io::BufReader;
 

@@ -16,8 +16,9 @@ use crate::execution::kernel::KernelRecord;
 use crate::execution::{Failure, Launch, fiber, grid, overlap};
 use crate::execution::{check, statistics};
 use crate::memory::{self, MemoryKind};
+use crate::output::trace;
 use crate::registry;
-use crate::{termination, trace};
+use crate::termination;
 
 /// Shared memory of a block without opt-in, in bytes.
 pub const SHARED_BYTES: u32 = 48 << 10;

@@ -1,5 +1,10 @@
 //! Allocation and what is known of pointers.
 
+pub mod array;
+pub mod copy;
+pub mod pool;
+pub mod symbol;
+
 use std::ffi::{c_int, c_void};
 
 use super::{graph, store, stream};

@@ -46,27 +46,24 @@ macro_rules! cuda_functions {
     };
 }
 
-pub mod array;
 pub mod channel;
-pub mod copy;
 pub mod device;
 pub mod device_properties;
 pub mod driver;
 pub mod error;
-pub mod event;
 pub mod function;
 pub mod graph;
 pub mod launch;
 pub mod library;
 pub mod memory;
-pub mod pool;
 pub mod registration;
 pub mod reserved;
 pub mod stream;
-pub mod stream_attributes;
-pub mod symbol;
 pub mod texture;
 pub mod unsupported;
+
+pub use memory::{array, copy, pool, symbol};
+pub use stream::{event, stream_attributes};
 
 /// CUDA's `dim3`, which its functions take by value.
 #[repr(C)]

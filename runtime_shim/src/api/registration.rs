@@ -5,8 +5,9 @@ use std::sync::Once;
 
 use super::driver::loaded;
 use crate::execution::{fault, statistics};
+use crate::output::{memory_dump, trace};
 use crate::registry::{self, ImageHandle};
-use crate::{fat_binary, memory_dump, termination, trace};
+use crate::{fat_binary, termination};
 
 /// What `__cudaRegisterFatBinary` gets.
 #[repr(C)]

@@ -4,6 +4,9 @@
 //! functions: these run on a thread of their own, as CUDA's do, and what follows in the stream waits
 //! for them. The default stream waits for, and is waited for by, all streams but non-blocking ones.
 
+pub mod event;
+pub mod stream_attributes;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -12,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use super::graph::NodeType;
-use super::{graph, store, stream_attributes};
+use super::{graph, store};
 use crate::error::{self, CudaError, CudaResult, device_failure, runtime_call};
 use crate::execution::check::streams;
 

@@ -12,7 +12,8 @@ use crate::api::stream;
 use crate::dense::{self, Operation, Scalar};
 use crate::execution::check;
 use crate::handles::Handles;
-use crate::{memory, trace};
+use crate::memory;
+use crate::output::trace;
 
 #[derive(Clone, Copy, Debug)]
 struct State {

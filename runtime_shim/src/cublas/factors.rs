@@ -8,7 +8,7 @@ use super::triangles::starts;
 use super::{BlasError, BlasResult, Matrix, check, handle};
 use crate::dense::{LowerUpper, Operation, Reflectors, Scalar, least_squares};
 use crate::execution::check as checks;
-use crate::trace;
+use crate::output::trace;
 
 macro_rules! factor_functions {
     ($kind:ty, $factor:ident $solve:ident $invert_factors:ident $invert:ident $orthogonal:ident

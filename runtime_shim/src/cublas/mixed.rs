@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 
 use super::matrices::Batch;
 use super::{BlasError, BlasResult, Number, check, handle, is_transposed};
+use crate::output::trace;
 use crate::texture::format::float_of_half;
-use crate::trace;
 
 /// `CUDA_R_32F`, `CUDA_R_64F`, `CUDA_R_16F`, `CUDA_R_8I`, `CUDA_R_16BF`.
 pub const SINGLE: u32 = 0;

@@ -15,7 +15,7 @@ use crate::dense::Scalar;
 use crate::execution::check;
 use crate::library_calls::LibraryError;
 use crate::memory;
-use crate::trace;
+use crate::output::trace;
 
 /// Defines C functions whose bodies return a `BlasResult`.
 macro_rules! cublas_functions {
@@ -26,7 +26,6 @@ macro_rules! cublas_functions {
 
 pub mod batches;
 pub mod complex_matrices;
-pub mod complex_vectors;
 pub mod extended;
 pub mod factors;
 pub mod handle;
@@ -34,15 +33,14 @@ pub mod light;
 pub mod matrices;
 pub mod mixed;
 pub mod old_interface;
-pub mod one_triangle;
-pub mod rotations;
 mod stored;
-pub mod symmetric_products;
 pub mod transfers;
 pub mod triangles;
-pub mod typed_vectors;
 pub mod vectors;
 pub mod whole_numbers;
+
+pub use triangles::{one_triangle, symmetric_products};
+pub use vectors::{complex_vectors, rotations, typed_vectors};
 
 /// A status other than `CUBLAS_STATUS_SUCCESS`, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::{BlasError, BlasResult, Vector, check};
 use crate::dense::{Operation, Scalar};
 use crate::execution::check as checked;
-use crate::trace;
+use crate::output::trace;
 
 /// Where elements stand.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,8 @@
 //! Triangular systems, and products with diagonal matrices.
 
+pub mod one_triangle;
+pub mod symmetric_products;
+
 use std::ffi::{c_int, c_void};
 
 use nalgebra::Complex;

@@ -1,5 +1,9 @@
 //! Operations on vectors, and of a matrix on a vector.
 
+pub mod complex_vectors;
+pub mod rotations;
+pub mod typed_vectors;
+
 use std::ffi::{c_int, c_void};
 
 use super::{BlasError, BlasResult, Matrix, Number, Vector, handle, is_transposed};

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use super::matrices::Batch;
 use super::mixed::BYTE;
 use super::{BlasError, BlasResult, check, is_transposed};
-use crate::trace;
+use crate::output::trace;
 
 /// `CUDA_R_32I`.
 const WORD: u32 = 10;

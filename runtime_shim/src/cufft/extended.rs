@@ -8,7 +8,8 @@ use std::ffi::{c_int, c_longlong, c_void};
 
 use crate::execution::check;
 use crate::memory::{self, MemoryKind};
-use crate::{library_calls, termination, trace};
+use crate::output::trace;
+use crate::{library_calls, termination};
 
 use super::callback::{Callback, Elements};
 use super::plan::{FORWARD, INVERSE, Kind};

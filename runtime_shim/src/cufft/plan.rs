@@ -6,7 +6,8 @@ use rustfft::{FftDirection, FftNum, FftPlanner};
 use super::callback::{self, Callback, Elements};
 use super::{TransformError, TransformResult};
 use crate::execution::check;
-use crate::{memory, trace};
+use crate::memory;
+use crate::output::trace;
 
 /// `CUFFT_FORWARD`.
 pub const FORWARD: i32 = -1;

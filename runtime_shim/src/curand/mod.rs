@@ -17,7 +17,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::api::stream;
 use crate::execution::check;
 use crate::library_calls::LibraryError;
-use crate::{memory, termination, trace};
+use crate::output::trace;
+use crate::{memory, termination};
 use engines::{Engine, Family};
 use quasirandom::{Number, Poisson, Sobol};
 

@@ -20,7 +20,8 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use crate::execution::check;
 use crate::handles::Handles;
 use crate::library_calls::LibraryError;
-use crate::{memory, trace};
+use crate::memory;
+use crate::output::trace;
 use descriptors::{Elements, float_bytes};
 
 /// Version of cuSPARSE whose interface this is.

@@ -21,8 +21,8 @@ use crate::allocations::Place;
 use crate::environment::settings;
 use crate::execution::check;
 use crate::mapping::GuardedMapping;
+use crate::output::trace::{self, Access};
 use crate::termination;
-use crate::trace::{self, Access};
 
 /// How the blocks of a launch run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,8 +12,9 @@ use crate::abi::{ThreadContext, access};
 use crate::allocations::{self, MemoryKind};
 use crate::environment::settings;
 use crate::execution::check::{self, Checked};
-use crate::trace::{Access, NO_ORDINAL, SPACE_GLOBAL, SPACE_SHARED};
-use crate::{printf, termination, trace};
+use crate::output::trace::{Access, NO_ORDINAL, SPACE_GLOBAL, SPACE_SHARED};
+use crate::output::{printf, trace};
+use crate::termination;
 
 /// `__trap`: the launch fails with `cudaErrorLaunchFailure`.
 ///

@@ -5,6 +5,10 @@
 //! longer than waking them does, so that a small launch costs less than a microsecond. With one worker
 //! all blocks run on the launching thread, in ascending order.
 
+pub mod clusters;
+pub mod cooperative;
+pub mod overlap;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +18,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::arithmetic::DeviceMode;
 use super::block::{BlockRunner, Method};
 use super::fiber::{self, Loan};
-use super::{Failure, Launch, clusters, cooperative, overlap};
+use super::{Failure, Launch};
 use crate::abi::Counters;
 use crate::environment::settings;
 use crate::execution::fault;

@@ -8,20 +8,18 @@ pub mod arithmetic;
 pub mod barrier;
 pub mod block;
 pub mod check;
-pub mod clusters;
-pub mod cooperative;
 pub mod device_functions;
 pub mod fault;
 pub mod fiber;
 pub mod grid;
 pub mod kernel;
-pub mod lockstep;
-pub mod overlap;
 pub mod shared_barrier;
 pub mod statistics;
 pub mod textures;
-pub mod tiles;
 pub mod warp;
+
+pub use grid::{clusters, cooperative, overlap};
+pub use warp::{lockstep, tiles};
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32};

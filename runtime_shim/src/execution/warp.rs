@@ -8,11 +8,14 @@
 //! `__activemask` waits until the other lanes of the warp can go no further, and then gives the lanes
 //! that wait at the same call: the largest group that hardware could have formed there.
 
+pub mod lockstep;
+pub mod tiles;
+
 use super::block::{BlockState, Waiting};
-use super::tiles::{self, Tiles};
 use crate::abi::ThreadContext;
 use crate::termination;
 use std::ffi::c_void;
+use tiles::Tiles;
 
 /// Lanes of a warp.
 pub const WARP_LANES: usize = 32;

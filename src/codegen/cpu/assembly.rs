@@ -9,6 +9,7 @@ pub(super) mod copies;
 pub(super) mod exits;
 pub(super) mod integers;
 pub(super) mod matrices;
+pub(super) mod operands;
 pub(super) mod predicates;
 pub(super) mod saturation;
 pub(super) mod shared_barrier;
@@ -23,13 +24,13 @@ use crate::llvm::{Builder, Value};
 use inkwell::module::Module;
 
 /// Lowers a call of inline assembly, in a function whose templates keep the carry flag in `carry` where they share it.
-pub(super) fn lower_assembly(
-    module: &Module,
-    call: Value,
+pub(super) fn lower_assembly<'ctx>(
+    module: &Module<'ctx>,
+    call: Value<'ctx>,
     template: &str,
     constraints: &str,
-    library: &Library,
-    carry: Option<Value>,
+    library: &Library<'ctx>,
+    carry: Option<Value<'ctx>>,
 ) -> Result<(), CodegenError> {
     let text = normalise(template);
     if text.is_empty() {

@@ -15,8 +15,8 @@ pub(super) struct Entries {
 }
 
 /// A kernel argument as it travels.
-struct Argument {
-    ty: Type,
+struct Argument<'ctx> {
+    ty: Type<'ctx>,
     in_memory: bool,
     bytes: u64,
     alignment: u32,
@@ -24,11 +24,11 @@ struct Argument {
 }
 
 /// Makes the entries that call a lowered kernel body.
-pub(super) fn make_entries(
-    module: &Module,
+pub(super) fn make_entries<'ctx>(
+    module: &Module<'ctx>,
     symbol: &str,
     name: &str,
-    body: Value,
+    body: Value<'ctx>,
     features: Features,
     variant: Variant,
 ) -> Result<Entries, CodegenError> {
@@ -48,7 +48,7 @@ pub(super) fn make_entries(
 }
 
 /// Sizes of a lowered kernel's arguments, as `cudaLaunchKernel` copies them.
-pub(super) fn argument_sizes(module: &Module, body: Value) -> Vec<u64> {
+pub(super) fn argument_sizes<'ctx>(module: &Module<'ctx>, body: Value<'ctx>) -> Vec<u64> {
     arguments_of(module, body)
         .iter()
         .map(|argument| argument.bytes)
@@ -56,14 +56,14 @@ pub(super) fn argument_sizes(module: &Module, body: Value) -> Vec<u64> {
 }
 
 /// Where a lowered kernel's arguments lie in a parameter buffer.
-pub(super) fn argument_offsets(module: &Module, body: Value) -> Vec<u64> {
+pub(super) fn argument_offsets<'ctx>(module: &Module<'ctx>, body: Value<'ctx>) -> Vec<u64> {
     arguments_of(module, body)
         .iter()
         .map(|argument| argument.offset_bytes)
         .collect()
 }
 
-fn arguments_of(module: &Module, body: Value) -> Vec<Argument> {
+fn arguments_of<'ctx>(module: &Module<'ctx>, body: Value<'ctx>) -> Vec<Argument<'ctx>> {
     let mut offset_bytes: u64 = 0;
     let mut arguments = Vec::new();
     for (n, ty) in body
@@ -99,7 +99,11 @@ fn arguments_of(module: &Module, body: Value) -> Vec<Argument> {
     arguments
 }
 
-fn entry_function(module: &Module, name: &str, body: Value) -> (Value, Builder) {
+fn entry_function<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    body: Value<'ctx>,
+) -> (Value<'ctx>, Builder<'ctx>) {
     let pointer = Type::pointer(module, 0);
     let ty = Type::function(Type::void(module), &[pointer, pointer]);
     let function = Value::add_function(module, name, ty);
@@ -113,7 +117,12 @@ fn entry_function(module: &Module, name: &str, body: Value) -> (Value, Builder) 
 
 /// `thread(context, arguments)`: loads the arguments and calls the body. Those that the body takes in
 /// memory are copied, because it relies on their alignment and the caller of the runtime need not.
-fn make_thread(module: &Module, name: &str, body: Value, arguments: &[Argument]) {
+fn make_thread<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    body: Value<'ctx>,
+    arguments: &[Argument<'ctx>],
+) {
     let (function, builder) = entry_function(module, name, body);
     let [context, pointers] = [0, 1].map(|n| function.parameters()[n]);
     let byte = Type::integer(module, 8);
@@ -137,11 +146,11 @@ fn make_thread(module: &Module, name: &str, body: Value, arguments: &[Argument])
 
 /// `block_loop(block, arguments)`: copies the arguments to its own frame once, so that stores of
 /// the kernel cannot be taken for changes of them, and runs the body for each thread.
-fn make_block_loop(
-    module: &Module,
+fn make_block_loop<'ctx>(
+    module: &Module<'ctx>,
     name: &str,
-    body: Value,
-    arguments: &[Argument],
+    body: Value<'ctx>,
+    arguments: &[Argument<'ctx>],
     features: Features,
 ) -> Result<(), CodegenError> {
     let byte = Type::integer(module, 8);
@@ -199,7 +208,12 @@ fn make_block_loop(
 }
 
 /// `arguments[n]`.
-fn argument_address(module: &Module, builder: &Builder, pointers: Value, n: usize) -> Value {
+fn argument_address<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    pointers: Value<'ctx>,
+    n: usize,
+) -> Value<'ctx> {
     let pointer = Type::pointer(module, 0);
     let index = Type::integer(module, 64).constant(n as u64);
     let slot = builder.element_pointer(pointer, pointers, &[index]);

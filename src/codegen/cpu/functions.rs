@@ -51,11 +51,11 @@ const ACCESSING: &[&str] = &[
 ];
 
 /// A definition.
-pub(super) struct LibraryFunction {
+pub(super) struct LibraryFunction<'ctx> {
     /// Its symbol.
     pub(super) name: String,
     /// Its type, the context first.
-    pub(super) ty: Type,
+    pub(super) ty: Type<'ctx>,
 }
 
 impl<'ctx> Library<'ctx> {
@@ -103,10 +103,10 @@ impl<'ctx> Library<'ctx> {
     /// Makes an access that is about to be emitted report itself, where they do.
     pub(super) fn report_access(
         &self,
-        module: &Module,
-        builder: &Builder,
-        context: Value,
-        (address, bytes, kind): (Value, u64, u64),
+        module: &Module<'ctx>,
+        builder: &Builder<'ctx>,
+        context: Value<'ctx>,
+        (address, bytes, kind): (Value<'ctx>, u64, u64),
     ) -> Result<(), CodegenError> {
         if self.reports {
             let report = self.declare(module, REPORT)?;
@@ -131,7 +131,7 @@ impl<'ctx> Library<'ctx> {
 
     /// The definition for a device function called with a type. Intrinsics that are overloaded on
     /// the address space of a pointer have it as a suffix, which the definitions leave out.
-    pub(super) fn find(&self, name: &str, called: Type) -> Option<LibraryFunction> {
+    pub(super) fn find(&self, name: &str, called: Type) -> Option<LibraryFunction<'ctx>> {
         let mut stem = name;
         loop {
             let symbol = format!("{PREFIX}{stem}");
@@ -156,7 +156,11 @@ impl<'ctx> Library<'ctx> {
     }
 
     /// Declares a definition, by its full symbol, in a module.
-    pub(super) fn declare(&self, module: &Module, symbol: &str) -> Result<Value, CodegenError> {
+    pub(super) fn declare(
+        &self,
+        module: &Module<'ctx>,
+        symbol: &str,
+    ) -> Result<Value<'ctx>, CodegenError> {
         if let Some(function) = Value::function(module, symbol) {
             return Ok(function);
         }
@@ -169,8 +173,8 @@ impl<'ctx> Library<'ctx> {
     /// Makes a call report, when it is executed, that a feature is not supported.
     pub(super) fn unsupported(
         &self,
-        module: &Module,
-        call: Value,
+        module: &Module<'ctx>,
+        call: Value<'ctx>,
         what: &str,
     ) -> Result<(), CodegenError> {
         let report = self.declare(module, "__sirius_unsupported")?;

@@ -41,10 +41,10 @@ pub(super) struct VariableEntry {
 }
 
 impl KernelEntry {
-    pub(super) fn new(
-        module: &Module,
+    pub(super) fn new<'ctx>(
+        module: &Module<'ctx>,
         name: String,
-        body: Value,
+        body: Value<'ctx>,
         features: Features,
         shared: KernelShared,
         entries: Entries,
@@ -130,7 +130,12 @@ pub(super) fn host_variables(
 
 /// Words that fused kernels count by, as a variable of no image: it is none of the program's. Checks take what lies beside a
 /// variable of the program for a mistake of the program, so that other words lie around them.
-fn counters(module: &Module, symbol: &str, old: Value, variant: Variant) -> Value {
+fn counters<'ctx>(
+    module: &Module<'ctx>,
+    symbol: &str,
+    old: Value<'ctx>,
+    variant: Variant,
+) -> Value<'ctx> {
     let beside = Type::integer(module, 8).array(BESIDE_BYTES).zero();
     let value = Value::structure(module, &[beside, old.value_type().zero(), beside]);
     let new = Value::add_global(module, symbol, value.ty(), 0);
@@ -149,7 +154,7 @@ const BESIDE_BYTES: u64 = 2 * PAGE_BYTES as u64;
 const PAGE_BYTES: u32 = 4096;
 
 /// A value with as many zero bytes behind it as fill its last page.
-fn filling_pages(module: &Module, value: Value) -> Value {
+fn filling_pages<'ctx>(module: &Module<'ctx>, value: Value<'ctx>) -> Value<'ctx> {
     let page_bytes = u64::from(PAGE_BYTES);
     let bytes = value.ty().allocation_bytes(module);
     let rest = Type::integer(module, 8).array(bytes.next_multiple_of(page_bytes) - bytes);

@@ -96,16 +96,16 @@ pub(super) fn report_accesses(module: &Module) {
 }
 
 /// Makes calls that report accesses.
-struct Reporter {
-    access: Value,
-    ty: Type,
-    number: Type,
-    bytes: Type,
-    pointer: Type,
+struct Reporter<'ctx> {
+    access: Value<'ctx>,
+    ty: Type<'ctx>,
+    number: Type<'ctx>,
+    bytes: Type<'ctx>,
+    pointer: Type<'ctx>,
 }
 
-impl Reporter {
-    fn new(module: &Module) -> Self {
+impl<'ctx> Reporter<'ctx> {
+    fn new(module: &Module<'ctx>) -> Self {
         let [number, bytes] = [32, 64].map(|bits| Type::integer(module, bits));
         let pointer = Type::pointer(module, 0);
         let ty = Type::function(Type::void(module), &[pointer, bytes, number]);
@@ -118,7 +118,7 @@ impl Reporter {
         }
     }
 
-    fn bytes(&self, builder: &Builder, touch: &Touch) -> Value {
+    fn bytes(&self, builder: &Builder<'ctx>, touch: &Touch<'ctx>) -> Value<'ctx> {
         match touch.bytes {
             Bytes::Constant(bytes) => self.bytes.constant(bytes),
             Bytes::Value(value) if value.ty() == self.bytes => value,
@@ -135,7 +135,11 @@ impl Reporter {
 
 /// Makes what a definition of the library, which takes the context first, does to the program's memory
 /// report itself through `access`, the definition of the report.
-pub(super) fn report_accesses_of_definition(module: &Module, definition: Value, access: Value) {
+pub(super) fn report_accesses_of_definition<'ctx>(
+    module: &Module<'ctx>,
+    definition: Value<'ctx>,
+    access: Value<'ctx>,
+) {
     let [i32, i64] = [32, 64].map(|bits| Type::integer(module, bits));
     let context = definition.parameters()[0];
     for instruction in definition.instructions() {
@@ -151,19 +155,19 @@ pub(super) fn report_accesses_of_definition(module: &Module, definition: Value, 
     }
 }
 
-enum Bytes {
+enum Bytes<'ctx> {
     Constant(u64),
-    Value(Value),
+    Value(Value<'ctx>),
 }
 
-struct Touch {
-    address: Value,
-    bytes: Bytes,
+struct Touch<'ctx> {
+    address: Value<'ctx>,
+    bytes: Bytes<'ctx>,
     kind: u64,
 }
 
-fn touches(module: &Module, instruction: Value) -> Vec<Touch> {
-    let fixed = |address: Value, ty: Type, kind: u64| {
+fn touches<'ctx>(module: &Module<'ctx>, instruction: Value<'ctx>) -> Vec<Touch<'ctx>> {
+    let fixed = |address: Value<'ctx>, ty: Type, kind: u64| {
         vec![Touch {
             address,
             bytes: Bytes::Constant(ty.access_bytes(module)),

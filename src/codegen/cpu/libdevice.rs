@@ -8,9 +8,9 @@ use inkwell::module::Module;
 use std::path::Path;
 
 /// Links the bodies of the `__nv_` functions that a device module calls and `library` lacks.
-pub(super) fn link_missing(
+pub(super) fn link_missing<'ctx>(
     module: &Module,
-    library: &Library,
+    library: &Library<'ctx>,
     path: &Path,
 ) -> Result<(), CodegenError> {
     let missing = Value::functions(module).into_iter().any(|function| {

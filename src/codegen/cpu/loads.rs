@@ -13,22 +13,22 @@ use crate::llvm::{Block, FUNCTION_ATTRIBUTES, Opcode, Value};
 use std::collections::HashSet;
 
 /// What a load is for the check.
-pub(super) enum Sight {
+pub(super) enum Sight<'ctx> {
     /// One that the program does there.
     Plain,
     /// A look before an atomic update of the same place.
     Guess,
     /// One that may be done in vain: the places where its value is used.
-    Speculated(Vec<Use>),
+    Speculated(Vec<Use<'ctx>>),
 }
 
 /// Where a value is used.
 #[derive(Clone, PartialEq)]
-pub(super) struct Use {
+pub(super) struct Use<'ctx> {
     /// The instruction.
-    pub(super) before: Value,
+    pub(super) before: Value<'ctx>,
     /// It is used there when each of these truth values is as it says.
-    pub(super) conditions: Vec<(Value, bool)>,
+    pub(super) conditions: Vec<(Value<'ctx>, bool)>,
 }
 
 /// Places where a value is used, and values on the way to them, that are looked at; with more, a load counts as plain.
@@ -57,7 +57,7 @@ fn speculated(load: Value) -> Option<Vec<Use>> {
 }
 
 /// The uses of a load's value, where a thread that loads may come to none of them and tells others nothing before.
-fn not_always(load: Value, uses: Vec<Use>) -> Option<Vec<Use>> {
+fn not_always<'ctx>(load: Value<'ctx>, uses: Vec<Use<'ctx>>) -> Option<Vec<Use<'ctx>>> {
     let is_certain =
         |one: &Use| one.conditions.is_empty() && follows(load.block(), one.before.block());
     let moved = !uses.iter().any(is_certain) && uses.iter().all(|one| is_quiet(load, one.before));
@@ -65,7 +65,10 @@ fn not_always(load: Value, uses: Vec<Use>) -> Option<Vec<Use>> {
 }
 
 /// Where a guess is used for something else than atomic updates, by the instructions that do so, where that need not come.
-fn taken_beside_updates(load: Value, beside: &HashSet<Value>) -> Option<Vec<Use>> {
+fn taken_beside_updates<'ctx>(
+    load: Value<'ctx>,
+    beside: &HashSet<Value<'ctx>>,
+) -> Option<Vec<Use<'ctx>>> {
     let updates = updates(load);
     let is_aside = |user: Value| match user.opcode() {
         Some(Opcode::LLVMPHI) => {
@@ -174,7 +177,11 @@ fn behind(load: Value) -> Vec<Value> {
 }
 
 /// The blocks that are come to from some without passing `but`.
-fn reached(from: &[Block], but: Block, next: impl Fn(Block) -> Vec<Block>) -> Vec<Block> {
+fn reached<'ctx>(
+    from: &[Block<'ctx>],
+    but: Block<'ctx>,
+    next: impl Fn(Block<'ctx>) -> Vec<Block<'ctx>>,
+) -> Vec<Block<'ctx>> {
     let mut seen: Vec<Block> = Vec::new();
     let mut open = from.to_vec();
     while let Some(block) = open.pop() {
@@ -186,7 +193,7 @@ fn reached(from: &[Block], but: Block, next: impl Fn(Block) -> Vec<Block>) -> Ve
     seen
 }
 
-fn reached_back(end: Block, but: Block) -> Vec<Block> {
+fn reached_back<'ctx>(end: Block<'ctx>, but: Block<'ctx>) -> Vec<Block<'ctx>> {
     reached(&[end], but, |block| block.predecessors())
 }
 
@@ -251,7 +258,10 @@ fn updates(load: Value) -> Vec<Value> {
 }
 
 /// What is computed from a value, and what uses that for something else than these updates and for decisions.
-fn derived(value: Value, updates: &[Value]) -> (HashSet<Value>, HashSet<Value>) {
+fn derived<'ctx>(
+    value: Value<'ctx>,
+    updates: &[Value<'ctx>],
+) -> (HashSet<Value<'ctx>>, HashSet<Value<'ctx>>) {
     let mut derived = HashSet::from([value]);
     let mut open = vec![value];
     let mut used = HashSet::new();

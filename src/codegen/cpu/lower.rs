@@ -4,31 +4,36 @@
 //! left. What has no meaning here became a call of `__sirius_unsupported` that names it, executed
 //! only if the program gets there; the compiler never guesses and the linker never complains.
 
+pub(super) mod divisions;
+pub(super) mod out_of_range;
+pub(super) mod shared;
+pub(super) mod tiles;
+
 use super::carries;
-use super::divisions::settle_division;
 use super::exits::return_from_exits;
 use super::functions::Library;
-use super::out_of_range::{settle_conversion, settle_shift};
-use super::shared::SharedLayout;
 use crate::codegen::CodegenError;
 use crate::codegen::device::KERNEL_CALL_CONVENTION;
 use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, RETURN_ATTRIBUTES, Type, Value};
+use divisions::settle_division;
 use inkwell::module::Module;
+use out_of_range::{settle_conversion, settle_shift};
+use shared::SharedLayout;
 
 /// A kernel after lowering: `body(ThreadContext*, arguments…)`.
-pub(super) struct LoweredKernel {
+pub(super) struct LoweredKernel<'ctx> {
     /// Its name in the device module.
     pub(super) name: String,
     /// The body.
-    pub(super) body: Value,
+    pub(super) body: Value<'ctx>,
 }
 
 /// Gives every function the context parameter and replaces everything that only a GPU has.
 pub(super) fn lower<'ctx>(
     module: &Module<'ctx>,
     library: &mut Library<'ctx>,
-    shared: &SharedLayout,
-) -> Result<Vec<LoweredKernel>, CodegenError> {
+    shared: &SharedLayout<'ctx>,
+) -> Result<Vec<LoweredKernel<'ctx>>, CodegenError> {
     drop_used_lists(module);
     let kernels = add_context_parameters(module);
     for kernel in &kernels {
@@ -58,7 +63,7 @@ fn drop_used_lists(module: &Module) {
     }
 }
 
-fn add_context_parameters(module: &Module) -> Vec<LoweredKernel> {
+fn add_context_parameters<'ctx>(module: &Module<'ctx>) -> Vec<LoweredKernel<'ctx>> {
     let mut kernels = Vec::new();
     let pointer = Type::pointer(module, 0);
     for old in Value::functions(module) {
@@ -111,11 +116,11 @@ fn copy_function_attributes(old: Value, new: Value) {
     }
 }
 
-fn lower_instruction(
-    module: &Module,
-    instruction: Value,
-    library: &mut Library,
-    carry: Option<Value>,
+fn lower_instruction<'ctx>(
+    module: &Module<'ctx>,
+    instruction: Value<'ctx>,
+    library: &mut Library<'ctx>,
+    carry: Option<Value<'ctx>>,
 ) -> Result<(), CodegenError> {
     match instruction.opcode() {
         Some(Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg | Opcode::LLVMFence) => {
@@ -135,11 +140,11 @@ fn lower_instruction(
     Ok(())
 }
 
-fn lower_call(
-    module: &Module,
-    call: Value,
-    library: &mut Library,
-    carry: Option<Value>,
+fn lower_call<'ctx>(
+    module: &Module<'ctx>,
+    call: Value<'ctx>,
+    library: &mut Library<'ctx>,
+    carry: Option<Value<'ctx>>,
 ) -> Result<(), CodegenError> {
     let callee = call.called();
     if let Some((template, constraints)) = callee.inline_assembly() {
@@ -189,10 +194,10 @@ fn add_context_argument(module: &Module, call: Value, callee: Value) {
 }
 
 /// A call of something that the library defines as `sirius.NAME(context, arguments…)`.
-fn replace_by_library_call(
-    module: &Module,
-    call: Value,
-    function: &super::functions::LibraryFunction,
+fn replace_by_library_call<'ctx>(
+    module: &Module<'ctx>,
+    call: Value<'ctx>,
+    function: &super::functions::LibraryFunction<'ctx>,
 ) -> Result<(), CodegenError> {
     let declared = Value::function(module, &function.name)
         .unwrap_or_else(|| Value::add_function(module, &function.name, function.ty));

@@ -21,7 +21,7 @@ pub(super) fn hide_narrow_counters(module: &Module) {
     }
 }
 
-fn hide_in(module: &Module, function: Value) {
+fn hide_in<'ctx>(module: &Module<'ctx>, function: Value<'ctx>) {
     let mut all_ones: HashMap<u32, Value> = HashMap::new();
     for block in function.blocks() {
         let instructions = block.instructions();
@@ -75,7 +75,7 @@ fn is_cut(module: &Module, value: Value) -> bool {
 }
 
 /// All ones, computed at the function's entry by assembly without text.
-fn make_all_ones(module: &Module, function: Value, bits: u32) -> Value {
+fn make_all_ones<'ctx>(module: &Module<'ctx>, function: Value<'ctx>, bits: u32) -> Value<'ctx> {
     let ty = Type::integer(module, bits);
     let entry = function.blocks()[0].instructions()[0];
     let opaque = Value::assembly(Type::function(ty, &[ty]), "", "=r,0", false);

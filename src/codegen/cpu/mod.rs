@@ -6,22 +6,20 @@
 
 mod classify;
 mod instrument;
-mod tiles;
 mod spins;
 mod lockstep;
 mod in_step;
-mod shared;
 pub(super) mod libdevice;
 mod image;
 mod lower;
 mod loads;
-mod divisions;
-mod out_of_range;
 mod assembly;
 mod functions;
 mod entry;
 mod masks;
 mod long_blocks;
+
+use lower::{shared, tiles};
 
 use assembly::{
     atomics, barriers, carries, copies, exits, integers, matrices, predicates, saturation,

@@ -140,18 +140,18 @@ fn governs_exits(look: Value, ways: &Ways) -> bool {
 }
 
 /// The control flow of a loop: one round, which ends at its begin or outside.
-struct Ways<'a> {
-    body: &'a HashSet<Block>,
+struct Ways<'a, 'ctx> {
+    body: &'a HashSet<Block<'ctx>>,
     /// The blocks by number; that of the round's end is none of theirs.
-    blocks: Vec<Block>,
-    numbers: HashMap<Block, usize>,
+    blocks: Vec<Block<'ctx>>,
+    numbers: HashMap<Block<'ctx>, usize>,
     successors: Vec<Vec<usize>>,
     /// From the round's end backwards.
     behind: Dominators,
 }
 
-impl<'a> Ways<'a> {
-    fn of(body: &'a HashSet<Block>) -> Self {
+impl<'a, 'ctx> Ways<'a, 'ctx> {
+    fn of(body: &'a HashSet<Block<'ctx>>) -> Self {
         let blocks: Vec<Block> = body.iter().copied().collect();
         let numbers: HashMap<Block, usize> = blocks.iter().copied().zip(0..).collect();
         let end = blocks.len();
@@ -172,7 +172,7 @@ impl<'a> Ways<'a> {
     }
 
     /// What some of the ways from a branch lead through, and not all.
-    fn region(&self, branch: Block) -> HashSet<Block> {
+    fn region(&self, branch: Block) -> HashSet<Block<'ctx>> {
         let branch = self.numbers[&branch];
         let join = self.behind.immediate(branch);
         let mut found = HashSet::new();
@@ -189,7 +189,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The blocks in which ways from a branch with this region may meet.
-    fn met_behind(&self, branch: Block, region: &HashSet<Block>) -> Vec<Block> {
+    fn met_behind(&self, branch: Block, region: &HashSet<Block>) -> Vec<Block<'ctx>> {
         let from_branch = |from: &Block| *from == branch || region.contains(from);
         let meets = |at: &&Block| {
             let before = self.body.iter().filter(|from| from_branch(from));

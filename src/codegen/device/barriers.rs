@@ -48,7 +48,12 @@ impl BarrierCount {
     }
 }
 
-fn count_in(function: Value, in_loop: bool, stack: &mut Vec<Value>, count: &mut BarrierCount) {
+fn count_in<'ctx>(
+    function: Value<'ctx>,
+    in_loop: bool,
+    stack: &mut Vec<Value<'ctx>>,
+    count: &mut BarrierCount,
+) {
     if stack.contains(&function) {
         return;
     }

@@ -108,7 +108,7 @@ pub(super) fn run_passes(
 }
 
 /// The kernels that a module defines.
-pub(super) fn kernels(module: &Module) -> Vec<Value> {
+pub(super) fn kernels<'ctx>(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
     Value::functions(module)
         .into_iter()
         .filter(|function| {

@@ -124,11 +124,11 @@ fn scale_of(value: Value) -> Option<Scale> {
 
 /// A number without its constant part; `None` when nothing is left. Parts that had no bit in common with a constant
 /// or with each other are added: without the constants they may have.
-fn rest(builder: &Builder, value: Value) -> Option<Value> {
+fn rest<'ctx>(builder: &Builder<'ctx>, value: Value<'ctx>) -> Option<Value<'ctx>> {
     rest_to(builder, value, MOST_DEPTH)
 }
 
-fn rest_to(builder: &Builder, value: Value, depth: usize) -> Option<Value> {
+fn rest_to<'ctx>(builder: &Builder<'ctx>, value: Value<'ctx>, depth: usize) -> Option<Value<'ctx>> {
     if value.constant_integer().is_some() {
         return None;
     }

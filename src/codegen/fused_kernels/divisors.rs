@@ -15,7 +15,7 @@ use std::collections::HashMap;
 pub(in crate::codegen) const DIVISOR: &str = "__sirius_divisor_i";
 
 /// Hides what a function divides by, where LLVM does not see by itself that it is not zero.
-pub(in crate::codegen) fn hide_divisors(module: &Module, function: Value) {
+pub(in crate::codegen) fn hide_divisors<'ctx>(module: &Module<'ctx>, function: Value<'ctx>) {
     let mut hidden = HashMap::new();
     for division in function.instructions() {
         let divides = matches!(
@@ -72,7 +72,7 @@ pub(in crate::codegen) fn move_divisors(module: &Module) {
     }
 }
 
-fn calls(module: &Module) -> Vec<Value> {
+fn calls<'ctx>(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
     let functions = Value::functions(module).into_iter();
     functions
         .filter(|function| function.name().starts_with(DIVISOR))
@@ -80,7 +80,7 @@ fn calls(module: &Module) -> Vec<Value> {
         .collect()
 }
 
-fn declare(module: &Module, ty: Type) -> Value {
+fn declare<'ctx>(module: &Module<'ctx>, ty: Type<'ctx>) -> Value<'ctx> {
     let name = format!("{DIVISOR}{}", ty.integer_bits());
     if let Some(function) = Value::function(module, &name) {
         return function;

@@ -255,14 +255,14 @@ struct GroupBuilder<'a, 'ctx> {
     module: &'a Module<'ctx>,
     name: &'a str,
     models: &'a [KernelModel],
-    specialisation: &'a SpecialisationKey,
+    specialisation: &'a SpecialisationKey<'ctx>,
     segments: &'a Segments<'ctx>,
     optimisations: &'a BTreeSet<Optimisation>,
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The kernel, and the functions of its block partitions.
-    fn build(&self) -> Result<(Built, Vec<PartitionFunction>), CodegenError> {
+    fn build(&self) -> Result<(Built, Vec<PartitionFunction<'ctx>>), CodegenError> {
         let (shape, facts) = (&self.specialisation.shape, &self.specialisation.facts);
         let bodies = self.bodies()?;
         for (body, extents) in bodies.iter().zip(&facts.extents) {
@@ -411,14 +411,14 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     }
 
     /// The copies of the members' bodies in the fused module.
-    fn bodies(&self) -> Result<Vec<segment::Body>, CodegenError> {
+    fn bodies(&self) -> Result<Vec<segment::Body<'ctx>>, CodegenError> {
         let members = self.members()?.into_iter();
         members
             .map(|(segment, prefix)| segment.body(self.module, &prefix))
             .collect()
     }
 
-    fn declare(&self, bodies: &[segment::Body]) -> Value {
+    fn declare(&self, bodies: &[segment::Body<'ctx>]) -> Value<'ctx> {
         let (shape, facts) = (&self.specialisation.shape, &self.specialisation.facts);
         let types: Vec<Type> = shape.parameters.iter().map(|shape| shape.ty).collect();
         let ty = Type::function(Type::void(self.module), &types);
@@ -473,17 +473,18 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 
     fn write_body(
         &self,
-        function: Value,
-        bodies: &[segment::Body],
-    ) -> Result<Vec<PartitionFunction>, CodegenError> {
+        function: Value<'ctx>,
+        bodies: &[segment::Body<'ctx>],
+    ) -> Result<Vec<PartitionFunction<'ctx>>, CodegenError> {
         let shape = &self.specialisation.shape;
         // Sets of the host have no lines.
         let mut all = bodies.iter();
         let scope = all.find_map(|body| DebugScope::of(self.module, body.function));
         if !shape.partitions.is_empty() {
-            let write = |partition: &PartitionPosition, function: Value, builder: &Builder| {
-                self.write_segments((function, builder), bodies, &partition.members)
-            };
+            let write =
+                |partition: &PartitionPosition, function: Value<'ctx>, builder: &Builder<'ctx>| {
+                    self.write_segments((function, builder), bodies, &partition.members)
+                };
             let (module, partitions) = (self.module, &shape.partitions);
             return partitions::write_partitions(
                 module,
@@ -518,8 +519,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// What `members` do, segment by segment, where the builder stands.
     fn write_segments(
         &self,
-        (function, builder): (Value, &Builder),
-        bodies: &[segment::Body],
+        (function, builder): (Value<'ctx>, &Builder<'ctx>),
+        bodies: &[segment::Body<'ctx>],
         members: &[usize],
     ) -> Result<(), CodegenError> {
         let shape = &self.specialisation.shape;
@@ -587,10 +588,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// Calls the body of a member, as it wants to be called, with these values of the kernel's parameters.
     fn run_member(
         &self,
-        parameters: &[Value],
-        builder: &Builder,
-        (position, body): (usize, &segment::Body),
-        given: &dyn Fn(Index) -> Result<Value, CodegenError>,
+        parameters: &[Value<'ctx>],
+        builder: &Builder<'ctx>,
+        (position, body): (usize, &segment::Body<'ctx>),
+        given: &dyn Fn(Index) -> Result<Value<'ctx>, CodegenError>,
     ) -> Result<(), CodegenError> {
         let arguments = self.arguments_of(parameters, position);
         self.call_member(builder, body, arguments, given)
@@ -599,10 +600,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// Calls a body with these arguments, and with the place that it is given.
     fn call_member(
         &self,
-        builder: &Builder,
-        body: &segment::Body,
-        mut arguments: Vec<Value>,
-        given: &dyn Fn(Index) -> Result<Value, CodegenError>,
+        builder: &Builder<'ctx>,
+        body: &segment::Body<'ctx>,
+        mut arguments: Vec<Value<'ctx>>,
+        given: &dyn Fn(Index) -> Result<Value<'ctx>, CodegenError>,
     ) -> Result<(), CodegenError> {
         for index in &body.given {
             arguments.push(given(*index)?);
@@ -618,10 +619,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// A function that runs the members of a segment interleaved, when that is wanted and possible.
     fn interleave(
         &self,
-        kernel: Value,
+        kernel: Value<'ctx>,
         segment: &[usize],
-        bodies: &[segment::Body],
-    ) -> Result<Option<Value>, CodegenError> {
+        bodies: &[segment::Body<'ctx>],
+    ) -> Result<Option<Value<'ctx>>, CodegenError> {
         let given = segment
             .iter()
             .any(|member| !bodies[*member].given.is_empty());
@@ -669,7 +670,7 @@ fn prefix_of(kernel: &str, position: usize) -> String {
     format!("{kernel}_m{position}_")
 }
 
-fn function_of(module: &Module, kernel: &Built) -> Result<Value, CodegenError> {
+fn function_of<'ctx>(module: &Module<'ctx>, kernel: &Built) -> Result<Value<'ctx>, CodegenError> {
     Value::function(module, &kernel.name)
         .ok_or_else(|| CodegenError::Inconsistent(format!("no kernel {}", kernel.name)))
 }

@@ -21,7 +21,7 @@ pub(in crate::codegen) fn name_shared_matrices(module: &Module) {
 }
 
 /// `llvm.nvvm.wmma.m16n16k16.load.a.row.stride.f16.p0` and its like.
-fn generic_intrinsics(module: &Module) -> Vec<Value> {
+fn generic_intrinsics<'ctx>(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
     let mut functions = Value::functions(module);
     functions.retain(|function| {
         let name = function.name();
@@ -58,7 +58,7 @@ fn is_shared(pointer: Value) -> bool {
 
 const SHARED_ADDRESS_SPACE: u32 = 3;
 
-fn name_shared(module: &Module, call: Value) {
+fn name_shared<'ctx>(module: &Module<'ctx>, call: Value<'ctx>) {
     let generic = call.called_type();
     let mut parameters = generic.parameters();
     parameters[0] = Type::pointer(module, SHARED_ADDRESS_SPACE);

@@ -30,14 +30,14 @@ pub(in crate::codegen) fn replace_constants(
 
 /// Replaces a constant inside the constant expressions that an instruction uses by a value that is
 /// computed in the function's entry block.
-struct Expansion {
-    builder: Builder,
-    done: HashMap<Value, Value>,
+struct Expansion<'ctx> {
+    builder: Builder<'ctx>,
+    done: HashMap<Value<'ctx>, Value<'ctx>>,
 }
 
-impl Expansion {
+impl<'ctx> Expansion<'ctx> {
     /// Starts with the values that stand for given constants; new instructions go before `place`.
-    fn new(place: Value, replacements: HashMap<Value, Value>) -> Self {
+    fn new(place: Value<'ctx>, replacements: HashMap<Value<'ctx>, Value<'ctx>>) -> Self {
         Self {
             builder: Builder::before(place),
             done: replacements,
@@ -45,7 +45,7 @@ impl Expansion {
     }
 
     /// The value of a constant, as instructions; `None` when no replaced constant occurs in it.
-    fn expand(&mut self, constant: Value) -> Result<Option<Value>, CodegenError> {
+    fn expand(&mut self, constant: Value<'ctx>) -> Result<Option<Value<'ctx>>, CodegenError> {
         if let Some(value) = self.done.get(&constant) {
             return Ok(Some(*value));
         }
@@ -68,7 +68,11 @@ impl Expansion {
         Ok(Some(value))
     }
 
-    fn rebuild(&self, constant: Value, operands: &[Value]) -> Result<Value, CodegenError> {
+    fn rebuild(
+        &self,
+        constant: Value<'ctx>,
+        operands: &[Value<'ctx>],
+    ) -> Result<Value<'ctx>, CodegenError> {
         if constant.is_aggregate_constant() {
             let mut aggregate = constant.ty().poison();
             for (position, operand) in operands.iter().enumerate() {
@@ -123,7 +127,10 @@ pub(in crate::codegen) fn constants_in(function: Value) -> HashSet<Value> {
     found
 }
 
-pub(in crate::codegen) fn collect_constants(constant: Value, found: &mut HashSet<Value>) {
+pub(in crate::codegen) fn collect_constants<'ctx>(
+    constant: Value<'ctx>,
+    found: &mut HashSet<Value<'ctx>>,
+) {
     if constant.is_function() || constant.is_global_variable() {
         found.insert(constant);
     } else if constant.is_constant_expression() || constant.is_aggregate_constant() {

@@ -113,7 +113,11 @@ fn is_of_any_code(option: &str) -> bool {
 
 /// Makes the parts of a module. What several of them have in common is copied once: the module is halved, and each half
 /// again.
-fn cut_out(module: &Module<'_>, cut: Cut, folder: &Path) -> Result<Vec<Part>, CodegenError> {
+fn cut_out<'ctx>(
+    module: &Module<'ctx>,
+    cut: Cut<'ctx>,
+    folder: &Path,
+) -> Result<Vec<Part>, CodegenError> {
     let machine = host_target_machine(OptimizationLevel::None)?;
     let (whole, owners) = copied(module, &cut.owners);
     whole.set_name("host");
@@ -148,7 +152,7 @@ fn cut_out(module: &Module<'_>, cut: Cut, folder: &Path) -> Result<Vec<Part>, Co
 }
 
 /// A copy of a module, with the owners of what it defines.
-fn copied<'ctx>(module: &Module<'ctx>, owners: &Owners) -> (Module<'ctx>, Owners) {
+fn copied<'ctx>(module: &Module<'ctx>, owners: &Owners<'ctx>) -> (Module<'ctx>, Owners<'ctx>) {
     let copy = copy_unchecked(module);
     // A copy has the same in the same order.
     let pairs = globals(module).into_iter().zip(globals(&copy));
@@ -158,12 +162,12 @@ fn copied<'ctx>(module: &Module<'ctx>, owners: &Owners) -> (Module<'ctx>, Owners
 }
 
 /// Removes from a module what other parts than these define. Returns the owners of the rest.
-fn leave_only(
-    piece: &Module<'_>,
-    owners: Owners,
+fn leave_only<'ctx>(
+    piece: &Module<'ctx>,
+    owners: Owners<'ctx>,
     numbers: &Range<usize>,
     machine: &TargetMachine,
-) -> Result<Owners, CodegenError> {
+) -> Result<Owners<'ctx>, CodegenError> {
     if !numbers.contains(&HEAD) {
         Value::aliases(piece)
             .into_iter()
@@ -204,14 +208,14 @@ fn give_names_of_a_part(part: &Module<'_>, available: &BTreeSet<String>) {
 }
 
 /// Functions and variables of a module.
-fn globals(module: &Module<'_>) -> Vec<Value> {
+fn globals<'ctx>(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
     let mut all = Value::functions(module);
     all.extend(Value::globals(module));
     all
 }
 
 /// Makes a declaration of what is an alias in the head.
-fn declare_alias(part: &Module<'_>, alias: Value) {
+fn declare_alias<'ctx>(part: &Module<'ctx>, alias: Value<'ctx>) {
     let name = alias.name();
     let ty: Type = alias.value_type();
     let declaration = Value::add_function(part, "", ty);

@@ -19,12 +19,12 @@ pub fn read_body(function: FunctionValue<'_>) -> Body {
     Reader::new(llvm::Value::of_function(function)).read(name)
 }
 
-struct Reader {
-    function: llvm::Value,
-    layout: Layout,
+struct Reader<'ctx> {
+    function: llvm::Value<'ctx>,
+    layout: Layout<'ctx>,
     own_location: Location,
-    numbers: HashMap<llvm::Value, ValueRef>,
-    block_numbers: HashMap<llvm::Block, BlockRef>,
+    numbers: HashMap<llvm::Value<'ctx>, ValueRef>,
+    block_numbers: HashMap<llvm::Block<'ctx>, BlockRef>,
     values: Vec<Value>,
 }
 
@@ -34,8 +34,8 @@ const LITERAL_BITS: u32 = 64;
 /// Scopes of atomics that hold for the whole device.
 const DEVICE_SCOPES: [&str; 2] = ["", "device"];
 
-impl Reader {
-    fn new(function: llvm::Value) -> Self {
+impl<'ctx> Reader<'ctx> {
+    fn new(function: llvm::Value<'ctx>) -> Self {
         Self {
             function,
             layout: Layout::of_function(function),
@@ -164,7 +164,7 @@ impl Reader {
     }
 
     /// The number of an operand, reading constants on first sight.
-    fn operand(&mut self, value: llvm::Value) -> ValueRef {
+    fn operand(&mut self, value: llvm::Value<'ctx>) -> ValueRef {
         if let Some(number) = self.numbers.get(&value) {
             return *number;
         }
@@ -181,7 +181,7 @@ impl Reader {
         number
     }
 
-    fn constant(&mut self, value: llvm::Value) -> Operation {
+    fn constant(&mut self, value: llvm::Value<'ctx>) -> Operation {
         match value.value_kind() {
             ValueKind::LLVMConstantIntValueKind if value.ty().integer_bits() <= LITERAL_BITS => {
                 Operation::Constant(value.signed_integer().unwrap_or_default())
@@ -217,19 +217,19 @@ impl Reader {
         }
     }
 
-    fn operation(&mut self, instruction: llvm::Value) -> Operation {
+    fn operation(&mut self, instruction: llvm::Value<'ctx>) -> Operation {
         match instruction.opcode() {
             Some(opcode) => self.instruction(instruction, opcode),
             None => self.other(instruction, true),
         }
     }
 
-    fn nth(&mut self, user: llvm::Value, index: u32) -> ValueRef {
+    fn nth(&mut self, user: llvm::Value<'ctx>, index: u32) -> ValueRef {
         let operand = user.operand(index);
         self.operand(operand)
     }
 
-    fn other(&mut self, user: llvm::Value, effects: bool) -> Operation {
+    fn other(&mut self, user: llvm::Value<'ctx>, effects: bool) -> Operation {
         let mut operands = Vec::new();
         for operand in user.operands() {
             let kind = operand.value_kind();
@@ -245,7 +245,7 @@ impl Reader {
         Operation::Other { operands, effects }
     }
 
-    fn instruction(&mut self, value: llvm::Value, opcode: Opcode) -> Operation {
+    fn instruction(&mut self, value: llvm::Value<'ctx>, opcode: Opcode) -> Operation {
         use Opcode::*;
         match opcode {
             LLVMAdd | LLVMSub | LLVMMul | LLVMShl | LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem
@@ -331,7 +331,7 @@ impl Reader {
         }
     }
 
-    fn cast(&mut self, value: llvm::Value, opcode: Opcode) -> Operation {
+    fn cast(&mut self, value: llvm::Value<'ctx>, opcode: Opcode) -> Operation {
         let operand = self.nth(value, 0);
         let (from, to) = (self.values[operand.0].value_type, self.type_of(value));
         let is_instruction = value.is_instruction();
@@ -352,7 +352,7 @@ impl Reader {
     }
 
     /// A `getelementptr` of scalars as bytes; vectors of pointers are `Other`.
-    fn offset(&mut self, value: llvm::Value) -> Operation {
+    fn offset(&mut self, value: llvm::Value<'ctx>) -> Operation {
         if !matches!(self.type_of(value), Type::Pointer(_)) {
             return self.other(value, false);
         }
@@ -387,7 +387,7 @@ impl Reader {
         }
     }
 
-    fn call(&mut self, value: llvm::Value) -> Operation {
+    fn call(&mut self, value: llvm::Value<'ctx>) -> Operation {
         let mut arguments = Vec::new();
         for operand in value.call_arguments() {
             if operand.value_kind() != ValueKind::LLVMMetadataAsValueValueKind {
@@ -449,7 +449,7 @@ impl Reader {
         })
     }
 
-    fn terminator(&mut self, terminator: llvm::Value) -> Terminator {
+    fn terminator(&mut self, terminator: llvm::Value<'ctx>) -> Terminator {
         let successors = terminator.successors().into_iter();
         let successors: Vec<_> = successors.map(|block| self.block_numbers[&block]).collect();
         match terminator.opcode() {

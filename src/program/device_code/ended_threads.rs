@@ -25,9 +25,9 @@ use std::collections::{HashMap, HashSet};
 ///
 /// # Errors
 /// LLVM's message where it refuses its own passes.
-pub(crate) fn let_ended_threads_wait(
-    module: &Module<'_>,
-    kernel: Value,
+pub(crate) fn let_ended_threads_wait<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     machine: &TargetMachine,
 ) -> Result<bool, String> {
     let Some(barriers) = barriers_that_some_miss(kernel) else {
@@ -98,7 +98,7 @@ fn barriers_that_some_miss(kernel: Value) -> Option<Vec<Value>> {
 
 /// Those barriers before which threads may have gone a way that misses one. All threads come to the others, and what comes
 /// behind one of those is among them itself.
-fn behind_an_end(flow: &ControlFlow, barriers: Vec<Value>) -> Vec<Value> {
+fn behind_an_end<'ctx>(flow: &ControlFlow<'ctx>, barriers: Vec<Value<'ctx>>) -> Vec<Value<'ctx>> {
     let repeated = flow.repeated();
     let parting: Vec<Block> = flow.blocks().filter(|block| may_part(*block)).collect();
     let leading: Vec<HashSet<Block>> = barriers
@@ -140,7 +140,7 @@ fn is_barrier(instruction: Value) -> bool {
 
 /// Whether an instruction may wait for other threads, or be about the lanes of its warp, itself or in what it calls. Clang and
 /// LLVM call that convergent; clang says so of all functions of a program. Functions in `seen` are asked elsewhere.
-fn may_wait(instruction: Value, seen: &mut HashSet<Value>) -> bool {
+fn may_wait<'ctx>(instruction: Value<'ctx>, seen: &mut HashSet<Value<'ctx>>) -> bool {
     if instruction.opcode() == Some(Opcode::LLVMInvoke) {
         return true;
     }
@@ -164,7 +164,7 @@ fn may_wait(instruction: Value, seen: &mut HashSet<Value>) -> bool {
 }
 
 /// The blocks from which control may come to one, itself among them.
-fn leading_to(block: Block, flow: &ControlFlow) -> HashSet<Block> {
+fn leading_to<'ctx>(block: Block<'ctx>, flow: &ControlFlow<'ctx>) -> HashSet<Block<'ctx>> {
     let mut found = HashSet::from([block]);
     let mut pending = vec![block];
     while let Some(block) = pending.pop() {
@@ -204,7 +204,7 @@ fn copied_instructions(barriers: &[Value]) -> usize {
 }
 
 /// Whether a value may be another one in another thread of the block.
-fn may_differ(value: Value, seen: &mut HashSet<Value>) -> bool {
+fn may_differ<'ctx>(value: Value<'ctx>, seen: &mut HashSet<Value<'ctx>>) -> bool {
     if !value.is_instruction() || !seen.insert(value) {
         return false;
     }
@@ -298,11 +298,16 @@ fn is_of_no_effect(value: Value) -> bool {
 }
 
 /// Gives each barrier a block that all threads come to. No value leaves its block but addresses of variables.
-fn join(module: &Module<'_>, kernel: Value, joins: &[Block], new_variables: &[Value]) {
+fn join<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
+    joins: &[Block<'ctx>],
+    new_variables: &[Value<'ctx>],
+) {
     let Some(entry) = kernel.blocks().first().copied() else {
         return;
     };
-    let behind = |join: &Block| join.successors()[0];
+    let behind = |join: &Block<'ctx>| join.successors()[0];
     let starts: Vec<Block> = std::iter::once(entry)
         .chain(joins.iter().map(behind))
         .collect();
@@ -349,7 +354,11 @@ fn join(module: &Module<'_>, kernel: Value, joins: &[Block], new_variables: &[Va
 
 /// A variable that is true at first. What else is new may hold anything until it is set: who did not come to the place that
 /// sets it does not come to one that reads it either.
-fn allocate(entry: Block, new_variables: &[Value], truth: Value) -> Value {
+fn allocate<'ctx>(
+    entry: Block<'ctx>,
+    new_variables: &[Value<'ctx>],
+    truth: Value<'ctx>,
+) -> Value<'ctx> {
     for variable in new_variables {
         let ty = variable.allocated_type();
         Builder::after(*variable).store(ty.poison(), *variable);
@@ -385,11 +394,11 @@ fn set_apart(barrier: Value) -> Block {
 
 /// Gives each region copies of the blocks that it shares with one before, which go where these go. Returns them by region,
 /// each with what it is a copy of.
-fn copy_shared(
-    kernel: Value,
-    regions: &mut [Vec<Block>],
-    joins: &[Block],
-) -> Vec<Vec<(Block, Block)>> {
+fn copy_shared<'ctx>(
+    kernel: Value<'ctx>,
+    regions: &mut [Vec<Block<'ctx>>],
+    joins: &[Block<'ctx>],
+) -> Vec<Vec<(Block<'ctx>, Block<'ctx>)>> {
     let mut taken: HashSet<Block> = HashSet::new();
     let mut all = Vec::new();
     for (number, region) in regions.iter_mut().enumerate() {

@@ -20,10 +20,10 @@ pub(in crate::program) const LARGEST_FUNCTION: usize = 60_000;
 
 /// The functions of a module that are put into their callers, of those that `may_be`; neither
 /// declarations nor such as can call themselves.
-pub(in crate::program) fn inlined_functions(
-    module: &Module<'_>,
-    may_be: impl Fn(Value) -> bool,
-) -> BTreeSet<Value> {
+pub(in crate::program) fn inlined_functions<'ctx>(
+    module: &Module<'ctx>,
+    may_be: impl Fn(Value<'ctx>) -> bool,
+) -> BTreeSet<Value<'ctx>> {
     let (graph, recursive) = call_graph(module);
     let mut inlined = BTreeSet::new();
     let mut sizes = HashMap::<Value, usize>::new();
@@ -71,12 +71,14 @@ pub(in crate::program) fn inlined_functions(
 }
 
 /// Functions that can call themselves through direct calls.
-pub(in crate::program) fn recursive_functions(module: &Module<'_>) -> BTreeSet<Value> {
+pub(in crate::program) fn recursive_functions<'ctx>(
+    module: &Module<'ctx>,
+) -> BTreeSet<Value<'ctx>> {
     call_graph(module).1
 }
 
 /// How often each function calls which other one, directly, and those that can call themselves.
-fn call_graph(module: &Module<'_>) -> (DiGraph<Value, usize>, BTreeSet<Value>) {
+fn call_graph<'ctx>(module: &Module<'ctx>) -> (DiGraph<Value<'ctx>, usize>, BTreeSet<Value<'ctx>>) {
     let mut graph = DiGraph::<Value, usize>::new();
     let functions = Value::functions(module);
     let nodes: HashMap<Value, _> = functions

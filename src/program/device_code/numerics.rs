@@ -71,7 +71,7 @@ fn declare_device_library(function: Value) {
 /// `memory(argmem: readwrite)` in LLVM's encoding.
 const ARGUMENTS_READ_WRITE: u64 = 0b11;
 
-fn contract(module: &Module<'_>, sum: Value) {
+fn contract<'ctx>(module: &Module<'ctx>, sum: Value<'ctx>) {
     if !sum.may_contract() {
         return;
     }
@@ -90,7 +90,7 @@ fn contract(module: &Module<'_>, sum: Value) {
     // left - right: the addend is negated when the product is on the left, else the product is.
     let negate_product = product.negated != (subtraction && !is_left);
     let negate_addend = subtraction && is_left;
-    let negate_if = |condition: bool, value: Value| {
+    let negate_if = |condition: bool, value: Value<'ctx>| {
         if condition {
             builder.negate(value)
         } else {
@@ -106,14 +106,14 @@ fn contract(module: &Module<'_>, sum: Value) {
 }
 
 /// A product that a sum may take in.
-struct Product {
-    factors: (Value, Value),
+struct Product<'ctx> {
+    factors: (Value<'ctx>, Value<'ctx>),
     negated: bool,
     uses: usize,
 }
 
-impl Product {
-    fn of(value: Value, sum: Value) -> Option<Self> {
+impl<'ctx> Product<'ctx> {
+    fn of(value: Value<'ctx>, sum: Value<'ctx>) -> Option<Self> {
         if value.parent_block().is_none() || value.parent_block() != sum.parent_block() {
             return None;
         }
@@ -149,7 +149,7 @@ fn is_product(value: Value) -> bool {
 }
 
 /// Divisions and square roots as what they are going to be.
-fn make_explicit(module: &Module<'_>, instruction: Value, numerics: Numerics) {
+fn make_explicit<'ctx>(module: &Module<'ctx>, instruction: Value<'ctx>, numerics: Numerics) {
     let flush = numerics.fast_math || numerics.flush_to_zero;
     let approximate_division = numerics.fast_math || !numerics.precise_division;
     let approximate_root = numerics.fast_math || !numerics.precise_square_root;
@@ -201,7 +201,7 @@ fn make_explicit(module: &Module<'_>, instruction: Value, numerics: Numerics) {
     }
 }
 
-fn fused_multiply_add(module: &Module<'_>, operand: Type) -> Value {
+fn fused_multiply_add<'ctx>(module: &Module<'ctx>, operand: Type<'ctx>) -> Value<'ctx> {
     let scalar = match operand.scalar().kind() {
         TypeKind::LLVMHalfTypeKind => "f16",
         TypeKind::LLVMBFloatTypeKind => "bf16",
@@ -216,6 +216,11 @@ fn fused_multiply_add(module: &Module<'_>, operand: Type) -> Value {
 }
 
 /// Declares an intrinsic of `count` operands and a result of one type.
-fn intrinsic(module: &Module<'_>, name: &str, operand: Type, count: usize) -> Value {
+fn intrinsic<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    operand: Type<'ctx>,
+    count: usize,
+) -> Value<'ctx> {
     llvm::declare(module, name, Type::function(operand, &vec![operand; count]))
 }

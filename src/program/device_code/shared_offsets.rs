@@ -36,7 +36,11 @@ const DEEPEST_SUBSCRIPT: u32 = 4;
 
 /// The same subscript modulo 2³² for an address, with each number that may be beyond what 31 bits hold read as
 /// signed; `None` where it has no such number.
-fn made_signed(subscript: Value, address: Value, depth: u32) -> Option<Value> {
+fn made_signed<'ctx>(
+    subscript: Value<'ctx>,
+    address: Value<'ctx>,
+    depth: u32,
+) -> Option<Value<'ctx>> {
     let builder = Builder::before(address);
     if let Some(narrow) = unsigned_of_32_bits(subscript) {
         return Some(builder.cast(Opcode::LLVMSExt, narrow, subscript.ty()));

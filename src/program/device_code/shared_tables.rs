@@ -74,7 +74,12 @@ fn mentions(constant: Value, table: Value) -> bool {
 }
 
 /// The constant with the variable in place of the table.
-fn address_in(builder: &Builder, constant: Value, table: Value, variable: Value) -> Option<Value> {
+fn address_in<'ctx>(
+    builder: &Builder<'ctx>,
+    constant: Value<'ctx>,
+    table: Value<'ctx>,
+    variable: Value<'ctx>,
+) -> Option<Value<'ctx>> {
     if constant == table {
         return Some(variable);
     }
@@ -92,7 +97,7 @@ fn address_in(builder: &Builder, constant: Value, table: Value, variable: Value)
 }
 
 /// A variable of the thread that holds what the table does, made before the function's first instruction.
-fn filled(first: Value, table: Value, initializer: Value) -> Value {
+fn filled<'ctx>(first: Value<'ctx>, table: Value<'ctx>, initializer: Value<'ctx>) -> Value<'ctx> {
     let builder = Builder::before(first);
     let shape = table.value_type();
     let variable = builder.alloca(shape);

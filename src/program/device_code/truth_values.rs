@@ -12,17 +12,17 @@ use inkwell::module::Module;
 /// hold what it has stored there.
 pub(in crate::program) fn settle_truth_values(device: &Module<'_>) {
     let (bit, byte) = (Type::integer(device, 1), Type::integer(device, 8));
-    for load in Value::functions(device)
-        .into_iter()
-        .flat_map(Value::instructions)
-    {
-        let is_truth_value = load.opcode() == Some(Opcode::LLVMLoad)
-            && load.ty() == byte
-            && load.has_metadata("range")
-            && load.operands()[0].opcode() != Some(Opcode::LLVMAlloca);
-        if !is_truth_value {
-            continue;
-        }
+    let is_truth_value = |at: &Value| {
+        at.opcode() == Some(Opcode::LLVMLoad)
+            && at.ty() == byte
+            && at.has_metadata("range")
+            && at.operands()[0].opcode() != Some(Opcode::LLVMAlloca)
+    };
+    let functions = Value::functions(device).into_iter();
+    let all = functions.flat_map(Value::instructions);
+    // What is made of one erases what stands behind it, but no load.
+    let loads: Vec<Value> = all.filter(is_truth_value).collect();
+    for load in loads {
         for promise in ["range", "noundef"] {
             load.remove_metadata(promise);
         }

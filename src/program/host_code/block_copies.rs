@@ -51,19 +51,23 @@ pub(in crate::program) fn forget_scopes(function: Value) {
 }
 
 /// A place in a loop: what comes behind it can compute anew what was computed before it.
-pub(in crate::program) struct Place {
-    block: Block,
+pub(in crate::program) struct Place<'ctx> {
+    block: Block<'ctx>,
     /// What comes before it in its block.
-    here: Vec<Value>,
+    here: Vec<Value<'ctx>>,
     /// The blocks of the loop that control comes to without it.
-    before: HashSet<Block>,
+    before: HashSet<Block<'ctx>>,
     /// What comes behind it in its block.
-    behind: HashSet<Value>,
+    behind: HashSet<Value<'ctx>>,
 }
 
-impl Place {
+impl<'ctx> Place<'ctx> {
     /// The place behind an instruction of a loop, or right in front of it.
-    pub(in crate::program) fn new(function: Value, at: Value, behind: bool) -> Option<Self> {
+    pub(in crate::program) fn new(
+        function: Value<'ctx>,
+        at: Value<'ctx>,
+        behind: bool,
+    ) -> Option<Self> {
         let block = at.parent_block()?;
         let around = innermost(&ControlFlow::of(function)?, block)?;
         // Whatever else is in the loop comes behind the place.
@@ -89,7 +93,7 @@ impl Place {
     }
 
     /// The uses of a value behind the place, each as an instruction and the number of its operand.
-    pub(in crate::program) fn uses(&self, value: Value) -> BTreeSet<(Value, u32)> {
+    pub(in crate::program) fn uses(&self, value: Value<'ctx>) -> BTreeSet<(Value<'ctx>, u32)> {
         // What a phi takes, it takes at the end of the block where it comes from.
         let is_behind = |of: Block| of == self.block || !self.before.contains(&of);
         let uses = value.users().into_iter().flat_map(|user| {
@@ -112,7 +116,11 @@ impl Place {
 
     /// Has what comes behind the place compute anew what was computed before it and can be, from `at` on. Returns the
     /// new instructions.
-    pub(in crate::program) fn compute_again(&self, function: Value, at: Value) -> Vec<Value> {
+    pub(in crate::program) fn compute_again(
+        &self,
+        function: Value<'ctx>,
+        at: Value<'ctx>,
+    ) -> Vec<Value<'ctx>> {
         let in_order = function.blocks().into_iter();
         let in_order: Vec<Value> = in_order
             .filter(|each| self.before.contains(each))
@@ -183,12 +191,12 @@ pub(in crate::program) fn is_arithmetic(instruction: Value) -> bool {
 }
 
 /// A copy of a computation, with copies of those that it is made of.
-pub(in crate::program) fn copy_with_operands(
-    value: Value,
-    computed: &HashSet<Value>,
-    builder: &Builder,
-    copies: &mut HashMap<Value, Value>,
-) -> Value {
+pub(in crate::program) fn copy_with_operands<'ctx>(
+    value: Value<'ctx>,
+    computed: &HashSet<Value<'ctx>>,
+    builder: &Builder<'ctx>,
+    copies: &mut HashMap<Value<'ctx>, Value<'ctx>>,
+) -> Value<'ctx> {
     if let Some(copy) = copies.get(&value) {
         return *copy;
     }
@@ -210,7 +218,10 @@ pub(in crate::program) fn copy_with_operands(
 }
 
 /// The block where control goes on behind a launch, which nothing else comes to. Values do not leave their blocks.
-pub(in crate::program) fn split_behind(function: Value, site: Value) -> Option<Block> {
+pub(in crate::program) fn split_behind<'ctx>(
+    function: Value<'ctx>,
+    site: Value<'ctx>,
+) -> Option<Block<'ctx>> {
     if let Some((next, _)) = site.invoke_destinations() {
         return (next.predecessors().len() == 1).then_some(next);
     }
@@ -233,7 +244,10 @@ pub(in crate::program) fn split_behind(function: Value, site: Value) -> Option<B
 }
 
 /// Copies the instructions of a block, whose values do not leave it. Returns which copy is of which.
-pub(in crate::program) fn copy_instructions(from: Block, to: Block) -> HashMap<Value, Value> {
+pub(in crate::program) fn copy_instructions<'ctx>(
+    from: Block<'ctx>,
+    to: Block<'ctx>,
+) -> HashMap<Value<'ctx>, Value<'ctx>> {
     let builder = Builder::at_end(to);
     let mut copies: HashMap<Value, Value> = HashMap::new();
     for each in from.instructions() {

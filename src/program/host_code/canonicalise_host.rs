@@ -136,10 +136,10 @@ pub(in crate::program) fn canonicalise_promoted(
 }
 
 /// The functions of a module by what they do with the device.
-pub(in crate::program) fn functions(
-    host: &Module<'_>,
+pub(in crate::program) fn functions<'ctx>(
+    host: &Module<'ctx>,
     stubs: &BTreeSet<String>,
-) -> promotion::Functions {
+) -> promotion::Functions<'ctx> {
     let launches = |name: &str| is_device_library(name) || name.starts_with("sirius.launch.");
     let calls = calls(host, stubs);
     promotion::Functions {
@@ -307,7 +307,7 @@ fn may_go(function: Value) -> bool {
 }
 
 /// The functions with launches that were too large to be inlined, callers before what they call.
-fn large_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
+fn large_drivers<'ctx>(host: &Module<'ctx>, stubs: &BTreeSet<String>) -> Vec<Value<'ctx>> {
     let calls = calls(host, stubs);
     let recursive = recursive_functions(host);
     let mut drivers = transitive_drivers(&calls, stubs, &drives_device);
@@ -323,11 +323,14 @@ fn large_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
 }
 
 /// What each defined function calls directly.
-fn calls(host: &Module<'_>, stubs: &BTreeSet<String>) -> HashMap<Value, Vec<Value>> {
+fn calls<'ctx>(
+    host: &Module<'ctx>,
+    stubs: &BTreeSet<String>,
+) -> HashMap<Value<'ctx>, Vec<Value<'ctx>>> {
     let functions = Value::functions(host).into_iter();
     let functions = functions
         .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs));
-    let called = |function: Value| {
+    let called = |function: Value<'ctx>| {
         let instructions = function.instructions().into_iter();
         instructions.filter_map(Value::called_function).collect()
     };
@@ -364,7 +367,7 @@ fn is_scaffolding(function: Value, stubs: &BTreeSet<String>) -> bool {
 }
 
 /// The functions that call the device interface themselves.
-fn direct_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> Vec<Value> {
+fn direct_drivers<'ctx>(host: &Module<'ctx>, stubs: &BTreeSet<String>) -> Vec<Value<'ctx>> {
     Value::functions(host)
         .into_iter()
         .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs))
@@ -418,11 +421,11 @@ fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
 }
 
 /// Functions that reach a stub or a function outside that `drives` the device through direct calls.
-fn transitive_drivers(
-    calls: &HashMap<Value, Vec<Value>>,
+fn transitive_drivers<'ctx>(
+    calls: &HashMap<Value<'ctx>, Vec<Value<'ctx>>>,
     stubs: &BTreeSet<String>,
     drives: &dyn Fn(&str) -> bool,
-) -> BTreeSet<Value> {
+) -> BTreeSet<Value<'ctx>> {
     let mut drivers = BTreeSet::new();
     loop {
         let before = drivers.len();
@@ -443,18 +446,18 @@ fn transitive_drivers(
 }
 
 /// Sizes of functions with their inlined calls, computed once each.
-struct Sizes<'a> {
-    calls: &'a HashMap<Value, Vec<Value>>,
-    drivers: &'a BTreeSet<Value>,
-    recursive: &'a BTreeSet<Value>,
-    memory: HashMap<Value, usize>,
+struct Sizes<'a, 'ctx> {
+    calls: &'a HashMap<Value<'ctx>, Vec<Value<'ctx>>>,
+    drivers: &'a BTreeSet<Value<'ctx>>,
+    recursive: &'a BTreeSet<Value<'ctx>>,
+    memory: HashMap<Value<'ctx>, usize>,
     /// By function, whether its calls are inlined.
-    decided: HashMap<Value, bool>,
+    decided: HashMap<Value<'ctx>, bool>,
 }
 
-impl Sizes<'_> {
+impl<'ctx> Sizes<'_, 'ctx> {
     /// Whether calls of the function are inlined. It is asked for every call.
-    fn inlined(&mut self, function: Value) -> bool {
+    fn inlined(&mut self, function: Value<'ctx>) -> bool {
         if let Some(inlined) = self.decided.get(&function) {
             return *inlined;
         }
@@ -463,7 +466,7 @@ impl Sizes<'_> {
         inlined
     }
 
-    fn decide(&mut self, function: Value) -> bool {
+    fn decide(&mut self, function: Value<'ctx>) -> bool {
         if self.recursive.contains(&function)
             || !self.calls.contains_key(&function)
             || function.is_interposable()
@@ -491,7 +494,7 @@ impl Sizes<'_> {
     }
 
     /// Instructions of the function once its calls are inlined.
-    fn of(&mut self, function: Value) -> usize {
+    fn of(&mut self, function: Value<'ctx>) -> usize {
         if let Some(size) = self.memory.get(&function) {
             return *size;
         }

@@ -21,11 +21,11 @@ const CLONED_INSTRUCTIONS: usize = 60_000;
 
 /// What a call passes, argument by argument.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Passed {
+enum Passed<'ctx> {
     /// This value.
-    Value(Value),
+    Value(Value<'ctx>),
     /// What stands at this address.
-    LoadedFrom(Value),
+    LoadedFrom(Value<'ctx>),
 }
 
 /// Clones each of `functions`, callers first, for the contexts in which it is called directly. What
@@ -33,10 +33,10 @@ enum Passed {
 ///
 /// # Errors
 /// [`ProgramError::Pass`] when LLVM refuses to inline or makes an invalid module.
-pub(in crate::program) fn clone_by_context(
-    host: &Module<'_>,
-    functions: &[Value],
-    is_removable: &dyn Fn(Value) -> bool,
+pub(in crate::program) fn clone_by_context<'ctx>(
+    host: &Module<'ctx>,
+    functions: &[Value<'ctx>],
+    is_removable: &dyn Fn(Value<'ctx>) -> bool,
     machine: &inkwell::targets::TargetMachine,
 ) -> Result<usize, ProgramError> {
     let mut budget = CLONED_INSTRUCTIONS;
@@ -96,10 +96,10 @@ pub(in crate::program) fn clone_by_context(
 
 /// The functions in an order in which callers come before what they call, as far as calls do not go
 /// round.
-pub(in crate::program) fn callers_first(
-    functions: &BTreeSet<Value>,
-    calls: &HashMap<Value, Vec<Value>>,
-) -> Vec<Value> {
+pub(in crate::program) fn callers_first<'ctx>(
+    functions: &BTreeSet<Value<'ctx>>,
+    calls: &HashMap<Value<'ctx>, Vec<Value<'ctx>>>,
+) -> Vec<Value<'ctx>> {
     let mut order = Vec::new();
     let mut seen = BTreeSet::new();
     for root in functions {
@@ -132,7 +132,7 @@ fn passed(argument: Value) -> Passed {
 }
 
 /// A new function that calls `function` with its own arguments, the call to be inlined.
-fn caller_of(host: &Module<'_>, function: Value, number: usize) -> Value {
+fn caller_of<'ctx>(host: &Module<'ctx>, function: Value<'ctx>, number: usize) -> Value<'ctx> {
     let name = format!("{}.context.{number}", function.name());
     let clone = llvm::declare(host, &name, function.value_type());
     clone.set_linkage(Linkage::LLVMInternalLinkage);

@@ -142,7 +142,12 @@ impl Program<'_> {
 }
 
 /// Folds one call; false when its kernel's arguments are not understood.
-fn fold(module: &Module<'_>, call: Value, launch: &HandleLaunch, found: &FoundLaunch) -> bool {
+fn fold<'ctx>(
+    module: &Module<'ctx>,
+    call: Value<'ctx>,
+    launch: &HandleLaunch,
+    found: &FoundLaunch,
+) -> bool {
     let Some(stub) = Value::function(module, &found.stub) else {
         return false;
     };
@@ -210,7 +215,11 @@ fn fold(module: &Module<'_>, call: Value, launch: &HandleLaunch, found: &FoundLa
 }
 
 /// The configuration of `cuLaunchKernel`.
-fn separate(module: &Module<'_>, builder: &Builder, operands: &[Value]) -> [Value; 6] {
+fn separate<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    operands: &[Value<'ctx>],
+) -> [Value<'ctx>; 6] {
     let long = Type::integer(module, 64);
     [
         packed(module, builder, operands[1], operands[2]),
@@ -224,12 +233,12 @@ fn separate(module: &Module<'_>, builder: &Builder, operands: &[Value]) -> [Valu
 
 /// The configuration in a `CUlaunchConfig` or `cudaLaunchConfig_t`: six extents, the shared bytes (32
 /// bits for the driver, 64 for the runtime), the stream.
-fn structured(
-    module: &Module<'_>,
-    builder: &Builder,
-    structure: Value,
+fn structured<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    structure: Value<'ctx>,
     by_driver: bool,
-) -> [Value; 6] {
+) -> [Value<'ctx>; 6] {
     const SHARED_BYTES_OFFSET: u64 = 24;
     const STREAM_OFFSET: u64 = 32;
     let (byte, int) = (Type::integer(module, 8), Type::integer(module, 32));
@@ -255,7 +264,12 @@ fn structured(
 }
 
 /// Two 32-bit values as one of 64 bits, the first in the low half.
-pub(super) fn packed(module: &Module<'_>, builder: &Builder, low: Value, high: Value) -> Value {
+pub(super) fn packed<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    low: Value<'ctx>,
+    high: Value<'ctx>,
+) -> Value<'ctx> {
     let long = Type::integer(module, 64);
     let high = builder.binary(
         Opcode::LLVMShl,

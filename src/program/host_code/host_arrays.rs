@@ -57,7 +57,7 @@ pub(in crate::program) fn leave_out(device: &Module<'_>, host: &Module<'_>) {
 }
 
 /// clang's list of what the host side of the unit refers to, which holds these variables as well.
-fn used_by_host(device: &Module<'_>) -> Option<Value> {
+fn used_by_host<'ctx>(device: &Module<'ctx>) -> Option<Value<'ctx>> {
     let mut globals = Value::globals(device).into_iter();
     globals.find(|global| global.name() == "llvm.compiler.used")
 }

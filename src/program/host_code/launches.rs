@@ -11,6 +11,8 @@
 //! or stub call can come between; every `sirius.launch.N` has [`UNNUMBERED`] as site until
 //! [`number_sites`] has run.
 
+pub(in crate::program) mod graph_nodes;
+
 use crate::llvm::{
     self, Block, Builder, FUNCTION_ATTRIBUTES, IntegerPredicate, Linkage, Opcode, Type, TypeKind,
     Value,
@@ -38,23 +40,26 @@ pub(in crate::program) const CONFIGURATION_PARAMETERS: u32 = 8;
 const LARGEST_VALUE_SCALARS: u64 = 64;
 
 /// The wrappers of the stubs of a module, by stub.
-pub(in crate::program) struct Wrappers {
-    by_stub: HashMap<Value, Wrapper>,
+pub(in crate::program) struct Wrappers<'ctx> {
+    by_stub: HashMap<Value<'ctx>, Wrapper<'ctx>>,
 }
 
 /// What stands for launches of one kernel.
-struct Wrapper {
+struct Wrapper<'ctx> {
     /// Takes the configuration and the stub's parameters.
-    function: Value,
+    function: Value<'ctx>,
     /// The `sirius.launch.N` that it calls.
-    launch: Value,
+    launch: Value<'ctx>,
     /// The type of each kernel argument; `None` when one is passed in memory.
-    arguments: Option<Vec<Type>>,
+    arguments: Option<Vec<Type<'ctx>>>,
 }
 
 /// Makes a wrapper for every stub whose body is understood. A stub that is not understood keeps
 /// its launches unfolded.
-pub(in crate::program) fn make_wrappers(module: &Module<'_>, stubs: &BTreeSet<String>) -> Wrappers {
+pub(in crate::program) fn make_wrappers<'ctx>(
+    module: &Module<'ctx>,
+    stubs: &BTreeSet<String>,
+) -> Wrappers<'ctx> {
     let mut signatures = BTreeMap::new();
     let mut by_stub = HashMap::new();
     for name in stubs {
@@ -177,7 +182,7 @@ pub(in crate::program) fn is_launch(instruction: Value) -> bool {
 }
 
 /// The launch functions of a module.
-pub(in crate::program) fn launch_functions(module: &Module<'_>) -> Vec<Value> {
+pub(in crate::program) fn launch_functions<'ctx>(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
     Value::functions(module)
         .into_iter()
         .filter(|function| function.name().starts_with(LAUNCH_PREFIX))
@@ -185,37 +190,37 @@ pub(in crate::program) fn launch_functions(module: &Module<'_>) -> Vec<Value> {
 }
 
 /// What a launch of a known kernel is given in place of its call.
-pub(in crate::program) struct KnownLaunch<'a> {
+pub(in crate::program) struct KnownLaunch<'a, 'ctx> {
     /// The call that goes.
-    pub(in crate::program) call: Value,
+    pub(in crate::program) call: Value<'ctx>,
     /// The kernel's stub.
-    pub(in crate::program) stub: Value,
+    pub(in crate::program) stub: Value<'ctx>,
     /// Grid x and y, grid z, block x and y, block z, shared bytes, stream.
-    pub(in crate::program) configuration: [Value; 6],
+    pub(in crate::program) configuration: [Value<'ctx>; 6],
     /// The kernel's arguments.
-    pub(in crate::program) arguments: &'a [Value],
+    pub(in crate::program) arguments: &'a [Value<'ctx>],
     /// It must fail as the driver's launches do, not as the runtime's.
     pub(in crate::program) by_driver: bool,
 }
 
 /// Builds a launch: grid x and y, grid z, block x and y, block z, shared bytes, stream, and the kernel's arguments.
-pub(in crate::program) fn build(
-    module: &Module<'_>,
-    builder: &Builder,
-    stub: Value,
-    (configuration, arguments): ([Value; 6], &[Value]),
-) -> Value {
+pub(in crate::program) fn build<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    stub: Value<'ctx>,
+    (configuration, arguments): ([Value<'ctx>; 6], &[Value<'ctx>]),
+) -> Value<'ctx> {
     let (launch, values) = launch_of(module, stub, (configuration, arguments), false);
     builder.call_function(launch, &values)
 }
 
 /// The launch function for these values, and all that it is given.
-fn launch_of(
-    module: &Module<'_>,
-    stub: Value,
-    (configuration, arguments): ([Value; 6], &[Value]),
+fn launch_of<'ctx>(
+    module: &Module<'ctx>,
+    stub: Value<'ctx>,
+    (configuration, arguments): ([Value<'ctx>; 6], &[Value<'ctx>]),
     by_driver: bool,
-) -> (Value, Vec<Value>) {
+) -> (Value<'ctx>, Vec<Value<'ctx>>) {
     let site = Type::integer(module, 32).constant(UNNUMBERED);
     let mut values = vec![site, stub];
     values.extend(configuration);
@@ -225,7 +230,7 @@ fn launch_of(
 }
 
 /// Puts a launch in the place of a call.
-pub(in crate::program) fn replace(module: &Module<'_>, known: &KnownLaunch<'_>) {
+pub(in crate::program) fn replace<'ctx>(module: &Module<'ctx>, known: &KnownLaunch<'_, 'ctx>) {
     let given = (known.configuration, known.arguments);
     let (launch, values) = launch_of(module, known.stub, given, known.by_driver);
     let builder = Builder::before(known.call);
@@ -250,7 +255,11 @@ pub(in crate::program) fn argument_types(stub: Value) -> Option<Vec<(Type, u64)>
 }
 
 /// A launch function of these parameters that is made after the first ones.
-fn late_launch_function(module: &Module<'_>, parameters: &[Type], by_driver: bool) -> Value {
+fn late_launch_function<'ctx>(
+    module: &Module<'ctx>,
+    parameters: &[Type<'ctx>],
+    by_driver: bool,
+) -> Value<'ctx> {
     let type_ = Type::function(Type::integer(module, 32), parameters);
     let prefix = if by_driver {
         DRIVER_LAUNCH_PREFIX
@@ -279,16 +288,16 @@ fn has_by_value(function: Value) -> bool {
 }
 
 /// A stub, understood.
-struct StubBody {
-    stub: Value,
+struct StubBody<'ctx> {
+    stub: Value<'ctx>,
     /// The instructions before the pop: they fill the slots.
-    fill: Vec<Value>,
+    fill: Vec<Value<'ctx>>,
     /// The slot of each kernel argument: an alloca of `fill` or a parameter passed in memory.
-    slots: Vec<Value>,
+    slots: Vec<Value<'ctx>>,
 }
 
-impl StubBody {
-    fn read(stub: Value) -> Option<Self> {
+impl<'ctx> StubBody<'ctx> {
+    fn read(stub: Value<'ctx>) -> Option<Self> {
         if stub.is_declaration() {
             return None;
         }
@@ -330,7 +339,11 @@ impl StubBody {
 
     /// The wrapper: `void (i64 grid_xy, i32 grid_z, i64 block_xy, i32 block_z, i64 shared_bytes,
     /// ptr stream, …the stub's parameters)`.
-    fn wrapper(&self, module: &Module<'_>, signatures: &mut BTreeMap<String, Value>) -> Wrapper {
+    fn wrapper(
+        &self,
+        module: &Module<'ctx>,
+        signatures: &mut BTreeMap<String, Value<'ctx>>,
+    ) -> Wrapper<'ctx> {
         let stub_parameters = self.stub.value_type().parameters();
         let configuration = configuration_types(module);
         let mut parameters = configuration.to_vec();
@@ -416,18 +429,18 @@ fn is_runtime_launch(instruction: Value) -> bool {
     })
 }
 
-fn configuration_types(module: &Module<'_>) -> [Type; 6] {
+fn configuration_types<'ctx>(module: &Module<'ctx>) -> [Type<'ctx>; 6] {
     let (long, int) = (Type::integer(module, 64), Type::integer(module, 32));
     [long, int, long, int, long, Type::pointer(module, 0)]
 }
 
 /// The `sirius.launch.N` for these operands: one function a signature.
-fn launch_function(
-    module: &Module<'_>,
-    signatures: &mut BTreeMap<String, Value>,
-    values: &[Value],
-    in_memory: &[(u32, Type, u64)],
-) -> Value {
+fn launch_function<'ctx>(
+    module: &Module<'ctx>,
+    signatures: &mut BTreeMap<String, Value<'ctx>>,
+    values: &[Value<'ctx>],
+    in_memory: &[(u32, Type<'ctx>, u64)],
+) -> Value<'ctx> {
     let parameters: Vec<_> = values.iter().map(|value| value.ty()).collect();
     let mut key: String = parameters.iter().map(|part| part.text() + ",").collect();
     for (parameter, pointee, align_bytes) in in_memory {
@@ -455,7 +468,7 @@ fn promise(launch: Value) {
     launch.add_attribute(FUNCTION_ATTRIBUTES, "convergent", 0);
 }
 
-fn by_value_of(function: Value, parameter: Value) -> Option<(Type, u64)> {
+fn by_value_of<'ctx>(function: Value<'ctx>, parameter: Value<'ctx>) -> Option<(Type<'ctx>, u64)> {
     let index = function
         .parameters()
         .iter()
@@ -464,7 +477,7 @@ fn by_value_of(function: Value, parameter: Value) -> Option<(Type, u64)> {
 }
 
 /// The slots whose addresses are stored to elements 0, 1, … of `array`.
-fn slots_of(array: Value, fill: &[Value]) -> Option<Vec<Value>> {
+fn slots_of<'ctx>(array: Value<'ctx>, fill: &[Value<'ctx>]) -> Option<Vec<Value<'ctx>>> {
     array.allocated()?;
     let mut slots = BTreeMap::new();
     for store in fill {
@@ -523,7 +536,7 @@ fn passes_by_value(contents: Type) -> bool {
 
 /// The call of a stub that takes the configuration pushed by `push`: clang branches on the push's
 /// result, and the stub call is the only one of the region that runs when it is zero.
-fn matching_stub_call(push: Value, wrappers: &Wrappers) -> Option<Value> {
+fn matching_stub_call<'ctx>(push: Value<'ctx>, wrappers: &Wrappers<'ctx>) -> Option<Value<'ctx>> {
     let is_stubs = |call: Value| {
         let called = call.called_function();
         called.is_some_and(|called| wrappers.by_stub.contains_key(&called))
@@ -532,7 +545,10 @@ fn matching_stub_call(push: Value, wrappers: &Wrappers) -> Option<Value> {
 }
 
 /// The push whose configuration a call through a pointer to a kernel takes.
-pub(in crate::program) fn push_before(function: Value, call: Value) -> Option<Value> {
+pub(in crate::program) fn push_before<'ctx>(
+    function: Value<'ctx>,
+    call: Value<'ctx>,
+) -> Option<Value<'ctx>> {
     let mut pushes = function
         .instructions()
         .into_iter()
@@ -553,7 +569,10 @@ pub(in crate::program) fn remove_push(module: &Module<'_>, push: Value) {
 }
 
 /// The only call that `is_stubs` of those that run when a push has succeeded.
-fn matching_call(push: Value, is_stubs: &dyn Fn(Value) -> bool) -> Option<Value> {
+fn matching_call<'ctx>(
+    push: Value<'ctx>,
+    is_stubs: &dyn Fn(Value<'ctx>) -> bool,
+) -> Option<Value<'ctx>> {
     let [compare] = push.users()[..] else {
         return None;
     };
@@ -665,7 +684,7 @@ fn fold_one(module: &Module<'_>, push: Value, call: Value, wrappers: &Wrappers) 
 }
 
 /// A function with the push's signature that returns success.
-fn pushed(module: &Module<'_>) -> Value {
+fn pushed<'ctx>(module: &Module<'ctx>) -> Value<'ctx> {
     if let Some(found) = Value::function(module, PUSHED) {
         return found;
     }

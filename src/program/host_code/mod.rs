@@ -6,11 +6,7 @@ pub(super) mod handles;
 pub(super) mod promotion;
 pub(super) mod contexts;
 pub(super) mod loops;
-pub(super) mod allocation_loops;
 pub(super) mod block_copies;
-pub(super) mod rotation;
-pub(super) mod loop_ends;
-pub(super) mod graph_nodes;
 pub(super) mod constant_copies;
 pub(super) mod closed;
 pub(super) mod runtime_effects;
@@ -18,3 +14,7 @@ pub(super) mod streams;
 pub(super) mod host_functions;
 pub(super) mod registration_order;
 pub(super) mod host_arrays;
+
+pub(super) use launches::graph_nodes;
+
+pub(super) use loops::{allocation_loops, loop_ends, rotation};

@@ -38,13 +38,13 @@ pub struct PromotableCall {
 }
 
 /// What is known of the functions before calls are promoted.
-pub(in crate::program) struct Functions {
+pub(in crate::program) struct Functions<'ctx> {
     /// What each defined function that is not scaffolding calls directly.
-    pub(in crate::program) calls: HashMap<Value, Vec<Value>>,
+    pub(in crate::program) calls: HashMap<Value<'ctx>, Vec<Value<'ctx>>>,
     /// Those that reach the device interface.
-    pub(in crate::program) drivers: BTreeSet<Value>,
+    pub(in crate::program) drivers: BTreeSet<Value<'ctx>>,
     /// Those that launch, by themselves or through others.
-    pub(in crate::program) launching: BTreeSet<Value>,
+    pub(in crate::program) launching: BTreeSet<Value<'ctx>>,
 }
 
 impl Program<'_> {
@@ -167,7 +167,7 @@ fn remove(host: &Module<'_>, names: &BTreeSet<String>) {
 }
 
 /// What stands in tables that the linker and the loader know.
-fn functions_of_the_linker(host: &Module<'_>) -> BTreeSet<Value> {
+fn functions_of_the_linker<'ctx>(host: &Module<'ctx>) -> BTreeSet<Value<'ctx>> {
     let globals = Value::globals(host).into_iter();
     let tables = globals.filter(|global| global.name().starts_with("llvm."));
     let mut open: Vec<Value> = tables.filter_map(Value::initializer).collect();
@@ -181,26 +181,26 @@ fn functions_of_the_linker(host: &Module<'_>) -> BTreeSet<Value> {
 }
 
 /// Functions whose addresses are somewhere in the program and that are worth a test.
-struct Candidates {
+struct Candidates<'ctx> {
     /// By entry of a virtual table, in bytes behind where objects point to: virtual methods that drive the device.
-    methods: BTreeMap<i64, Vec<Value>>,
+    methods: BTreeMap<i64, Vec<Value<'ctx>>>,
     /// Functions that launch whose addresses stand elsewhere.
-    others: Vec<Value>,
+    others: Vec<Value<'ctx>>,
     /// What stands for kernels, where some are called through pointers.
-    kernels: Vec<Value>,
+    kernels: Vec<Value<'ctx>>,
 }
 
 /// What a call may call, as far as it is worth a test.
-struct Choice {
-    targets: Vec<Value>,
+struct Choice<'ctx> {
+    targets: Vec<Value<'ctx>>,
     /// It can be nothing else.
     is_complete: bool,
     /// Only a common type says so.
     is_guess: bool,
 }
 
-impl Candidates {
-    fn of(host: &Module<'_>, functions: &Functions, stubs: &BTreeSet<String>) -> Self {
+impl<'ctx> Candidates<'ctx> {
+    fn of(host: &Module<'ctx>, functions: &Functions<'ctx>, stubs: &BTreeSet<String>) -> Self {
         let is_candidate = |function: &Value| {
             !function.is_interposable() && functions.calls.contains_key(function)
         };
@@ -258,13 +258,13 @@ impl Candidates {
     }
 
     /// The targets of a call that can be promoted.
-    fn choose(&self, function: Value, call: Value) -> Option<Choice> {
+    fn choose(&self, function: Value<'ctx>, call: Value<'ctx>) -> Option<Choice<'ctx>> {
         if !is_promotable(call) {
             return None;
         }
         let through = *call.operands().last()?;
-        let fits = |function: &&Value| call.fits(**function);
-        let fitting = |functions: &[Value]| -> Vec<Value> {
+        let fits = |function: &&Value<'ctx>| call.fits(**function);
+        let fitting = |functions: &[Value<'ctx>]| -> Vec<Value<'ctx>> {
             functions.iter().filter(fits).copied().collect()
         };
         if let Some(chosen) = chosen(through) {
@@ -302,7 +302,7 @@ impl Candidates {
 }
 
 /// All calls and invokes that name no function, with the functions that they are in.
-fn unnamed_calls(host: &Module<'_>) -> Vec<(Value, Value)> {
+fn unnamed_calls<'ctx>(host: &Module<'ctx>) -> Vec<(Value<'ctx>, Value<'ctx>)> {
     let mut found = Vec::new();
     for function in Value::functions(host) {
         for call in function.instructions() {
@@ -356,9 +356,10 @@ fn virtual_functions(part: Value) -> Vec<(i64, Value)> {
 }
 
 /// Of a call of a virtual method: how far behind the begin of its object's table the method stands, in bytes.
-fn table_entry(call: Value, through: Value) -> Option<i64> {
-    let loaded_from =
-        |value: Value| (value.opcode() == Some(Opcode::LLVMLoad)).then(|| value.operands()[0]);
+fn table_entry<'ctx>(call: Value<'ctx>, through: Value<'ctx>) -> Option<i64> {
+    let loaded_from = |value: Value<'ctx>| {
+        (value.opcode() == Some(Opcode::LLVMLoad)).then(|| value.operands()[0])
+    };
     let mut entry = loaded_from(through)?;
     let mut offset_bytes = 0;
     if entry.opcode() == Some(Opcode::LLVMGetElementPtr) {
@@ -418,10 +419,10 @@ fn is_promotable(call: Value) -> bool {
 
 /// Puts a function that tests the pointer for `targets` in the place of a call. Where the call `is_complete`, the last
 /// target is not tested for. What is called are kernels where a configuration is pushed for it.
-fn replace(
-    host: &Module<'_>,
-    (call, push): (Value, Option<Value>),
-    targets: &[Value],
+fn replace<'ctx>(
+    host: &Module<'ctx>,
+    (call, push): (Value<'ctx>, Option<Value<'ctx>>),
+    targets: &[Value<'ctx>],
     is_complete: bool,
     number: usize,
 ) {
@@ -487,19 +488,19 @@ fn replace(
 /// A function that stands for a call.
 struct Body<'a, 'ctx> {
     host: &'a Module<'ctx>,
-    chooser: Value,
+    chooser: Value<'ctx>,
     /// The call that it stands for.
-    call: Value,
-    pointer: Value,
+    call: Value<'ctx>,
+    pointer: Value<'ctx>,
     /// What is pushed before a kernel is called.
-    configuration: Option<&'a [Value]>,
-    arguments: &'a [Value],
+    configuration: Option<&'a [Value<'ctx>]>,
+    arguments: &'a [Value<'ctx>],
     returns: bool,
 }
 
-impl Body<'_, '_> {
+impl<'ctx> Body<'_, 'ctx> {
     /// Ends a block with a call of a target, or of what the pointer leads to.
-    fn end_with_call(&self, mut block: Block, target: Option<Value>) {
+    fn end_with_call(&self, mut block: Block<'ctx>, target: Option<Value<'ctx>>) {
         let mut behind = None;
         if let (Some(configuration), Some(push)) = (
             self.configuration,

@@ -145,15 +145,15 @@ fn of_unit<'ctx>(
 }
 
 /// The loop of a kernel that is one.
-struct GridStride {
-    of: Loop,
-    counter: Value,
+struct GridStride<'ctx> {
+    of: Loop<'ctx>,
+    counter: Value<'ctx>,
 }
 
-impl GridStride {
+impl<'ctx> GridStride<'ctx> {
     /// Finds it; `None` for a kernel that does anything else but loads outside of it, or in which an iteration may see what
     /// another one left in memory of the thread, or end the loop.
-    fn find(function: Value) -> Option<Self> {
+    fn find(function: Value<'ctx>) -> Option<Self> {
         let flow = ControlFlow::of(function)?;
         let found = loops(&flow).into_iter().find_map(|of| {
             let counter = counter(&of)?;
@@ -170,7 +170,7 @@ impl GridStride {
 
     /// Where it goes on behind the loop, if its head tests the counter against a value that is the same in all iterations
     /// of all threads.
-    fn exit(&self, function: Value) -> Option<Block> {
+    fn exit(&self, function: Value) -> Option<Block<'ctx>> {
         let end = self.of.header.terminator()?;
         let [inside, outside] = end.successors()[..] else {
             return None;
@@ -315,7 +315,7 @@ impl GridStride {
 }
 
 /// The one value that a loop hands on, where it counts from the thread's number by the number of all threads.
-fn counter(of: &Loop) -> Option<Value> {
+fn counter<'ctx>(of: &Loop<'ctx>) -> Option<Value<'ctx>> {
     let instructions = of.header.instructions().into_iter();
     let phis: Vec<Value> = instructions
         .filter(|at| at.opcode() == Some(Opcode::LLVMPHI))
@@ -465,7 +465,7 @@ fn is_only_read(address: Value) -> bool {
 }
 
 /// Whether no code that is called is unknown, or asks for the thread's place, and no assembly does.
-fn has_known_calls_only(function: Value, seen: &mut HashSet<Value>) -> bool {
+fn has_known_calls_only<'ctx>(function: Value<'ctx>, seen: &mut HashSet<Value<'ctx>>) -> bool {
     if !seen.insert(function) {
         return true;
     }

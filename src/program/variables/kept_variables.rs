@@ -57,7 +57,7 @@ pub(in crate::program) fn keep_variables(
 }
 
 /// The function that takes addresses.
-fn keeper(device: &Module<'_>) -> Value {
+fn keeper<'ctx>(device: &Module<'ctx>) -> Value<'ctx> {
     let any = Type::function_of_any(Type::void(device));
     llvm::declare(device, "llvm.fake.use", any)
 }

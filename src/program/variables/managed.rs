@@ -80,7 +80,7 @@ pub(in crate::program) fn settle_device(module: &Module<'_>) {
 /// Where the compatibility header puts managed variables.
 const SECTION: &str = "sirius_managed";
 
-fn marked(module: &Module<'_>) -> Vec<Value> {
+fn marked<'ctx>(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
     Value::globals(module)
         .into_iter()
         .filter(|global| global.section() == SECTION)
@@ -96,7 +96,7 @@ fn registrations(variable: Value) -> Vec<Value> {
 }
 
 /// Handle, pointer, initial value, name, external, bytes, constant, global.
-fn register_as_managed(module: &Module<'_>, call: Value, pointer: Value) {
+fn register_as_managed<'ctx>(module: &Module<'ctx>, call: Value<'ctx>, pointer: Value<'ctx>) {
     let old = call.call_arguments();
     let kinds: Vec<Type> = old.iter().map(|argument| argument.ty()).collect();
     const REGISTER: &str = "__cudaRegisterManagedVar";
@@ -116,7 +116,10 @@ fn register_as_managed(module: &Module<'_>, call: Value, pointer: Value) {
 
 /// Replaces the uses of a constant by what `make` builds at each; false when one of them is in the
 /// initial value of something else.
-fn replace(constant: Value, make: &dyn Fn(&Builder) -> Option<Value>) -> bool {
+fn replace<'ctx>(
+    constant: Value<'ctx>,
+    make: &dyn Fn(&Builder<'ctx>) -> Option<Value<'ctx>>,
+) -> bool {
     let users: BTreeSet<Value> = constant.users().into_iter().collect();
     users.into_iter().all(|user| {
         // The initial value of a variable that is gone.

@@ -277,7 +277,7 @@ pub(in crate::program) fn rename_device_symbols(
 }
 
 /// The private constant that `__cuda_fatbin_wrapper` points to.
-fn image_global(host: &Module<'_>) -> Option<Value> {
+fn image_global<'ctx>(host: &Module<'ctx>) -> Option<Value<'ctx>> {
     let wrapper = Value::globals(host)
         .into_iter()
         .find(|global| global.name().starts_with("__cuda_fatbin_wrapper"))?;

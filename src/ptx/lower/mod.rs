@@ -1,14 +1,10 @@
 //! The tree -> LLVM IR as a text.
 
 mod address;
-mod arithmetic;
+mod numbers;
 mod assembly;
 mod atomics;
-mod bits;
 mod calls;
-mod conversions;
-mod derived;
-mod floats;
 mod function;
 mod instruction;
 mod memory;

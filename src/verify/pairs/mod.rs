@@ -14,4 +14,3 @@ pub(super) mod products;
 pub(super) mod tables;
 pub(super) mod targets;
 pub(super) mod reduction;
-mod shared_rows;

@@ -3,6 +3,8 @@
 //! Invariant: [`Overlap::Disjoint`] is said only of places that share no byte while both are alive;
 //! [`Overlap::SameBase`] only of places whose every common byte has offsets that differ as told.
 
+pub(super) mod shared_rows;
+
 use super::super::polynomial::{Atom, Polynomial, normal_form};
 use crate::kernel::Target;
 use crate::launch::{BufferId, Launch, LaunchGraph, MemoryKind, Pointer, Root, ValueId};

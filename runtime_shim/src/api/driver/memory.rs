@@ -1,5 +1,9 @@
 //! Memory: allocation, copies, fills, and what is known of pointers.
 
+pub mod peer;
+pub mod pool;
+pub mod virtual_memory;
+
 use std::ffi::{c_int, c_void};
 
 use super::context::{of_memory, required, required_in};

@@ -81,11 +81,10 @@ pub mod loaded;
 pub mod memory;
 pub mod module;
 pub mod names;
-pub mod peer;
-pub mod pool;
 pub mod stepwise;
 pub mod stream;
-pub mod virtual_memory;
+
+pub use memory::{peer, pool, virtual_memory};
 
 /// `CUdeviceptr`.
 pub type DevicePointer = usize;

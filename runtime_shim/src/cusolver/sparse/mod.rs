@@ -20,7 +20,8 @@ use super::{HANDLES, SolverError, SolverResult, cusolver_functions, in_order, st
 use crate::cusparse::descriptors::index_base;
 use crate::dense::Scalar;
 use crate::execution::check;
-use crate::{memory, trace};
+use crate::memory;
+use crate::output::trace;
 use factors::{Cholesky, Factors, Lines, LowerUpper, Pivots, turned};
 use ordering::reverse_cuthill_mckee;
 

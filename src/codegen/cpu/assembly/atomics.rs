@@ -120,7 +120,7 @@ pub(in crate::codegen::cpu) fn is_ordered(instruction: &Instruction) -> bool {
         .any(|modifier| instruction.has(modifier))
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// `atom`, which gives the value that was there, and `red`.
     pub(in crate::codegen::cpu) fn update_memory(
         &mut self,

@@ -37,7 +37,7 @@ pub(in crate::codegen::cpu) fn barrier(instruction: &Instruction) -> Option<Barr
     }
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// Emits a barrier of the block.
     pub(in crate::codegen::cpu) fn wait_at_barrier(
         &mut self,
@@ -96,7 +96,7 @@ impl Lowering<'_, '_, '_> {
         &self,
         number: &Operand,
         threads: Option<&Operand>,
-    ) -> Option<[Value; 2]> {
+    ) -> Option<[Value<'ctx>; 2]> {
         let threads = match threads {
             Some(threads) => self.word(threads)?,
             None => self.integer(32).zero(),
@@ -104,7 +104,11 @@ impl Lowering<'_, '_, '_> {
         Some([self.word(number)?, threads])
     }
 
-    fn call_of_barrier(&self, name: &str, arguments: &[Value]) -> Result<Value, CodegenError> {
+    fn call_of_barrier(
+        &self,
+        name: &str,
+        arguments: &[Value<'ctx>],
+    ) -> Result<Value<'ctx>, CodegenError> {
         let function = self.library.declare(self.module, name)?;
         let mut all = vec![self.context];
         all.extend(arguments);

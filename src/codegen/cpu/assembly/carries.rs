@@ -26,7 +26,10 @@ struct Use {
 
 /// Makes the variable, where every template of the function that takes the flag finds one before that leaves it. Others
 /// stay without, and are not understood.
-pub(in crate::codegen::cpu) fn variable(module: &Module, function: Value) -> Option<Value> {
+pub(in crate::codegen::cpu) fn variable<'ctx>(
+    module: &Module<'ctx>,
+    function: Value<'ctx>,
+) -> Option<Value<'ctx>> {
     let mut takers: Vec<Value> = Vec::new();
     let mut in_place = true;
     for instruction in function.instructions() {

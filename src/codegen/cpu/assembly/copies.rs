@@ -46,7 +46,7 @@ pub(in crate::codegen::cpu) fn is_bulk_copy(instruction: &Instruction) -> bool {
 /// A copy's barrier gets to know how many bytes have come.
 const BY_BARRIER: &str = "mbarrier::complete_tx::bytes";
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// `cp.async`, at once. So many bytes are written, of which as many as are told come from the
     /// source and the rest are zeros.
     pub(in crate::codegen::cpu) fn copy(
@@ -122,10 +122,10 @@ impl Lowering<'_, '_, '_> {
     /// The same where only the run knows how many bytes are told.
     fn copy_partly(
         &mut self,
-        to: Value,
-        from: Value,
+        to: Value<'ctx>,
+        from: Value<'ctx>,
         size: u64,
-        told: Value,
+        told: Value<'ctx>,
     ) -> Result<Option<()>, CodegenError> {
         let long = self.integer(64);
         let Some(told) = self.fit(told, long) else {

@@ -97,7 +97,7 @@ pub(in crate::codegen::cpu) fn arithmetic(instruction: &Instruction) -> Option<A
     })
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// Emits integer arithmetic; `None`: an operand is not what it should be.
     pub(in crate::codegen::cpu) fn compute_integers(
         &mut self,
@@ -110,7 +110,7 @@ impl Lowering<'_, '_, '_> {
             return None;
         };
         // How far to shift has 32 bits whatever is shifted.
-        let of = |position: usize, bits: u32| -> Option<Value> {
+        let of = |position: usize, bits: u32| -> Option<Value<'ctx>> {
             self.fit(
                 self.value(operands.get(position)?, bits)?,
                 self.integer(bits),
@@ -119,7 +119,7 @@ impl Lowering<'_, '_, '_> {
         let first = of(0, bits)?;
         // The flag is the carry; after a difference that is whether nothing was borrowed.
         let subtracts = matches!(arithmetic.operation, Operation::Subtract);
-        let turned = |this: &Self, flag: Value| match subtracts {
+        let turned = |this: &Self, flag: Value<'ctx>| match subtracts {
             true => this.inverse(flag),
             false => flag,
         };
@@ -178,14 +178,19 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// What the last instruction left, here or in a template before.
-    fn carry(&self) -> Option<Value> {
+    fn carry(&self) -> Option<Value<'ctx>> {
         let bit = self.integer(1);
         let before = || Some(self.builder.load_aligned(bit, self.carry_variable?, 1));
         self.carry.or_else(before)
     }
 
     /// The sum, and whether it went over.
-    fn add(&self, left: Value, right: Value, carry: Option<Value>) -> (Value, Option<Value>) {
+    fn add(
+        &self,
+        left: Value,
+        right: Value,
+        carry: Option<Value>,
+    ) -> (Value<'ctx>, Option<Value<'ctx>>) {
         let sum = self.builder.binary(Opcode::LLVMAdd, left, right);
         let over = self.builder.is_below(sum, left);
         let Some(carry) = carry else {
@@ -198,7 +203,12 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The difference, and whether it borrowed.
-    fn subtract(&self, left: Value, right: Value, borrow: Option<Value>) -> (Value, Option<Value>) {
+    fn subtract(
+        &self,
+        left: Value,
+        right: Value,
+        borrow: Option<Value>,
+    ) -> (Value<'ctx>, Option<Value<'ctx>>) {
         let difference = self.builder.binary(Opcode::LLVMSub, left, right);
         let under = self.builder.is_below(left, right);
         let Some(borrow) = borrow else {
@@ -216,7 +226,7 @@ impl Lowering<'_, '_, '_> {
         right: Value,
         high: bool,
         arithmetic: Arithmetic,
-    ) -> Value {
+    ) -> Value<'ctx> {
         if !high {
             return self.builder.binary(Opcode::LLVMMul, left, right);
         }
@@ -234,7 +244,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// A shift; by as many places as there are or more, nothing is left but the sign.
-    fn shift(&self, operation: Opcode, value: Value, places: Value, bits: u32) -> Value {
+    fn shift(&self, operation: Opcode, value: Value, places: Value, bits: u32) -> Value<'ctx> {
         let ty = self.integer(bits);
         let word = self.integer(32);
         let last = word.constant(u64::from(bits) - 1);

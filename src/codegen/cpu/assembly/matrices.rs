@@ -76,7 +76,7 @@ pub(in crate::codegen::cpu) fn transfer(instruction: &Instruction) -> Option<Mat
     (counted && (family != "movmatrix" || found.transposed)).then_some(found)
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// `mma.sync… {d…}, {a…}, {b…}, {c…}`.
     pub(in crate::codegen::cpu) fn multiply(
         &mut self,
@@ -171,13 +171,17 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// An operand's 32 bits.
-    pub(in crate::codegen::cpu) fn word(&self, operand: &Operand) -> Option<Value> {
+    pub(in crate::codegen::cpu) fn word(&self, operand: &Operand) -> Option<Value<'ctx>> {
         let value = self.value(operand, 32)?;
         self.fit(value, self.integer(32))
     }
 
     /// A call of a definition of `matrices.ll`.
-    fn matrix_call(&self, name: &str, arguments: &[Value]) -> Result<Value, CodegenError> {
+    fn matrix_call(
+        &self,
+        name: &str,
+        arguments: &[Value<'ctx>],
+    ) -> Result<Value<'ctx>, CodegenError> {
         let library: &Library = self.library;
         let function = library.declare(self.module, &format!("{PREFIX}{name}"))?;
         let mut all = vec![self.context];

@@ -105,7 +105,7 @@ fn comparison_of(comparison: &str, ty: &str) -> Option<Truth> {
     Some(Truth::CompareIntegers(predicate, bits))
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// Emits an operation on predicates.
     pub(in crate::codegen::cpu) fn compute_truth(
         &mut self,
@@ -225,7 +225,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The truth of a predicate, by its name; with a sign before it, the opposite.
-    pub(in crate::codegen::cpu) fn truth(&self, operand: &Operand) -> Option<Value> {
+    pub(in crate::codegen::cpu) fn truth(&self, operand: &Operand) -> Option<Value<'ctx>> {
         if let Operand::Negated(inner) = operand {
             return Some(self.inverse(self.truth(inner)?));
         }
@@ -233,12 +233,12 @@ impl Lowering<'_, '_, '_> {
         (value.ty().is_integer() && value.ty().integer_bits() == 1).then_some(value)
     }
 
-    pub(in crate::codegen::cpu) fn inverse(&self, truth: Value) -> Value {
+    pub(in crate::codegen::cpu) fn inverse(&self, truth: Value) -> Value<'ctx> {
         let one = self.integer(1).constant(1);
         self.builder.binary(Opcode::LLVMXor, truth, one)
     }
 
-    fn fitted(&self, operand: &Operand, bits: u32, ty: Type) -> Option<Value> {
+    fn fitted(&self, operand: &Operand, bits: u32, ty: Type<'ctx>) -> Option<Value<'ctx>> {
         self.fit(self.value(operand, bits)?, ty)
     }
 }

@@ -62,7 +62,7 @@ pub(in crate::codegen::cpu) fn is_identity(conversion: &Instruction) -> bool {
     matches!(conversion.opcode.as_slice(), [_, to, from] if to == from)
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// Emits a conversion between whole numbers. Wider registers get the number's sign.
     pub(in crate::codegen::cpu) fn convert(
         &mut self,
@@ -91,10 +91,10 @@ impl Lowering<'_, '_, '_> {
     /// The nearest number to a whole one that has so many bits and, unless it may be signed, no sign.
     fn clamped(
         &self,
-        value: Value,
+        value: Value<'ctx>,
         (to, to_signed): (u32, bool),
         (from, from_signed): (u32, bool),
-    ) -> Value {
+    ) -> Value<'ctx> {
         let ones = |bits: u32| u64::MAX >> (64 - bits);
         let ty = value.ty();
         let mut value = value;
@@ -121,7 +121,7 @@ impl Lowering<'_, '_, '_> {
         value
     }
 
-    fn extended(&self, value: Value, bits: u32, signed: bool) -> Value {
+    fn extended(&self, value: Value<'ctx>, bits: u32, signed: bool) -> Value<'ctx> {
         let is_wider = value.ty().integer_bits() < bits;
         match signed && is_wider {
             true => (self.builder).cast(Opcode::LLVMSExt, value, self.integer(bits)),
@@ -171,7 +171,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The nearest number from 0 to 1.
-    fn limited(&self, number: Value) -> Option<Value> {
+    fn limited(&self, number: Value<'ctx>) -> Option<Value<'ctx>> {
         let ty = number.ty();
         let is_double = ty == Type::float(self.module, true);
         let (bits, one) = match is_double {
@@ -187,7 +187,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The same of the bits of a half: those beyond the infinite one's have a sign or are no number.
-    fn limited_half(&self, half: Value) -> Value {
+    fn limited_half(&self, half: Value) -> Value<'ctx> {
         const INFINITE: u64 = 0x7c00;
         const ONE: u64 = 0x3c00;
         let ty = half.ty();

@@ -43,7 +43,7 @@ pub(in crate::codegen::cpu) fn is_arrival_of_copies(instruction: &Instruction) -
         && instruction.operands.len() == 1
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// Emits an operation on a barrier in shared memory.
     pub(in crate::codegen::cpu) fn shared_barrier(
         &mut self,

@@ -20,14 +20,14 @@ use inkwell::module::Module;
 use std::collections::HashMap;
 
 /// Lowers a template to values of its results; `None`: it is not understood.
-pub(in crate::codegen::cpu) fn lower_statements(
-    module: &Module,
-    call: Value,
+pub(in crate::codegen::cpu) fn lower_statements<'ctx>(
+    module: &Module<'ctx>,
+    call: Value<'ctx>,
     template: &str,
     constraints: &str,
-    library: &Library,
-    carry_variable: Option<Value>,
-) -> Result<Option<Vec<Value>>, CodegenError> {
+    library: &Library<'ctx>,
+    carry_variable: Option<Value<'ctx>>,
+) -> Result<Option<Vec<Value<'ctx>>>, CodegenError> {
     let Some(statements) = read_template(template) else {
         return Ok(None);
     };
@@ -54,31 +54,31 @@ pub(in crate::codegen::cpu) fn lower_statements(
         .collect())
 }
 
-pub(in crate::codegen::cpu) struct Lowering<'a, 'module, 'library> {
-    pub(in crate::codegen::cpu) module: &'a Module<'module>,
-    pub(in crate::codegen::cpu) library: &'a Library<'library>,
-    pub(in crate::codegen::cpu) builder: Builder,
-    pub(in crate::codegen::cpu) context: Value,
-    pub(in crate::codegen::cpu) function: Value,
+pub(in crate::codegen::cpu) struct Lowering<'a, 'ctx> {
+    pub(in crate::codegen::cpu) module: &'a Module<'ctx>,
+    pub(in crate::codegen::cpu) library: &'a Library<'ctx>,
+    pub(in crate::codegen::cpu) builder: Builder<'ctx>,
+    pub(in crate::codegen::cpu) context: Value<'ctx>,
+    pub(in crate::codegen::cpu) function: Value<'ctx>,
     /// The template's call.
-    pub(in crate::codegen::cpu) call: Value,
+    pub(in crate::codegen::cpu) call: Value<'ctx>,
     /// What the last instruction that has one left in the carry flag.
-    pub(in crate::codegen::cpu) carry: Option<Value>,
+    pub(in crate::codegen::cpu) carry: Option<Value<'ctx>>,
     /// Where the flag is for templates behind this one, if one wants it.
-    pub(in crate::codegen::cpu) carry_variable: Option<Value>,
+    pub(in crate::codegen::cpu) carry_variable: Option<Value<'ctx>>,
     /// Types of the results.
-    results: Vec<Type>,
+    results: Vec<Type<'ctx>>,
     /// Values of results and inputs, by place.
-    places: HashMap<usize, Value>,
-    registers: HashMap<String, Value>,
+    pub(super) places: HashMap<usize, Value<'ctx>>,
+    pub(super) registers: HashMap<String, Value<'ctx>>,
 }
 
-impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
+impl<'a, 'ctx> Lowering<'a, 'ctx> {
     fn new(
-        module: &'a Module<'module>,
-        call: Value,
+        module: &'a Module<'ctx>,
+        call: Value<'ctx>,
         constraints: &str,
-        library: &'a Library<'library>,
+        library: &'a Library<'ctx>,
     ) -> Option<Self> {
         let count = constraints
             .split(',')
@@ -182,7 +182,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
             }
     }
 
-    pub(in crate::codegen::cpu) fn integer(&self, bits: u32) -> Type {
+    pub(in crate::codegen::cpu) fn integer(&self, bits: u32) -> Type<'ctx> {
         Type::integer(self.module, bits)
     }
 
@@ -328,142 +328,10 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
         })
     }
 
-    pub(in crate::codegen::cpu) fn assign(&mut self, result: &Operand, value: Value) -> Option<()> {
-        match result {
-            Operand::Placeholder(place) => {
-                self.places.insert(*place, value);
-            }
-            Operand::Name(name) => {
-                self.registers.insert(name.clone(), value);
-            }
-            // A register of the template's own.
-            Operand::Special(name) => {
-                self.registers.insert(format!("%{name}"), value);
-            }
-            _ => return None,
-        }
-        Some(())
-    }
-
-    /// An operand's value; literals get so many bits.
-    pub(in crate::codegen::cpu) fn value(&self, operand: &Operand, bits: u32) -> Option<Value> {
-        match operand {
-            Operand::Placeholder(place) => self.places.get(place).copied(),
-            Operand::Name(name) => self.registers.get(name).copied(),
-            Operand::Special(name) => {
-                let own = self.registers.get(&format!("%{name}")).copied();
-                own.or_else(|| self.special_register(name))
-            }
-            Operand::Literal(value) => Some(self.integer(bits).constant(*value as u64)),
-            _ => None,
-        }
-    }
-
-    /// A special register of PTX's own.
-    fn special_register(&self, name: &str) -> Option<Value> {
-        let name = format!("llvm.nvvm.read.ptx.sreg.{}", name.replace('_', "."));
-        if !self.library.has(&name) {
-            return None;
-        }
-        let symbol = format!("{}{name}", super::super::functions::PREFIX);
-        let function = self.library.declare(self.module, &symbol).ok()?;
-        let arguments = [self.context];
-        Some((self.builder).call(function.value_type(), function, &arguments))
-    }
-
-    /// The same bits as another type; wider and narrower registers hold integers.
-    pub(in crate::codegen::cpu) fn fit(&self, value: Value, wanted: Type) -> Option<Value> {
-        let given = value.ty();
-        if given == wanted {
-            return Some(value);
-        }
-        let as_integer = match () {
-            () if given.is_pointer() => {
-                self.builder
-                    .cast(Opcode::LLVMPtrToInt, value, self.integer(64))
-            }
-            () if given.is_integer() => value,
-            () => {
-                let bits = given.allocation_bytes(self.module) as u32 * 8;
-                self.builder
-                    .cast(Opcode::LLVMBitCast, value, self.integer(bits))
-            }
-        };
-        if wanted.is_pointer() {
-            let address = self.resize(as_integer, 64);
-            return Some(self.builder.cast(Opcode::LLVMIntToPtr, address, wanted));
-        }
-        if wanted.is_integer() {
-            return Some(self.resize(as_integer, wanted.integer_bits()));
-        }
-        let bits = wanted.allocation_bytes(self.module) as u32 * 8;
-        (as_integer.ty().integer_bits() == bits)
-            .then(|| self.builder.cast(Opcode::LLVMBitCast, as_integer, wanted))
-    }
-
-    pub(in crate::codegen::cpu) fn resize(&self, value: Value, bits: u32) -> Value {
-        let wanted = self.integer(bits);
-        match value.ty().integer_bits() {
-            given if given == bits => value,
-            given if given < bits => self.builder.cast(Opcode::LLVMZExt, value, wanted),
-            _ => self.builder.cast(Opcode::LLVMTrunc, value, wanted),
-        }
-    }
-
-    /// The pointer of a memory operand. An address of 32 bits is one in shared memory, of which the
-    /// host's address lacks the upper half: it is told from the block's own shared memory.
-    pub(in crate::codegen::cpu) fn pointer(
-        &self,
-        operand: &Operand,
-    ) -> Result<Option<Value>, CodegenError> {
-        let Operand::Memory { base, offset_bytes } = operand else {
-            return Ok(None);
-        };
-        let Some(base) = self.value(base, 64) else {
-            return Ok(None);
-        };
-        let long = self.integer(64);
-        let address = if base.ty().is_integer() && base.ty().integer_bits() == 32 {
-            let shared = self.library.declare(self.module, "sirius.shared")?;
-            let start = self
-                .builder
-                .call(shared.value_type(), shared, &[self.context]);
-            let start = self.builder.cast(Opcode::LLVMPtrToInt, start, long);
-            let low = self.resize(start, 32);
-            let distance = self.builder.binary(Opcode::LLVMSub, base, low);
-            let distance = self.builder.cast(Opcode::LLVMSExt, distance, long);
-            self.builder.binary(Opcode::LLVMAdd, start, distance)
-        } else {
-            match self.fit(base, long) {
-                Some(address) => address,
-                None => return Ok(None),
-            }
-        };
-        let offset = long.constant(*offset_bytes as u64);
-        let address = self.builder.binary(Opcode::LLVMAdd, address, offset);
-        let pointer = Type::pointer(self.module, 0);
-        Ok(Some(self.builder.cast(
-            Opcode::LLVMIntToPtr,
-            address,
-            pointer,
-        )))
-    }
-
-    /// A pointer so many bytes further.
-    pub(in crate::codegen::cpu) fn further(&self, pointer: Value, bytes: u64) -> Value {
-        let long = self.integer(64);
-        let address = self.builder.cast(Opcode::LLVMPtrToInt, pointer, long);
-        let address = self
-            .builder
-            .binary(Opcode::LLVMAdd, address, long.constant(bytes));
-        self.builder
-            .cast(Opcode::LLVMIntToPtr, address, pointer.ty())
-    }
-
     /// Tells of an access that comes next.
     pub(in crate::codegen::cpu) fn report(
         &self,
-        address: Value,
+        address: Value<'ctx>,
         bytes: u64,
         kind: u64,
     ) -> Result<(), CodegenError> {
@@ -610,7 +478,7 @@ impl<'a, 'module, 'library> Lowering<'a, 'module, 'library> {
     fn operate(
         &mut self,
         operation: Opcode,
-        ty: Type,
+        ty: Type<'ctx>,
         result: &Operand,
         operands: &[Operand],
     ) -> Option<()> {

@@ -132,7 +132,7 @@ pub(in crate::codegen::cpu) fn access(instruction: &Instruction) -> Option<Acces
     })
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// Emits an access to a texture or a surface.
     pub(in crate::codegen::cpu) fn texture(
         &mut self,
@@ -230,7 +230,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The components of a value, so many bits each, in two words.
-    fn halves(&self, value: &Operand, bits: u32) -> Option<[Value; 2]> {
+    fn halves(&self, value: &Operand, bits: u32) -> Option<[Value<'ctx>; 2]> {
         let long = self.integer(64);
         let mut halves = [long.zero(); 2];
         for (position, part) in parts(value).into_iter().enumerate() {
@@ -246,7 +246,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Room for the words of one access, once in each call of the function.
-    fn words_on_stack(&self) -> Value {
+    fn words_on_stack(&self) -> Value<'ctx> {
         let first = self.function.blocks()[0].instructions()[0];
         Builder::before(first).alloca(self.integer(32).array(MOST_WORDS))
     }

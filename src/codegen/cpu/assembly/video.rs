@@ -155,7 +155,7 @@ fn comparison(word: &str) -> Option<Comparison> {
     })
 }
 
-impl Lowering<'_, '_, '_> {
+impl<'ctx> Lowering<'_, 'ctx> {
     /// Emits a video instruction; `None`: an operand is not what it should be.
     pub(in crate::codegen::cpu) fn compute_video(
         &mut self,
@@ -177,7 +177,12 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// An operation on one number, in 64 bits.
-    fn of_one(&self, video: Video, selector: Option<&str>, operands: &[Operand]) -> Option<Value> {
+    fn of_one(
+        &self,
+        video: Video,
+        selector: Option<&str>,
+        operands: &[Operand],
+    ) -> Option<Value<'ctx>> {
         let left = self.selected(operands.get(1)?, video.signed[1])?;
         let right = self.selected(operands.get(2)?, video.signed[2])?;
         let mut value = self.operate_exactly(video, left, right);
@@ -202,7 +207,7 @@ impl Lowering<'_, '_, '_> {
         video: Video,
         selector: Option<&str>,
         operands: &[Operand],
-    ) -> Option<Value> {
+    ) -> Option<Value<'ctx>> {
         let bits = 32 / video.lanes;
         let letter = if video.lanes == 2 { 'h' } else { 'b' };
         let (first, first_places) = lanes_of(operands.get(1)?, letter, video.lanes, 0)?;
@@ -245,7 +250,7 @@ impl Lowering<'_, '_, '_> {
         video: Video,
         (places, plus_one): (u32, bool),
         operands: &[Operand],
-    ) -> Option<Value> {
+    ) -> Option<Value<'ctx>> {
         let [_, left, right, last] = operands else {
             return None;
         };
@@ -309,7 +314,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// What an operation gives of two numbers in 64 bits, where none goes over.
-    fn operate_exactly(&self, video: Video, left: Value, right: Value) -> Value {
+    fn operate_exactly(&self, video: Video, left: Value, right: Value) -> Value<'ctx> {
         let builder = &self.builder;
         let long = self.integer(64);
         let less = builder.compare(IntegerPredicate::LLVMIntSLT, left, right);
@@ -364,7 +369,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The nearest number that so many bits hold.
-    fn saturate(&self, value: Value, bits: u32, signed: bool) -> Value {
+    fn saturate(&self, value: Value, bits: u32, signed: bool) -> Value<'ctx> {
         let (least, most) = match signed {
             true => ((-1i64) << (bits - 1), (1i64 << (bits - 1)) - 1),
             false => (0, (1i64 << bits) - 1),
@@ -374,14 +379,14 @@ impl Lowering<'_, '_, '_> {
         self.within(value, least, most)
     }
 
-    fn within(&self, value: Value, least: Value, most: Value) -> Value {
+    fn within(&self, value: Value, least: Value, most: Value) -> Value<'ctx> {
         let below = (self.builder).compare(IntegerPredicate::LLVMIntSLT, value, least);
         let value = self.builder.select(below, least, value);
         let above = (self.builder).compare(IntegerPredicate::LLVMIntSGT, value, most);
         self.builder.select(above, most, value)
     }
 
-    fn second(&self, then: Then, value: Value, last: Value, signed: bool) -> Value {
+    fn second(&self, then: Then, value: Value, last: Value, signed: bool) -> Value<'ctx> {
         let predicate = match signed {
             true => IntegerPredicate::LLVMIntSLT,
             false => IntegerPredicate::LLVMIntULT,
@@ -395,7 +400,12 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// A register with some of its bits, from a place on, replaced.
-    fn merge(&self, (place, bits): (u32, u32), value: Value, rest: Value) -> Value {
+    fn merge(
+        &self,
+        (place, bits): (u32, u32),
+        value: Value<'ctx>,
+        rest: Value<'ctx>,
+    ) -> Value<'ctx> {
         if bits == 32 {
             return value;
         }
@@ -412,7 +422,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// An operand, or the part of it that its selector names, in 64 bits.
-    fn selected(&self, operand: &Operand, signed: bool) -> Option<Value> {
+    fn selected(&self, operand: &Operand, signed: bool) -> Option<Value<'ctx>> {
         let (operand, (place, bits)) = match operand {
             Operand::Part { of, selector } => (of.as_ref(), place_of(selector)?),
             whole => (whole, (0, 32)),
@@ -422,7 +432,7 @@ impl Lowering<'_, '_, '_> {
         Some(self.widened(self.resize(moved, bits), signed))
     }
 
-    fn widened(&self, value: Value, signed: bool) -> Value {
+    fn widened(&self, value: Value, signed: bool) -> Value<'ctx> {
         let how = if signed {
             Opcode::LLVMSExt
         } else {

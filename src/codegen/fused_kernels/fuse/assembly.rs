@@ -11,7 +11,7 @@ use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use inkwell::module::Module;
 
 /// Makes the assembly in a segment's function say what it does.
-pub(super) fn declare_memory_accesses(module: &Module, function: Value) {
+pub(super) fn declare_memory_accesses<'ctx>(module: &Module<'ctx>, function: Value<'ctx>) {
     let mut declared = false;
     for call in function.instructions() {
         if call.opcode() != Some(Opcode::LLVMCall) {
@@ -57,7 +57,11 @@ fn declare(call: Value, template: &str, constraints: &str) {
 }
 
 /// What loads what `ld.global.nc.b16 $0, [$1];` loads.
-fn plain_load(module: &Module, call: Value, template: &str) -> Option<Value> {
+fn plain_load<'ctx>(
+    module: &Module<'ctx>,
+    call: Value<'ctx>,
+    template: &str,
+) -> Option<Value<'ctx>> {
     let statements = read_template(template)?;
     let [Statement::Instruction(instruction)] = statements.as_slice() else {
         return None;

@@ -19,25 +19,25 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 
 /// The control flow of one function, as it is when it is asked for.
-pub(super) struct ControlFlow {
-    flow: llvm::ControlFlow,
+pub(super) struct ControlFlow<'ctx> {
+    flow: llvm::ControlFlow<'ctx>,
     /// Blocks that may lead to themselves.
-    repeated: HashSet<Block>,
+    repeated: HashSet<Block<'ctx>>,
     /// Where each instruction stands in its block.
-    places: HashMap<Value, usize>,
+    places: HashMap<Value<'ctx>, usize>,
 }
 
-impl Deref for ControlFlow {
-    type Target = llvm::ControlFlow;
+impl<'ctx> Deref for ControlFlow<'ctx> {
+    type Target = llvm::ControlFlow<'ctx>;
 
     fn deref(&self) -> &Self::Target {
         &self.flow
     }
 }
 
-impl ControlFlow {
+impl<'ctx> ControlFlow<'ctx> {
     /// `None` for a function without a body.
-    pub(super) fn of(function: Value) -> Option<Self> {
+    pub(super) fn of(function: Value<'ctx>) -> Option<Self> {
         let flow = llvm::ControlFlow::of(function)?;
         let places = flow
             .blocks()
@@ -52,7 +52,7 @@ impl ControlFlow {
     }
 
     /// All instructions that are reached.
-    pub(super) fn instructions(&self) -> impl Iterator<Item = Value> {
+    pub(super) fn instructions(&self) -> impl Iterator<Item = Value<'ctx>> {
         self.blocks().flat_map(Block::instructions)
     }
 
@@ -70,7 +70,9 @@ impl ControlFlow {
     }
 
     /// Header, latch and blocks of each loop that has one latch.
-    pub(super) fn loops_with_one_latch(&self) -> Vec<(Block, Block, HashSet<Block>)> {
+    pub(super) fn loops_with_one_latch(
+        &self,
+    ) -> Vec<(Block<'ctx>, Block<'ctx>, HashSet<Block<'ctx>>)> {
         let loops = self.natural_loops().into_iter();
         let with_one = loops.filter_map(|found| match found.latches[..] {
             [latch] => Some((found.header, latch, found.blocks)),
@@ -80,7 +82,7 @@ impl ControlFlow {
     }
 
     /// The one block from which a loop with this latch is entered.
-    pub(super) fn entered_from(&self, header: Block, latch: Block) -> Option<Block> {
+    pub(super) fn entered_from(&self, header: Block, latch: Block) -> Option<Block<'ctx>> {
         let from = self.predecessors(header).iter();
         let mut outside = from.filter(|from| **from != latch);
         let before = *outside.next()?;
@@ -105,10 +107,10 @@ impl ControlFlow {
     }
 
     /// What a thread may have done since the last barrier when it comes to an instruction.
-    pub(super) fn since_barrier(&self, place: Value) -> Vec<Value> {
+    pub(super) fn since_barrier(&self, place: Value<'ctx>) -> Vec<Value<'ctx>> {
         let mut found = Vec::new();
         let mut seen = HashSet::new();
-        let before = |block: Block, end: Option<Value>| {
+        let before = |block: Block<'ctx>, end: Option<Value<'ctx>>| {
             let mut list = block.instructions();
             if let Some(place) = end.and_then(|end| list.iter().position(|each| *each == end)) {
                 list.truncate(place);
@@ -134,24 +136,28 @@ impl ControlFlow {
     }
 
     /// What a thread may do from an instruction on before it comes to a barrier.
-    pub(super) fn until_barrier(&self, place: Value) -> Vec<Value> {
+    pub(super) fn until_barrier(&self, place: Value<'ctx>) -> Vec<Value<'ctx>> {
         until_barrier(place.block(), Some(place))
     }
 
     /// What a thread may do before it comes to any barrier.
-    pub(super) fn until_first_barrier(&self) -> Vec<Value> {
+    pub(super) fn until_first_barrier(&self) -> Vec<Value<'ctx>> {
         self.blocks()
             .next()
             .map_or(Vec::new(), |entry| until_barrier(entry, None))
     }
 
     /// The first instructions of a kind on the ways from an instruction.
-    pub(super) fn until(&self, from: Value, kind: impl Fn(&Value) -> bool) -> Vec<Value> {
+    pub(super) fn until(
+        &self,
+        from: Value<'ctx>,
+        kind: impl Fn(&Value<'ctx>) -> bool,
+    ) -> Vec<Value<'ctx>> {
         ways_until(from.block(), Some(from), kind).1
     }
 
     /// What a thread may do after one of these instructions.
-    pub(super) fn reached_from(&self, places: &[Value]) -> HashSet<Value> {
+    pub(super) fn reached_from(&self, places: &[Value<'ctx>]) -> HashSet<Value<'ctx>> {
         let mut found = HashSet::new();
         let mut seen = HashSet::new();
         let mut work = Vec::new();
@@ -172,17 +178,17 @@ impl ControlFlow {
 }
 
 /// What a thread may do before it comes to a barrier, from behind `start` or from the begin of a block.
-fn until_barrier(block: Block, start: Option<Value>) -> Vec<Value> {
+fn until_barrier<'ctx>(block: Block<'ctx>, start: Option<Value<'ctx>>) -> Vec<Value<'ctx>> {
     ways_until(block, start, |at| is_barrier(*at)).0
 }
 
 /// What a thread may do before it comes to an instruction of a kind, from behind `start` or from the begin
 /// of a block, and those that it may come to first.
-fn ways_until(
-    block: Block,
-    start: Option<Value>,
-    kind: impl Fn(&Value) -> bool,
-) -> (Vec<Value>, Vec<Value>) {
+fn ways_until<'ctx>(
+    block: Block<'ctx>,
+    start: Option<Value<'ctx>>,
+    kind: impl Fn(&Value<'ctx>) -> bool,
+) -> (Vec<Value<'ctx>>, Vec<Value<'ctx>>) {
     let (mut passed, mut ends) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     let mut work = vec![(block, start)];

@@ -71,24 +71,24 @@ impl KernelFacts {
 
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum Effect<'ctx> {
     /// Nothing that another thread could notice, and nothing that depends on one.
     Nothing,
     /// A plain load from this address.
-    Load(Value),
+    Load(Value<'ctx>),
     /// A plain store to this address.
-    Store(Value),
+    Store(Value<'ctx>),
     /// An atomic operation on this address.
-    Atomic(Value),
+    Atomic(Value<'ctx>),
     /// A barrier of the whole block.
     Barrier,
     /// Anything else.
     Unknown,
 }
 
-impl Effect {
+impl<'ctx> Effect<'ctx> {
     /// The effect of an instruction.
-    pub(super) fn of(instruction: Value) -> Self {
+    pub(super) fn of(instruction: Value<'ctx>) -> Self {
         let plain = || !instruction.is_volatile() && !instruction.is_atomic();
         match instruction.opcode() {
             Some(Opcode::LLVMLoad) if plain() => Self::Load(instruction.operand(0)),
@@ -118,7 +118,7 @@ impl Effect {
     }
 
     /// The address, for an access.
-    pub(super) fn address(self) -> Option<Value> {
+    pub(super) fn address(self) -> Option<Value<'ctx>> {
         match self {
             Self::Load(address) | Self::Store(address) | Self::Atomic(address) => Some(address),
             Self::Nothing | Self::Barrier | Self::Unknown => None,
@@ -158,9 +158,9 @@ pub(super) fn is_remark(call: Value) -> bool {
 
 /// What a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Root {
+pub(super) enum Root<'ctx> {
     /// A static shared variable.
-    Shared(Value),
+    Shared(Value<'ctx>),
     /// Dynamic shared memory.
     DynamicShared,
     /// What the n-th pointer of [`KernelFacts::disjoint`] points into: that in the kernel's n-th parameter, or one that
@@ -172,9 +172,9 @@ pub(super) enum Root {
     Unknown,
 }
 
-impl Root {
+impl<'ctx> Root<'ctx> {
     /// Where an address of a kernel comes from.
-    pub(super) fn of(kernel: Value, address: Value) -> Self {
+    pub(super) fn of(kernel: Value<'ctx>, address: Value<'ctx>) -> Self {
         let mut at = address;
         while let Some(opcode) = at.operation() {
             match opcode {
@@ -202,10 +202,10 @@ impl Root {
 
     /// Where an address of a kernel comes from, by way of tables, too.
     pub(super) fn through_tables(
-        module: &Module,
-        kernel: Value,
+        module: &Module<'ctx>,
+        kernel: Value<'ctx>,
         facts: &KernelFacts,
-        address: Value,
+        address: Value<'ctx>,
     ) -> Self {
         match Self::of(kernel, address) {
             Self::Unknown => {}
@@ -245,7 +245,10 @@ impl Root {
 }
 
 /// What an address is computed from, and how many bytes behind that it is where that is a constant.
-pub(super) fn base_of(module: &Module, address: Value) -> (Value, Option<i64>) {
+pub(super) fn base_of<'ctx>(
+    module: &Module<'ctx>,
+    address: Value<'ctx>,
+) -> (Value<'ctx>, Option<i64>) {
     let (mut at, mut distance_bytes) = (address, Some(0_i64));
     while at.is_instruction() {
         match at.opcode() {
@@ -268,7 +271,11 @@ pub(super) fn made_alike(one: Value, other: Value) -> bool {
     compare(one, other, &mut HashMap::new())
 }
 
-fn compare(one: Value, other: Value, known: &mut HashMap<(Value, Value), bool>) -> bool {
+fn compare<'ctx>(
+    one: Value<'ctx>,
+    other: Value<'ctx>,
+    known: &mut HashMap<(Value<'ctx>, Value<'ctx>), bool>,
+) -> bool {
     if one == other {
         return true;
     }

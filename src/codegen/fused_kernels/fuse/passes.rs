@@ -24,7 +24,10 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// When LLVM refuses what a pass made, or there are more barriers than before: our bugs.
-pub(super) fn run(module: &Module, kernels: &mut [FusedFunction]) -> Result<(), CodegenError> {
+pub(super) fn run<'ctx>(
+    module: &Module<'ctx>,
+    kernels: &mut [FusedFunction<'_, 'ctx>],
+) -> Result<(), CodegenError> {
     for pass in PASSES {
         let wants = |kernel: &&mut FusedFunction| {
             let optimisation = pass.optimisation;
@@ -51,10 +54,10 @@ pub(super) fn run(module: &Module, kernels: &mut [FusedFunction]) -> Result<(), 
 }
 
 /// A fused kernel between two passes.
-pub(super) struct FusedFunction<'a> {
+pub(super) struct FusedFunction<'a, 'ctx> {
     pub(super) built: &'a mut Built,
     /// The kernel; then the versions of it, which it calls.
-    pub(super) versions: Vec<Value>,
+    pub(super) versions: Vec<Value<'ctx>>,
     /// Threads of some member are remapped.
     pub(super) is_remapped: bool,
     /// Launches of it bring memory along, if a pass asks for that. Those of batches do not.
@@ -74,8 +77,15 @@ struct Pass {
 
 enum Run {
     /// Some of its work is done once for the module.
-    OverModule(fn(&Module, &mut [&mut FusedFunction]) -> Result<(), CodegenError>),
-    OverKernel(fn(&Module, &mut FusedFunction) -> Result<(), CodegenError>),
+    OverModule(
+        for<'a, 'ctx> fn(
+            &Module<'ctx>,
+            &mut [&mut FusedFunction<'a, 'ctx>],
+        ) -> Result<(), CodegenError>,
+    ),
+    OverKernel(
+        for<'a, 'ctx> fn(&Module<'ctx>, &mut FusedFunction<'a, 'ctx>) -> Result<(), CodegenError>,
+    ),
 }
 
 /// The passes, in their order.
@@ -198,7 +208,10 @@ const fn always(run: Run) -> Pass {
 }
 
 /// Makes loops of segments one. What an iteration stores the same one may load then.
-fn join_loops(module: &Module, kernel: &mut FusedFunction) -> Result<(), CodegenError> {
+fn join_loops<'ctx>(
+    module: &Module<'ctx>,
+    kernel: &mut FusedFunction<'_, 'ctx>,
+) -> Result<(), CodegenError> {
     let function = kernel.versions[0];
     if !loops::has_several_loops(function) {
         return Ok(());
@@ -215,7 +228,10 @@ fn join_loops(module: &Module, kernel: &mut FusedFunction) -> Result<(), Codegen
     }
 }
 
-fn promote_rows(module: &Module, kernel: &mut FusedFunction) -> Result<(), CodegenError> {
+fn promote_rows<'ctx>(
+    module: &Module<'ctx>,
+    kernel: &mut FusedFunction<'_, 'ctx>,
+) -> Result<(), CodegenError> {
     if !kernel.brings_memory {
         return Ok(());
     }
@@ -231,7 +247,10 @@ fn promote_rows(module: &Module, kernel: &mut FusedFunction) -> Result<(), Codeg
     Ok(())
 }
 
-fn promote_buffers(module: &Module, kernel: &mut FusedFunction) -> Result<(), CodegenError> {
+fn promote_buffers<'ctx>(
+    module: &Module<'ctx>,
+    kernel: &mut FusedFunction<'_, 'ctx>,
+) -> Result<(), CodegenError> {
     let launched = (kernel.built.spare_bytes, kernel.brings_memory);
     let (function, built) = (kernel.versions[0], &mut *kernel.built);
     let rows = &mut built.promoted;

@@ -32,9 +32,9 @@ pub(super) struct Segment<'ctx> {
 }
 
 /// A segment's function in the fused module.
-pub(super) struct Body {
+pub(super) struct Body<'ctx> {
     /// The function: the kernel's parameters, as [`Segment::pieces`] has them, then the addresses of `variables`, then `given`.
-    pub(super) function: Value,
+    pub(super) function: Value<'ctx>,
     /// What it is given instead of reading it.
     pub(super) given: Vec<Index>,
     /// What the member asks for.
@@ -57,7 +57,7 @@ impl<'ctx> Segment<'ctx> {
         let module = program.module_of(kernel).ok_or_else(|| {
             CodegenError::Inconsistent(format!("no module with kernel '{}'", kernel.name))
         })?;
-        let find = |module: &Module| {
+        let find = |module: &Module<'ctx>| {
             Value::function(module, &kernel.name).ok_or_else(|| {
                 CodegenError::Inconsistent(format!("no kernel '{}' in its unit", kernel.name))
             })
@@ -129,7 +129,7 @@ impl<'ctx> Segment<'ctx> {
     }
 
     /// The types of these parameters.
-    pub(super) fn own_types(&self) -> Vec<Type> {
+    pub(super) fn own_types(&self) -> Vec<Type<'ctx>> {
         let mut types = Value::function(&self.module, &self.name)
             .map(|function| function.value_type().parameters())
             .unwrap_or_default();
@@ -138,7 +138,7 @@ impl<'ctx> Segment<'ctx> {
     }
 
     /// What lies in memory of which one of them has the address.
-    pub(super) fn in_memory(&self, position: usize) -> Option<Type> {
+    pub(super) fn in_memory(&self, position: usize) -> Option<Type<'ctx>> {
         let function = Value::function(&self.module, &self.name)?;
         function.type_attribute(position as u32 + 1, "byval")
     }
@@ -154,7 +154,11 @@ impl<'ctx> Segment<'ctx> {
     }
 
     /// The copy of this prefix, in the fused module.
-    pub(super) fn body(&self, target: &Module<'ctx>, prefix: &str) -> Result<Body, CodegenError> {
+    pub(super) fn body(
+        &self,
+        target: &Module<'ctx>,
+        prefix: &str,
+    ) -> Result<Body<'ctx>, CodegenError> {
         let function = Value::function(target, &format!("{prefix}{}", self.name))
             .ok_or_else(|| CodegenError::Inconsistent(format!("lost segment '{}'", self.name)))?;
         function.set_linkage(Linkage::LLVMInternalLinkage);
@@ -224,11 +228,11 @@ fn strip_stale_reads(function: Value) {
 
 /// Gives the kernel a parameter for each device variable that it uses and for each index that it is
 /// given, and the type of a plain function. Returns its new name and the variables.
-fn take_variables(
+fn take_variables<'ctx>(
     program: &Program,
-    module: &Module,
+    module: &Module<'ctx>,
     kernel: &Kernel,
-    old: Value,
+    old: Value<'ctx>,
     given: &[Index],
 ) -> Result<Option<(String, Vec<usize>)>, CodegenError> {
     let mut variables = Vec::new();

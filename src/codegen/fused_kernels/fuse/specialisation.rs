@@ -40,18 +40,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// All that a fused kernel depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct SpecialisationKey {
-    pub(super) shape: Shape,
+pub(super) struct SpecialisationKey<'ctx> {
+    pub(super) shape: Shape<'ctx>,
     pub(super) facts: Facts,
 }
 
 /// What has to be equal for sites to run one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Shape {
+pub(super) struct Shape<'ctx> {
     pub(super) members: Vec<MemberShape>,
     /// The segments in order, as positions of members.
     pub(super) segments: Vec<Vec<usize>>,
-    pub(super) parameters: Vec<ParameterShape>,
+    pub(super) parameters: Vec<ParameterShape<'ctx>>,
     /// Where members stand that have blocks of their own; empty when all keep their grid.
     pub(super) partitions: Vec<PartitionPosition>,
     /// By member, the grid of one that is clipped.
@@ -87,8 +87,8 @@ pub(super) struct MemberShape {
 
 /// A parameter of a fused kernel before it is specialised.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ParameterShape {
-    pub(super) ty: Type,
+pub(super) struct ParameterShape<'ctx> {
+    pub(super) ty: Type<'ctx>,
     /// The member and the parameter of its body that attributes are taken from; `None` for a number or an
     /// address that is no argument.
     pub(super) of_body: Option<(usize, usize)>,
@@ -125,7 +125,7 @@ pub(super) struct Facts {
     pub(super) dynamic_shared_bytes: Option<u64>,
 }
 
-impl Shape {
+impl<'ctx> Shape<'ctx> {
     /// Whether its members run one after the other, all in their own blocks and with the memory that they are given.
     pub(super) fn is_plain(&self) -> bool {
         self.phases.is_empty() && self.recomputed.is_none()
@@ -190,8 +190,8 @@ impl Facts {
 
 /// A group of the plan, or a launch that waits, with what it passes to the kernel of its specialisation key.
 #[derive(Clone, Debug)]
-pub(super) struct Site {
-    pub(super) specialisation: SpecialisationKey,
+pub(super) struct Site<'ctx> {
+    pub(super) specialisation: SpecialisationKey<'ctx>,
     /// Where the host takes each parameter from.
     pub(super) sources: Vec<FusedParameter>,
     /// The allocations that nobody reads afterwards, with the parameters that lead there.
@@ -199,17 +199,17 @@ pub(super) struct Site {
 }
 
 /// A parameter while the specialisation key is being put together.
-pub(super) struct Parameter {
+pub(super) struct Parameter<'ctx> {
     pub(super) source: FusedParameter,
-    pub(super) ty: Type,
+    pub(super) ty: Type<'ctx>,
     pub(super) identity: Option<ValueId>,
     /// See [`ParameterShape::of_body`].
     pub(super) of_body: Option<(usize, usize)>,
 }
 
-impl Parameter {
+impl<'ctx> Parameter<'ctx> {
     /// A 32-bit number that the host computes.
-    pub(super) fn number(module: &Module, source: FusedParameter) -> Self {
+    pub(super) fn number(module: &Module<'ctx>, source: FusedParameter) -> Self {
         Self {
             source,
             ty: Type::integer(module, 32),
@@ -237,9 +237,9 @@ pub(super) struct SiteReader<'a, 'ctx> {
     pub(super) persistent: Option<&'a PersistentLoop>,
 }
 
-impl SiteReader<'_, '_> {
+impl<'ctx> SiteReader<'_, 'ctx> {
     /// The site of the group.
-    pub(super) fn read(&self) -> Site {
+    pub(super) fn read(&self) -> Site<'ctx> {
         let (mut parameters, places) = self.parameters();
         let launches: Vec<&Launch> = self.members.iter().map(|(launch, _)| *launch).collect();
         let (graph, group) = (self.graph, self.group);
@@ -439,7 +439,7 @@ impl SiteReader<'_, '_> {
 
     /// The fused kernel's parameters, and for each body which of them it gets. An argument that
     /// is known to be equal to one before it is passed once.
-    fn parameters(&self) -> (Vec<Parameter>, Vec<Vec<usize>>) {
+    fn parameters(&self) -> (Vec<Parameter<'ctx>>, Vec<Vec<usize>>) {
         let mut parameters: Vec<Parameter> = Vec::new();
         let mut places = Vec::new();
         for (member, ((launch, _), body)) in self.members.iter().zip(self.bodies).enumerate() {
@@ -664,7 +664,7 @@ pub(super) mod tests {
     use super::*;
 
     /// A site of a kernel with so many threads a block.
-    pub(in crate::codegen::fused_kernels::fuse) fn site(most_threads: u32) -> Site {
+    pub(in crate::codegen::fused_kernels::fuse) fn site(most_threads: u32) -> Site<'static> {
         let shape = Shape {
             members: Vec::new(),
             segments: Vec::new(),

@@ -11,14 +11,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub(super) const HEAD: usize = 0;
 
 /// A module that is to be cut.
-pub(super) struct Cut {
+pub(super) struct Cut<'ctx> {
     /// How many parts there are, with the head.
     pub(super) parts: usize,
-    pub(super) owners: Owners,
+    pub(super) owners: Owners<'ctx>,
 }
 
 /// The part that defines a function or variable, for all that one part alone defines.
-pub(super) type Owners = HashMap<Value, usize>;
+pub(super) type Owners<'ctx> = HashMap<Value<'ctx>, usize>;
 
 /// No part but the last has fewer instructions: another run of clang would cost more.
 const FEWEST_INSTRUCTIONS: usize = 1500;
@@ -32,7 +32,7 @@ const ONE_IN: u64 = 4;
 
 /// Where a module is to be cut, after which what parts share has names for that; `None` where it stays whole: it is small, or
 /// has what cannot be cut (symbols resolved at load time, assembly of its own, addresses of labels).
-pub(super) fn cut(module: &Module<'_>) -> Option<Cut> {
+pub(super) fn cut<'ctx>(module: &Module<'ctx>) -> Option<Cut<'ctx>> {
     if keeps_sections(module) || Value::has_assembly(module) || Value::any_resolver(module) {
         return None;
     }
@@ -132,11 +132,11 @@ fn ends_part(name: &str) -> bool {
 }
 
 /// What each definition refers to.
-struct References(HashMap<Value, Vec<Value>>);
+struct References<'ctx>(HashMap<Value<'ctx>, Vec<Value<'ctx>>>);
 
-impl References {
+impl<'ctx> References<'ctx> {
     /// `None` where something refers to a label.
-    fn of(module: &Module<'_>) -> Option<Self> {
+    fn of(module: &Module<'ctx>) -> Option<Self> {
         let mut all = HashMap::new();
         for global in globals(module) {
             if global.is_declaration() {
@@ -162,7 +162,7 @@ impl References {
     }
 
     /// What is reached from these, through copies.
-    fn reached(&self, roots: impl Iterator<Item = Value>) -> HashSet<Value> {
+    fn reached(&self, roots: impl Iterator<Item = Value<'ctx>>) -> HashSet<Value<'ctx>> {
         let mut reached = HashSet::new();
         let mut waiting: Vec<Value> = roots.collect();
         while let Some(global) = waiting.pop() {
@@ -177,14 +177,14 @@ impl References {
 }
 
 #[derive(Default)]
-struct Found {
-    seen: HashSet<Value>,
-    globals: BTreeSet<Value>,
+struct Found<'ctx> {
+    seen: HashSet<Value<'ctx>>,
+    globals: BTreeSet<Value<'ctx>>,
     label: bool,
 }
 
-impl Found {
-    fn look_at(&mut self, value: Value) {
+impl<'ctx> Found<'ctx> {
+    fn look_at(&mut self, value: Value<'ctx>) {
         if value.is_null() || !value.is_constant() || !self.seen.insert(value) {
             return;
         }
@@ -201,7 +201,12 @@ impl Found {
 }
 
 /// A variable that only the module sees belongs to the part whose functions alone use it, any other to the head.
-fn give_variables(module: &Module<'_>, parts: usize, references: &References, owners: &mut Owners) {
+fn give_variables<'ctx>(
+    module: &Module<'ctx>,
+    parts: usize,
+    references: &References<'ctx>,
+    owners: &mut Owners<'ctx>,
+) {
     let mut users: HashMap<Value, Vec<usize>> = HashMap::new();
     for number in HEAD + 1..parts {
         for reached in references.reached(owned_by(number, owners)) {
@@ -220,7 +225,7 @@ fn give_variables(module: &Module<'_>, parts: usize, references: &References, ow
     }
 }
 
-fn owned_by(number: usize, owners: &Owners) -> impl Iterator<Item = Value> {
+fn owned_by<'ctx>(number: usize, owners: &Owners<'ctx>) -> impl Iterator<Item = Value<'ctx>> {
     let owned = owners.iter().filter(move |(_, owner)| **owner == number);
     owned.map(|(global, _)| *global)
 }

@@ -48,11 +48,11 @@ enum Threads {
     First,
 }
 
-impl SiteReader<'_, '_> {
+impl<'ctx> SiteReader<'_, 'ctx> {
     /// What the last block of the group's launch runs; what of it is known at run time only becomes a parameter.
     pub(in crate::codegen::fused_kernels::fuse) fn last_block(
         &self,
-        parameters: &mut Vec<Parameter>,
+        parameters: &mut Vec<Parameter<'ctx>>,
     ) -> Option<LastBlock> {
         let first = self.group.last_block?;
         let mut keepers = self.group.members[..first].iter().zip(self.members);
@@ -99,13 +99,13 @@ impl SiteReader<'_, '_> {
     }
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// A function of the kernel's parameters that a block calls behind all that its members in front do.
     pub(in crate::codegen::fused_kernels::fuse) fn write_last_block(
         &self,
-        kernel: Value,
-        bodies: &[segment::Body],
-    ) -> Result<Option<Value>, CodegenError> {
+        kernel: Value<'ctx>,
+        bodies: &[segment::Body<'ctx>],
+    ) -> Result<Option<Value<'ctx>>, CodegenError> {
         let shape = &self.specialisation.shape;
         let Some(last) = &shape.last_block else {
             return Ok(None);
@@ -177,7 +177,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// The address of a word of those that count.
-    fn counter(&self, builder: &Builder, number: Value) -> Value {
+    fn counter(&self, builder: &Builder<'ctx>, number: Value<'ctx>) -> Value<'ctx> {
         let module = self.module;
         let int = Type::integer(module, 32);
         let words = int.array(ARRIVAL_COUNTERS.into());
@@ -197,8 +197,8 @@ impl GroupBuilder<'_, '_> {
     /// The number of the calling thread in its block, x fastest.
     pub(in crate::codegen::fused_kernels::fuse) fn linear_thread(
         &self,
-        builder: &Builder,
-    ) -> Value {
+        builder: &Builder<'ctx>,
+    ) -> Value<'ctx> {
         let read = |index: Index| index.read(self.module, builder);
         let [x, y, z] = Axis::ALL.map(|axis| read(Index::Thread(axis)));
         let [width, height] = [Axis::X, Axis::Y].map(|axis| read(Index::BlockSize(axis)));
@@ -211,11 +211,11 @@ impl GroupBuilder<'_, '_> {
     /// Goes on with the threads of a block of this shape; where all go on behind it.
     fn enter_threads(
         &self,
-        function: Value,
-        builder: &Builder,
-        thread: Value,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
+        thread: Value<'ctx>,
         block: [Number; 3],
-    ) -> Block {
+    ) -> Block<'ctx> {
         let [x, y, z] = block.map(|extent| extent.value(self.module, function));
         let area = builder.binary(Opcode::LLVMMul, x, y);
         let count = builder.binary(Opcode::LLVMMul, area, z);

@@ -20,9 +20,9 @@ use inkwell::module::Module;
 use std::collections::HashSet;
 
 /// Makes a kernel wait. `untouched` is what it may load from before.
-pub(in crate::codegen::fused_kernels::fuse) fn wait_late(
-    module: &Module,
-    function: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn wait_late<'ctx>(
+    module: &Module<'ctx>,
+    function: Value<'ctx>,
     untouched: &[Target],
 ) -> Result<(), CodegenError> {
     forget_promises(function);
@@ -85,7 +85,7 @@ fn forget_promises(function: Value) {
 }
 
 /// Some blocks and all that are reached from them.
-fn reach(from: impl IntoIterator<Item = Block>) -> HashSet<Block> {
+fn reach<'ctx>(from: impl IntoIterator<Item = Block<'ctx>>) -> HashSet<Block<'ctx>> {
     let mut met = HashSet::new();
     let mut work: Vec<Block> = from.into_iter().collect();
     while let Some(block) = work.pop() {
@@ -98,18 +98,18 @@ fn reach(from: impl IntoIterator<Item = Block>) -> HashSet<Block> {
 
 struct Kernel<'a, 'ctx> {
     module: &'a Module<'ctx>,
-    function: Value,
+    function: Value<'ctx>,
     untouched: &'a [Target],
 }
 
-impl Kernel<'_, '_> {
+impl<'ctx> Kernel<'_, 'ctx> {
     /// The first instruction of a block that has to stand behind the wait.
-    fn first_conflict(&self, block: Block) -> Option<Value> {
+    fn first_conflict(&self, block: Block<'ctx>) -> Option<Value<'ctx>> {
         let mut instructions = block.instructions().into_iter();
         instructions.find(|instruction| !self.may_come_first(*instruction))
     }
 
-    fn may_come_first(&self, instruction: Value) -> bool {
+    fn may_come_first(&self, instruction: Value<'ctx>) -> bool {
         match Effect::of(instruction) {
             Effect::Nothing | Effect::Barrier => true,
             Effect::Load(address) => {
@@ -132,7 +132,7 @@ impl Kernel<'_, '_> {
         )
     }
 
-    fn is_untouched(&self, address: Value) -> bool {
+    fn is_untouched(&self, address: Value<'ctx>) -> bool {
         let target = match Root::of(self.function, address) {
             Root::Parameter(argument) => Target::Argument {
                 argument,
@@ -153,7 +153,7 @@ impl Kernel<'_, '_> {
     }
 
     /// A wait, and what tells the launch behind to begin, before an instruction; the wait.
-    fn wait_before(&self, place: Value) -> Value {
+    fn wait_before(&self, place: Value<'ctx>) -> Value<'ctx> {
         let ty = Type::function(Type::void(self.module), &[]);
         let builder = Builder::before(place);
         let say = |text: &str| {
@@ -186,7 +186,7 @@ impl Kernel<'_, '_> {
     }
 
     /// Moves loads of the block that may come before the wait there, up to what they would pass.
-    fn load_before(&self, block: Block, wait: Value) {
+    fn load_before(&self, block: Block<'ctx>, wait: Value<'ctx>) {
         let behind: Vec<Value> = {
             let all = block.instructions().into_iter();
             all.skip_while(|instruction| *instruction != wait).collect()
@@ -215,10 +215,10 @@ impl Kernel<'_, '_> {
     /// Whether all that an instruction needs is there before the wait or can be, and what that is.
     fn computed_from(
         &self,
-        instruction: Value,
-        inside: &HashSet<Value>,
-        moved: &HashSet<Value>,
-        needed: &mut HashSet<Value>,
+        instruction: Value<'ctx>,
+        inside: &HashSet<Value<'ctx>>,
+        moved: &HashSet<Value<'ctx>>,
+        needed: &mut HashSet<Value<'ctx>>,
     ) -> bool {
         instruction.operands().into_iter().all(|operand| {
             if !inside.contains(&operand) || moved.contains(&operand) || needed.contains(&operand) {

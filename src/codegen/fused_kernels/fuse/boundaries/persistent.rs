@@ -68,12 +68,12 @@ impl Persistent {
 
     /// The kernel, which still calls bodies, its record and its rows. `None` where there is no room for two rows. No other
     /// function of the module may be about to be inlined.
-    pub(in crate::codegen::fused_kernels::fuse) fn build(
+    pub(in crate::codegen::fused_kernels::fuse) fn build<'ctx>(
         &self,
-        module: &Module,
-        (kernel, body): (&Built, Value),
+        module: &Module<'ctx>,
+        (kernel, body): (&Built, Value<'ctx>),
         optimisations: &BTreeSet<Optimisation>,
-    ) -> Result<Option<(Value, Layout, PersistentRows)>, CodegenError> {
+    ) -> Result<Option<(Value<'ctx>, Layout<'ctx>, PersistentRows)>, CodegenError> {
         let Some(mut layout) = Layout::of(module, body) else {
             return Ok(None);
         };
@@ -107,7 +107,11 @@ impl Persistent {
     }
 
     /// The body, once for each place that pointers have in turn.
-    fn bodies(&self, module: &Module, body: Value) -> Result<Vec<Value>, CodegenError> {
+    fn bodies<'ctx>(
+        &self,
+        module: &Module<'ctx>,
+        body: Value<'ctx>,
+    ) -> Result<Vec<Value<'ctx>>, CodegenError> {
         if self.sources.len() == 1 {
             return Ok(vec![body]);
         }
@@ -165,13 +169,13 @@ impl Persistent {
         }
     }
 
-    fn write(
+    fn write<'ctx>(
         &self,
-        module: &Module,
+        module: &Module<'ctx>,
         name: &str,
-        bodies: &[Value],
-        (layout, rows): (&Layout, &PersistentRows),
-    ) -> Result<Value, CodegenError> {
+        bodies: &[Value<'ctx>],
+        (layout, rows): (&Layout<'ctx>, &PersistentRows),
+    ) -> Result<Value<'ctx>, CodegenError> {
         let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
         let pointer = Type::pointer(module, 0);
         let body = bodies[0];
@@ -199,7 +203,7 @@ impl Persistent {
         let parameter = function.parameters()[0];
         let count = builder.load_aligned(int, parameter, 4);
         let types = body.value_type().parameters();
-        let passed = |index: usize, place: Value| match layout.in_memory[index] {
+        let passed = |index: usize, place: Value<'ctx>| match layout.in_memory[index] {
             Some(_) => place,
             None => builder.load_aligned(types[index], place, types[index].alignment(module)),
         };

@@ -38,7 +38,7 @@ struct OwnBlock {
     is_smaller: bool,
 }
 
-impl Shape {
+impl<'ctx> Shape<'ctx> {
     /// What a member of a cooperative launch does not read by itself.
     pub(in crate::codegen::fused_kernels::fuse) fn given_in_phases(
         &self,
@@ -53,12 +53,12 @@ impl Shape {
     }
 }
 
-impl SiteReader<'_, '_> {
+impl<'ctx> SiteReader<'_, 'ctx> {
     /// The phases of a cooperative group; none of another one. What of their grids is known at run time only
     /// becomes a parameter.
     pub(in crate::codegen::fused_kernels::fuse) fn phases(
         &self,
-        parameters: &mut Vec<Parameter>,
+        parameters: &mut Vec<Parameter<'ctx>>,
     ) -> Vec<Phase> {
         if !self.group.is_cooperative() {
             return Vec::new();
@@ -93,8 +93,8 @@ impl SiteReader<'_, '_> {
 }
 
 /// Writes what stands in front of the member at a position, which may change what parameters are from there on.
-pub(in crate::codegen::fused_kernels::fuse) type Between<'a> =
-    dyn Fn(usize, &mut Vec<Value>) -> Result<(), CodegenError> + 'a;
+pub(in crate::codegen::fused_kernels::fuse) type Between<'a, 'ctx> =
+    dyn Fn(usize, &mut Vec<Value<'ctx>>) -> Result<(), CodegenError> + 'a;
 
 /// The static shared memory of a kernel of these members, each variable beside the others of its phase.
 pub(in crate::codegen::fused_kernels::fuse) fn static_shared_bytes(
@@ -112,15 +112,15 @@ pub(in crate::codegen::fused_kernels::fuse) fn static_shared_bytes(
     most.unwrap_or_else(|| of(0..shape.members.len()))
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// What the phases do, one after the other, where the builder stands: with these values of the kernel's parameters, and
     /// what `between` writes in front of each but the first, by the position of its first member.
     pub(in crate::codegen::fused_kernels::fuse) fn write_phases(
         &self,
-        (function, builder): (Value, &Builder),
-        bodies: &[segment::Body],
-        values: &mut Vec<Value>,
-        between: &Between<'_>,
+        (function, builder): (Value<'ctx>, &Builder<'ctx>),
+        bodies: &[segment::Body<'ctx>],
+        values: &mut Vec<Value<'ctx>>,
+        between: &Between<'_, 'ctx>,
     ) -> Result<(), CodegenError> {
         self.share_memory_in_turn();
         let int = Type::integer(self.module, 32);
@@ -285,19 +285,19 @@ pub(in crate::codegen::fused_kernels::fuse) fn share_storage(
 }
 
 /// A copy of the barrier, to be called once.
-pub(in crate::codegen::fused_kernels::fuse) fn link_barrier(
-    module: &Module,
+pub(in crate::codegen::fused_kernels::fuse) fn link_barrier<'ctx>(
+    module: &Module<'ctx>,
     name: &str,
-) -> Result<Value, CodegenError> {
+) -> Result<Value<'ctx>, CodegenError> {
     link(module, BARRIER, name)
 }
 
 /// A copy of a function of this text, under a name of its own.
-pub(in crate::codegen::fused_kernels::fuse) fn link(
-    module: &Module,
+pub(in crate::codegen::fused_kernels::fuse) fn link<'ctx>(
+    module: &Module<'ctx>,
     text: &str,
     name: &str,
-) -> Result<Value, CodegenError> {
+) -> Result<Value<'ctx>, CodegenError> {
     let failed = |message: inkwell::support::LLVMString| CodegenError::Llvm(message.to_string());
     let text = format!("{}\0", text.replace("$NAME", name));
     let text = MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), name);

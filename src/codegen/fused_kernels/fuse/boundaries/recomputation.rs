@@ -34,11 +34,11 @@ struct Copy {
     bytes: Number,
 }
 
-impl SiteReader<'_, '_> {
+impl<'ctx> SiteReader<'_, 'ctx> {
     /// What each block keeps; what of it is known at run time only becomes a parameter.
     pub(in crate::codegen::fused_kernels::fuse) fn recomputed(
         &self,
-        parameters: &mut Vec<Parameter>,
+        parameters: &mut Vec<Parameter<'ctx>>,
     ) -> Option<Recomputed> {
         let recomputation = self.group.recomputation.as_ref()?;
         let place = |member: usize, argument: usize| {
@@ -64,11 +64,11 @@ impl SiteReader<'_, '_> {
     }
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// Whether any memory serves for the copies.
     pub(in crate::codegen::fused_kernels::fuse) fn are_copies_plain(
         &self,
-        bodies: &[segment::Body],
+        bodies: &[segment::Body<'ctx>],
     ) -> bool {
         let Some(recomputed) = &self.specialisation.shape.recomputed else {
             return true;
@@ -89,8 +89,8 @@ impl GroupBuilder<'_, '_> {
     /// What both members do, where the builder stands.
     pub(in crate::codegen::fused_kernels::fuse) fn write_recomputed(
         &self,
-        (function, builder): (Value, &Builder),
-        bodies: &[segment::Body],
+        (function, builder): (Value<'ctx>, &Builder<'ctx>),
+        bodies: &[segment::Body<'ctx>],
     ) -> Result<(), CodegenError> {
         let shape = &self.specialisation.shape;
         let Some(recomputed) = &shape.recomputed else {
@@ -146,7 +146,12 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// Where the copies are.
-    fn addresses(&self, function: Value, builder: &Builder, recomputed: &Recomputed) -> Vec<Value> {
+    fn addresses(
+        &self,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
+        recomputed: &Recomputed,
+    ) -> Vec<Value<'ctx>> {
         let module = self.module;
         let byte = Type::integer(module, 8);
         let name = format!("{}_copies", self.name);
@@ -166,22 +171,22 @@ impl GroupBuilder<'_, '_> {
     /// What a member's body gets of the kernel's parameters.
     pub(in crate::codegen::fused_kernels::fuse) fn arguments_of(
         &self,
-        parameters: &[Value],
+        parameters: &[Value<'ctx>],
         position: usize,
-    ) -> Vec<Value> {
+    ) -> Vec<Value<'ctx>> {
         let places = self.specialisation.shape.members[position].places.iter();
         places.map(|index| parameters[*index]).collect()
     }
 }
 
 /// What is done with a pointer, and with those that are computed of it.
-struct Uses {
-    stores: Vec<Value>,
+struct Uses<'ctx> {
+    stores: Vec<Value<'ctx>>,
 }
 
-impl Uses {
+impl<'ctx> Uses<'ctx> {
     /// `None` where it is anything but plain loads and stores.
-    fn of(pointer: Value) -> Option<Self> {
+    fn of(pointer: Value<'ctx>) -> Option<Self> {
         let (mut stores, mut seen, mut work) = (Vec::new(), HashSet::new(), vec![pointer]);
         while let Some(value) = work.pop() {
             if !seen.insert(value) {

@@ -53,11 +53,11 @@ struct CopyShape {
     barrier_behind: bool,
 }
 
-impl SiteReader<'_, '_> {
+impl<'ctx> SiteReader<'_, 'ctx> {
     /// How the group's iterations follow each other, if they do; what the kernel takes from the host becomes a parameter.
     pub(in crate::codegen::fused_kernels::fuse) fn tested_loop(
         &self,
-        parameters: &mut Vec<Parameter>,
+        parameters: &mut Vec<Parameter<'ctx>>,
     ) -> Option<LoopShape> {
         let plan = self.group.tested_loop.as_ref()?;
         let test = self.graph.loop_tests.get(&plan.host_loop)?.as_ref().ok()?;
@@ -79,7 +79,7 @@ impl SiteReader<'_, '_> {
         });
         let numbers = numbers.collect();
         let module = self.module;
-        let mut add = |source: FusedParameter, ty: Type| {
+        let mut add = |source: FusedParameter, ty: Type<'ctx>| {
             parameters.push(Parameter {
                 source,
                 ty,
@@ -155,27 +155,27 @@ impl SiteReader<'_, '_> {
 }
 
 /// What is known while an iteration is written.
-struct Iteration<'a> {
+struct Iteration<'a, 'ctx> {
     of_loop: &'a LoopShape,
-    carried: Vec<Value>,
+    carried: Vec<Value<'ctx>>,
     /// By copy.
-    copied: Vec<Option<Pieces>>,
+    copied: Vec<Option<Pieces<'ctx>>>,
     /// By scalar.
-    scalars: Vec<Option<Value>>,
+    scalars: Vec<Option<Value<'ctx>>>,
     /// Whether this is the thread that writes rows.
-    writes: Value,
+    writes: Value<'ctx>,
     /// The number of the iteration.
-    number: Value,
+    number: Value<'ctx>,
     /// Where the kernel ends.
-    done: Block,
+    done: Block<'ctx>,
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The kernel's body: iterations until the test says no, or there is no more room for what copies bring.
     pub(in crate::codegen::fused_kernels::fuse) fn write_loop(
         &self,
-        kernel: Value,
-        bodies: &[segment::Body],
+        kernel: Value<'ctx>,
+        bodies: &[segment::Body<'ctx>],
         of_loop: &LoopShape,
     ) -> Result<(), CodegenError> {
         let module = self.module;
@@ -242,7 +242,7 @@ impl GroupBuilder<'_, '_> {
             &parameters,
             &mut values,
         );
-        let between = |position: usize, values: &mut Vec<Value>| {
+        let between = |position: usize, values: &mut Vec<Value<'ctx>>| {
             let mut iteration = iteration.borrow_mut();
             self.write_between((kernel, &builder), &mut iteration, position, values)
         };
@@ -281,10 +281,10 @@ impl GroupBuilder<'_, '_> {
     /// read, numbers are computed from that, and the kernel ends where the host would leave the loop.
     fn write_between(
         &self,
-        (kernel, builder): (Value, &Builder),
-        iteration: &mut Iteration<'_>,
+        (kernel, builder): (Value<'ctx>, &Builder<'ctx>),
+        iteration: &mut Iteration<'_, 'ctx>,
         position: usize,
-        values: &mut [Value],
+        values: &mut [Value<'ctx>],
     ) -> Result<(), CodegenError> {
         let parameters = kernel.parameters();
         let of_loop = iteration.of_loop;
@@ -315,10 +315,10 @@ impl GroupBuilder<'_, '_> {
     /// The numbers that members take, as far as they are known.
     fn compute_numbers(
         &self,
-        builder: &Builder,
-        iteration: &mut Iteration<'_>,
-        parameters: &[Value],
-        values: &mut [Value],
+        builder: &Builder<'ctx>,
+        iteration: &mut Iteration<'_, 'ctx>,
+        parameters: &[Value<'ctx>],
+        values: &mut [Value<'ctx>],
     ) {
         for (own, value) in &iteration.of_loop.numbers {
             if let LoopArgumentValue::Computed(scalar) = value
@@ -333,10 +333,10 @@ impl GroupBuilder<'_, '_> {
     /// Keeps for the host what a copy brings.
     fn keep(
         &self,
-        kernel: Value,
-        builder: &Builder,
-        iteration: &Iteration<'_>,
-        (number, pieces): (usize, &Pieces),
+        kernel: Value<'ctx>,
+        builder: &Builder<'ctx>,
+        iteration: &Iteration<'_, 'ctx>,
+        (number, pieces): (usize, &Pieces<'ctx>),
     ) {
         let long = Type::integer(self.module, 64);
         let byte = Type::integer(self.module, 8);
@@ -369,7 +369,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// Whether this is the first thread of the first block.
-    fn is_first_thread(&self, builder: &Builder) -> Value {
+    fn is_first_thread(&self, builder: &Builder<'ctx>) -> Value<'ctx> {
         let module = self.module;
         let mut all = Index::Block(Axis::X).read(module, builder);
         for axis in Axis::ALL {
@@ -381,7 +381,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// What a copy reads.
-    fn pieces(&self, builder: &Builder, source: Value, bytes: u32) -> Pieces {
+    fn pieces(&self, builder: &Builder<'ctx>, source: Value<'ctx>, bytes: u32) -> Pieces<'ctx> {
         let byte = Type::integer(self.module, 8);
         let long = Type::integer(self.module, 64);
         let piece = piece_bytes(bytes);
@@ -398,7 +398,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// Whether all copies have been made on which a scalar rests.
-    fn is_known(&self, iteration: &Iteration<'_>, scalar: usize) -> bool {
+    fn is_known(&self, iteration: &Iteration<'_, 'ctx>, scalar: usize) -> bool {
         match &iteration.of_loop.scalars[scalar].kind {
             ScalarKind::Copied { copy, .. } => iteration.copied[*copy].is_some(),
             ScalarKind::Computed { operands, .. } => {
@@ -412,11 +412,11 @@ impl GroupBuilder<'_, '_> {
     /// A scalar where the builder stands, or before.
     fn scalar(
         &self,
-        builder: &Builder,
-        iteration: &mut Iteration<'_>,
-        parameters: &[Value],
+        builder: &Builder<'ctx>,
+        iteration: &mut Iteration<'_, 'ctx>,
+        parameters: &[Value<'ctx>],
         number: usize,
-    ) -> Value {
+    ) -> Value<'ctx> {
         if let Some(known) = iteration.scalars[number] {
             return known;
         }
@@ -452,17 +452,17 @@ impl GroupBuilder<'_, '_> {
 
     fn compute(
         &self,
-        builder: &Builder,
+        builder: &Builder<'ctx>,
         operation: ScalarOperation,
-        own: &[Value],
+        own: &[Value<'ctx>],
         ty: ScalarType,
-    ) -> Value {
+    ) -> Value<'ctx> {
         let to = type_of(self.module, ty);
         let double = matches!(ty, ScalarType::Float(true));
         let binary = |opcode| builder.binary(opcode, own[0], own[1]);
         let cast = |opcode| builder.cast(opcode, own[0], to);
         // Rounded by itself, whatever stands beside it.
-        let rounded = |name: &str, operands: &[Value]| {
+        let rounded = |name: &str, operands: &[Value<'ctx>]| {
             let suffix = if double { "d" } else { "f" };
             let name = format!("llvm.nvvm.{name}.rn.{suffix}");
             let types: Vec<Type> = operands.iter().map(|operand| operand.ty()).collect();
@@ -517,20 +517,20 @@ impl GroupBuilder<'_, '_> {
 }
 
 /// What a copy reads, in pieces of so many bytes.
-struct Pieces {
+struct Pieces<'ctx> {
     bytes: u64,
-    values: Vec<Value>,
+    values: Vec<Value<'ctx>>,
 }
 
-impl Pieces {
+impl<'ctx> Pieces<'ctx> {
     /// The scalar that begins so many bytes into it.
     fn scalar(
         &self,
-        group: &GroupBuilder<'_, '_>,
-        builder: &Builder,
+        group: &GroupBuilder<'_, 'ctx>,
+        builder: &Builder<'ctx>,
         ty: ScalarType,
         offset: u64,
-    ) -> Value {
+    ) -> Value<'ctx> {
         let long = Type::integer(group.module, 64);
         let size = u64::from(ty.bytes());
         // Byte by byte where it does not lie in one piece.
@@ -577,7 +577,7 @@ pub(in crate::codegen) fn piece_bytes(bytes: u32) -> u32 {
     1 << bytes.trailing_zeros().min(3)
 }
 
-fn type_of(module: &inkwell::module::Module, ty: ScalarType) -> Type {
+fn type_of<'ctx>(module: &inkwell::module::Module<'ctx>, ty: ScalarType) -> Type<'ctx> {
     match ty {
         ScalarType::Integer(bits) => Type::integer(module, bits),
         ScalarType::Float(double) => Type::float(module, double),
@@ -585,33 +585,33 @@ fn type_of(module: &inkwell::module::Module, ty: ScalarType) -> Type {
 }
 
 /// Numbers of odd widths are passed in whole bytes.
-fn type_in_memory(module: &inkwell::module::Module, ty: ScalarType) -> Type {
+fn type_in_memory<'ctx>(module: &inkwell::module::Module<'ctx>, ty: ScalarType) -> Type<'ctx> {
     match ty {
         ScalarType::Integer(_) => Type::integer(module, 8 * ty.bytes()),
         ScalarType::Float(double) => Type::float(module, double),
     }
 }
 
-fn from_memory(builder: &Builder, value: Value, ty: Type) -> Value {
+fn from_memory<'ctx>(builder: &Builder<'ctx>, value: Value<'ctx>, ty: Type<'ctx>) -> Value<'ctx> {
     match value.ty() == ty {
         true => value,
         false => builder.cast(Opcode::LLVMTrunc, value, ty),
     }
 }
 
-fn in_memory(builder: &Builder, value: Value, ty: Type) -> Value {
+fn in_memory<'ctx>(builder: &Builder<'ctx>, value: Value<'ctx>, ty: Type<'ctx>) -> Value<'ctx> {
     match value.ty() == ty {
         true => value,
         false => builder.cast(Opcode::LLVMZExt, value, ty),
     }
 }
 
-fn literal(
-    module: &inkwell::module::Module,
-    builder: &Builder,
+fn literal<'ctx>(
+    module: &inkwell::module::Module<'ctx>,
+    builder: &Builder<'ctx>,
     ty: ScalarType,
     bits: u64,
-) -> Value {
+) -> Value<'ctx> {
     match ty {
         ScalarType::Integer(_) => type_of(module, ty).constant(bits),
         ScalarType::Float(double) => {

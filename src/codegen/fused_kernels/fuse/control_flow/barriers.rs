@@ -47,7 +47,11 @@ pub(in crate::codegen::fused_kernels::fuse) fn remove_redundant_barriers(
 }
 
 /// A barrier that nothing needs, rather one in a loop.
-fn redundant(kernel: Value, facts: &KernelFacts, needed: &HashSet<Value>) -> Option<Value> {
+fn redundant<'ctx>(
+    kernel: Value<'ctx>,
+    facts: &KernelFacts,
+    needed: &HashSet<Value<'ctx>>,
+) -> Option<Value<'ctx>> {
     let flow = ControlFlow::of(kernel)?;
     let mut barriers = Vec::new();
     for instruction in flow.instructions() {
@@ -60,8 +64,8 @@ fn redundant(kernel: Value, facts: &KernelFacts, needed: &HashSet<Value>) -> Opt
     barriers.sort_by_key(|barrier| !flow.repeats(barrier.block()));
     let mut barriers = barriers.into_iter();
     barriers.find(|barrier| {
-        let touched = |instructions: Vec<Value>| {
-            let accesses: HashSet<Touch> = instructions
+        let touched = |instructions: Vec<Value<'ctx>>| {
+            let accesses: HashSet<Touch<'ctx>> = instructions
                 .into_iter()
                 .filter_map(|instruction| Touch::of(kernel, instruction))
                 .collect();
@@ -91,13 +95,13 @@ fn is_confirmed(module: &Module, kernel: Value, facts: &KernelFacts, barrier: Va
 
 /// What an access touches, and whether it writes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Touch {
-    root: Root,
+struct Touch<'ctx> {
+    root: Root<'ctx>,
     writes: bool,
 }
 
-impl Touch {
-    fn of(kernel: Value, instruction: Value) -> Option<Self> {
+impl<'ctx> Touch<'ctx> {
+    fn of(kernel: Value<'ctx>, instruction: Value<'ctx>) -> Option<Self> {
         let effect = Effect::of(instruction);
         let address = effect.address()?;
         Some(Self {

@@ -66,29 +66,29 @@ pub(in crate::codegen::fused_kernels::fuse) fn broadcast_values(
     }
 }
 
-struct Broadcasts<'a> {
-    kernel: Value,
+struct Broadcasts<'a, 'ctx> {
+    kernel: Value<'ctx>,
     facts: &'a KernelFacts,
-    flow: &'a ControlFlow,
+    flow: &'a ControlFlow<'ctx>,
 }
 
 /// A store whose value every thread can compute.
-struct Source {
-    store: Value,
+struct Source<'ctx> {
+    store: Value<'ctx>,
     /// The block at whose end one thread goes to the store.
-    branch: Block,
+    branch: Block<'ctx>,
     /// What is computed for the store alone, in order.
-    moved: Vec<Value>,
+    moved: Vec<Value<'ctx>>,
 }
 
-impl Broadcasts<'_> {
+impl<'ctx> Broadcasts<'_, 'ctx> {
     /// Whether nothing happens in the kernel that is not known.
     fn is_understood(&self) -> bool {
         let mut instructions = self.flow.instructions();
         instructions.all(|instruction| Effect::of(instruction) != Effect::Unknown)
     }
 
-    fn source(&self, store: Value) -> Option<Source> {
+    fn source(&self, store: Value<'ctx>) -> Option<Source<'ctx>> {
         let Effect::Store(address) = Effect::of(store) else {
             return None;
         };
@@ -120,8 +120,8 @@ impl Broadcasts<'_> {
     }
 
     /// Whether no other instruction writes where a store does.
-    fn is_only_writer(&self, store: Value) -> bool {
-        let root = |effect: Effect| match effect.address() {
+    fn is_only_writer(&self, store: Value<'ctx>) -> bool {
+        let root = |effect: Effect<'ctx>| match effect.address() {
             Some(address) => Root::of(self.kernel, address),
             None => Root::Unknown,
         };
@@ -136,9 +136,9 @@ impl Broadcasts<'_> {
     /// find another value.
     fn note_value(
         &self,
-        value: Value,
-        places: (Block, Block),
-        needed: &mut HashSet<Value>,
+        value: Value<'ctx>,
+        places: (Block<'ctx>, Block<'ctx>),
+        needed: &mut HashSet<Value<'ctx>>,
     ) -> Option<()> {
         if !value.is_instruction() || needed.contains(&value) {
             return Some(());
@@ -194,7 +194,7 @@ impl Broadcasts<'_> {
     }
 
     /// The loads that find what the source has stored.
-    fn loads(&self, source: &Source) -> Vec<Value> {
+    fn loads(&self, source: &Source) -> Vec<Value<'ctx>> {
         let (store, branch) = (source.store, source.branch);
         let waits: Vec<Value> = self
             .flow

@@ -14,30 +14,30 @@ use crate::llvm::Value;
 use inkwell::module::Module;
 
 /// An address as a function of a loop's counter.
-pub(in crate::codegen::fused_kernels::fuse) struct Progress {
-    base: Value,
+pub(in crate::codegen::fused_kernels::fuse) struct Progress<'ctx> {
+    base: Value<'ctx>,
     /// Bytes that do not change, from the base on.
-    steady: Sum,
+    steady: Sum<'ctx>,
     /// Bytes from one counter to the next.
     factor: i128,
 }
 
 /// How a loop counts.
 #[derive(Clone, Copy)]
-pub(in crate::codegen::fused_kernels::fuse) struct Counter {
-    pub(in crate::codegen::fused_kernels::fuse) value: Value,
-    pub(in crate::codegen::fused_kernels::fuse) begin: Value,
+pub(in crate::codegen::fused_kernels::fuse) struct Counter<'ctx> {
+    pub(in crate::codegen::fused_kernels::fuse) value: Value<'ctx>,
+    pub(in crate::codegen::fused_kernels::fuse) begin: Value<'ctx>,
     /// Neither counter begins elsewhere than the other's, or none wraps.
     pub(in crate::codegen::fused_kernels::fuse) exact: bool,
 }
 
-impl Progress {
+impl<'ctx> Progress<'ctx> {
     /// `None` where an address is no such function. `is_steady` tells what does not change in the loop.
     pub(in crate::codegen::fused_kernels::fuse) fn of(
-        module: &Module,
-        address: Value,
-        counter: Counter,
-        is_steady: impl Fn(Value) -> bool,
+        module: &Module<'ctx>,
+        address: Value<'ctx>,
+        counter: Counter<'ctx>,
+        is_steady: impl Fn(Value<'ctx>) -> bool,
     ) -> Option<Self> {
         let place = Place::of(module, address);
         let (factor, steady) = place.bytes.apart_from(counter.value);

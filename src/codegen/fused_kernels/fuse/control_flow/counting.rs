@@ -12,24 +12,24 @@ use super::super::memory::made_alike;
 use crate::llvm::{Block, IntegerPredicate, Opcode, Value};
 
 /// How a loop counts.
-pub(in crate::codegen::fused_kernels::fuse) struct Counting {
-    begin: Value,
+pub(in crate::codegen::fused_kernels::fuse) struct Counting<'ctx> {
+    begin: Value<'ctx>,
     step: i128,
-    bound: Value,
+    bound: Value<'ctx>,
     predicate: IntegerPredicate,
-    counter: Value,
+    counter: Value<'ctx>,
     /// The counter of the next iteration.
-    next: Value,
+    next: Value<'ctx>,
     /// That is what is compared, and not the counter.
     tests_next: bool,
 }
 
-impl Counting {
+impl<'ctx> Counting<'ctx> {
     /// Of a loop that goes on while `condition` holds, is entered from `before`, and runs again from `latch`.
     pub(in crate::codegen::fused_kernels::fuse) fn of(
-        condition: Value,
-        before: Block,
-        latch: Block,
+        condition: Value<'ctx>,
+        before: Block<'ctx>,
+        latch: Block<'ctx>,
     ) -> Option<Self> {
         if !condition.is_instruction() || condition.opcode() != Some(Opcode::LLVMICmp) {
             return None;
@@ -161,13 +161,13 @@ const MOST_DEPTH: usize = 14;
 
 /// A number that is not taken apart.
 #[derive(Clone, Copy)]
-enum Term {
-    Value(Value),
+enum Term<'ctx> {
+    Value(Value<'ctx>),
     /// What so many of the lowest bits of a value are.
-    LowBits(Value, u32),
+    LowBits(Value<'ctx>, u32),
 }
 
-impl Term {
+impl<'ctx> Term<'ctx> {
     fn is(self, other: Self) -> bool {
         match (self, other) {
             (Self::Value(one), Self::Value(other)) => made_alike(one, other),
@@ -181,23 +181,23 @@ impl Term {
 
 /// A sum of multiples of numbers.
 #[derive(Clone)]
-pub(in crate::codegen::fused_kernels::fuse) struct Sum {
+pub(in crate::codegen::fused_kernels::fuse) struct Sum<'ctx> {
     constant: i128,
-    terms: Vec<(i128, Term)>,
+    terms: Vec<(i128, Term<'ctx>)>,
     /// It is at least this,
     low: i128,
     /// and at most this.
     high: i128,
 }
 
-impl Sum {
+impl<'ctx> Sum<'ctx> {
     /// What a kernel computes.
-    pub(in crate::codegen::fused_kernels::fuse) fn of(value: Value) -> Self {
+    pub(in crate::codegen::fused_kernels::fuse) fn of(value: Value<'ctx>) -> Self {
         Self::read(value, MOST_DEPTH)
     }
 
     /// The same, of which so many operations are taken apart that stand in each other.
-    fn read(value: Value, depth: usize) -> Self {
+    fn read(value: Value<'ctx>, depth: usize) -> Self {
         if value.ty().integer_bits() > 64 {
             return Self::term(Term::Value(value), -(1 << 100), 1 << 100);
         }
@@ -291,7 +291,7 @@ impl Sum {
         }
     }
 
-    fn term(term: Term, low: i128, high: i128) -> Self {
+    fn term(term: Term<'ctx>, low: i128, high: i128) -> Self {
         Self {
             constant: 0,
             terms: vec![(1, term)],
@@ -300,7 +300,7 @@ impl Sum {
         }
     }
 
-    fn low_bits(value: Value, bits: u32) -> Self {
+    fn low_bits(value: Value<'ctx>, bits: u32) -> Self {
         Self::term(Term::LowBits(value, bits), 0, (1 << bits) - 1)
     }
 
@@ -382,7 +382,7 @@ impl Sum {
     /// Whether all that it is made of is such.
     pub(in crate::codegen::fused_kernels::fuse) fn is_made_of(
         &self,
-        such: impl Fn(Value) -> bool,
+        such: impl Fn(Value<'ctx>) -> bool,
     ) -> bool {
         self.terms.iter().all(|(_, term)| match term {
             Term::Value(value) | Term::LowBits(value, _) => such(*value),

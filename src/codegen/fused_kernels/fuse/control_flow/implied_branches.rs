@@ -67,7 +67,11 @@ fn tell(module: &Module, flow: &ControlFlow, block: Block) -> bool {
 }
 
 /// What is known of conditions on the way from one block to the next.
-fn known_on_way(flow: &ControlFlow, before: Block, block: Block) -> Vec<(Value, bool)> {
+fn known_on_way<'ctx>(
+    flow: &ControlFlow<'ctx>,
+    before: Block<'ctx>,
+    block: Block<'ctx>,
+) -> Vec<(Value<'ctx>, bool)> {
     let mut known = conditions_at(flow, before);
     let asked = before.terminator().and_then(Value::branch_condition);
     if let (Some(condition), [yes, no]) = (asked, &before.successors()[..])
@@ -79,7 +83,7 @@ fn known_on_way(flow: &ControlFlow, before: Block, block: Block) -> Vec<(Value, 
 }
 
 /// What a block computes for a condition, in order; `None` where that is not free to be computed earlier.
-fn computed_in(block: Block, condition: Value) -> Option<Vec<Value>> {
+fn computed_in<'ctx>(block: Block<'ctx>, condition: Value<'ctx>) -> Option<Vec<Value<'ctx>>> {
     let mut needed = vec![condition];
     let mut next = 0;
     while let Some(value) = needed.get(next).copied() {

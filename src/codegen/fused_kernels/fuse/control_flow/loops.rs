@@ -65,9 +65,9 @@ pub(in crate::codegen::fused_kernels::fuse) fn unroll(module: &Module, kernel: V
 }
 
 /// Makes loops one that stand behind each other. Returns how often.
-pub(in crate::codegen::fused_kernels::fuse) fn join_loops(
-    module: &Module,
-    kernel: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn join_loops<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     facts: &KernelFacts,
 ) -> usize {
     let mut joined = 0;
@@ -111,26 +111,31 @@ pub(in crate::codegen::fused_kernels::fuse) fn join_loops(
 }
 
 /// A loop that is left at its head only.
-struct Loop {
+struct Loop<'ctx> {
     /// The block from which it is entered, which leads nowhere else.
-    before: Block,
-    header: Block,
-    latch: Block,
+    before: Block<'ctx>,
+    header: Block<'ctx>,
+    latch: Block<'ctx>,
     /// Where it is left to; entered from nowhere else.
-    exit: Block,
+    exit: Block<'ctx>,
     /// The first block inside behind the header.
-    inside: Block,
-    blocks: HashSet<Block>,
-    counter: Value,
-    begin: Value,
-    next: Value,
-    step: Value,
-    bound: Value,
-    condition: Value,
+    inside: Block<'ctx>,
+    blocks: HashSet<Block<'ctx>>,
+    counter: Value<'ctx>,
+    begin: Value<'ctx>,
+    next: Value<'ctx>,
+    step: Value<'ctx>,
+    bound: Value<'ctx>,
+    condition: Value<'ctx>,
 }
 
-impl Loop {
-    fn of(flow: &ControlFlow, header: Block, latch: Block, blocks: HashSet<Block>) -> Option<Self> {
+impl<'ctx> Loop<'ctx> {
+    fn of(
+        flow: &ControlFlow<'ctx>,
+        header: Block<'ctx>,
+        latch: Block<'ctx>,
+        blocks: HashSet<Block<'ctx>>,
+    ) -> Option<Self> {
         let before = flow.entered_from(header, latch)?;
         let leaves = |block: &&Block| {
             let mut successors = block.successors().into_iter();
@@ -198,7 +203,7 @@ impl Loop {
     }
 
     /// What it touches, with what it does to which address.
-    fn accesses(&self) -> Vec<(Value, Effect, Value)> {
+    fn accesses(&self) -> Vec<(Value<'ctx>, Effect<'ctx>, Value<'ctx>)> {
         let instructions = self.blocks.iter().flat_map(|block| block.instructions());
         let touching = instructions.filter_map(|at| {
             let effect = Effect::of(at);
@@ -251,7 +256,11 @@ fn is_free(instruction: Value) -> bool {
 
 /// The blocks that stand between two loops, when all ways lead from the end of the one through them to the
 /// begin of the other.
-fn between(flow: &ControlFlow, one: &Loop, other: &Loop) -> Option<Vec<Block>> {
+fn between<'ctx>(
+    flow: &ControlFlow<'ctx>,
+    one: &Loop<'ctx>,
+    other: &Loop<'ctx>,
+) -> Option<Vec<Block<'ctx>>> {
     let mut found = vec![one.exit];
     let mut next = 0;
     while let Some(block) = found.get(next).copied() {
@@ -277,24 +286,24 @@ fn between(flow: &ControlFlow, one: &Loop, other: &Loop) -> Option<Vec<Block>> {
 }
 
 /// Two loops, the second behind the first.
-struct Pair<'a> {
-    one: &'a Loop,
-    other: &'a Loop,
+struct Pair<'a, 'ctx> {
+    one: &'a Loop<'ctx>,
+    other: &'a Loop<'ctx>,
     /// What stands between, from the first one's exit to where the second is entered from.
-    between: Vec<Block>,
+    between: Vec<Block<'ctx>>,
 }
 
-impl Pair<'_> {
+impl<'ctx> Pair<'_, 'ctx> {
     /// What has to be computed before both loops then, in order; `None` where they cannot be one.
     fn may_be_one(
         &self,
-        module: &Module,
-        kernel: Value,
+        module: &Module<'ctx>,
+        kernel: Value<'ctx>,
         facts: &KernelFacts,
-    ) -> Option<Vec<Value>> {
+    ) -> Option<Vec<Value<'ctx>>> {
         let (one, other) = (self.one, self.other);
         let as_often = || {
-            let counting = |of: &Loop| Counting::of(of.condition, of.before, of.latch);
+            let counting = |of: &Loop<'ctx>| Counting::of(of.condition, of.before, of.latch);
             let pair = counting(one).zip(counting(other));
             pair.is_some_and(|(one, other)| one.is_as_often_as(&other))
         };
@@ -306,7 +315,7 @@ impl Pair<'_> {
     }
 
     /// Whether what stands between may come behind the second loop.
-    fn may_pass(&self, module: &Module, kernel: Value, facts: &KernelFacts) -> bool {
+    fn may_pass(&self, module: &Module<'ctx>, kernel: Value<'ctx>, facts: &KernelFacts) -> bool {
         let mut moved = self.between.iter().flat_map(|block| block.instructions());
         moved.all(|at| match Effect::of(at) {
             // Where a variable of the thread begins or ends to live stays before what uses it, or behind.
@@ -327,7 +336,7 @@ impl Pair<'_> {
 
     /// What the second loop uses of what is computed between, and what that is computed from, when it
     /// can be computed before the first.
-    fn hoisted(&self) -> Option<Vec<Value>> {
+    fn hoisted(&self) -> Option<Vec<Value<'ctx>>> {
         let stands_between =
             |value: &Value| value.is_instruction() && self.between.contains(&value.block());
         let mut needed = HashSet::new();
@@ -360,12 +369,16 @@ impl Pair<'_> {
 
     /// Accesses of the second loop to what an access of the first goes to in the iteration of equal number,
     /// with the operand that is the address, and the first's address.
-    fn equal_addresses(&self, module: &Module, flow: &ControlFlow) -> Vec<(Value, u32, Value)> {
+    fn equal_addresses(
+        &self,
+        module: &Module<'ctx>,
+        flow: &ControlFlow<'ctx>,
+    ) -> Vec<(Value<'ctx>, u32, Value<'ctx>)> {
         let (one, other) = (self.one, self.other);
         // What is not reached in each iteration may be an address that is none.
         let mut known = one.accesses();
         known.retain(|(at, ..)| flow.dominates(at.block(), one.latch));
-        let equal = |address: Value| {
+        let equal = |address: Value<'ctx>| {
             known.iter().find_map(|(_, _, first)| {
                 let same_type = first.ty() == address.ty();
                 let distance = || distance(module, (one, *first), (other, address));
@@ -447,11 +460,11 @@ fn used(at: Value) -> Vec<Value> {
 
 /// Whether two addresses may lead to a common byte, also of the thread's own memory, which may be reached
 /// through a pointer that nothing is known of.
-fn may_share(
-    module: &Module,
-    kernel: Value,
+fn may_share<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     facts: &KernelFacts,
-    [one, other]: [Value; 2],
+    [one, other]: [Value<'ctx>; 2],
 ) -> bool {
     let [root, other] = [one, other].map(|at| Root::through_tables(module, kernel, facts, at));
     let own = |root| matches!(root, Root::Private | Root::Unknown);
@@ -459,12 +472,12 @@ fn may_share(
 }
 
 /// Whether the order of two accesses to a common byte could change.
-fn reordered(
-    module: &Module,
-    kernel: Value,
+fn reordered<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     facts: &KernelFacts,
-    one: &Loop,
-    other: &Loop,
+    one: &Loop<'ctx>,
+    other: &Loop<'ctx>,
 ) -> bool {
     one.accesses().iter().any(|(at, effect, address)| {
         other
@@ -496,19 +509,19 @@ fn reordered(
 
 /// How many bytes the address in the second loop lies behind that in the first in iterations of equal
 /// number, and the first's.
-fn distance(
-    module: &Module,
-    (one, address): (&Loop, Value),
-    (other, other_address): (&Loop, Value),
-) -> Option<(i128, Progress)> {
+fn distance<'ctx>(
+    module: &Module<'ctx>,
+    (one, address): (&Loop<'ctx>, Value<'ctx>),
+    (other, other_address): (&Loop<'ctx>, Value<'ctx>),
+) -> Option<(i128, Progress<'ctx>)> {
     let exact = one.counts_like(other)
         || made_alike(one.step, other.step) && one.never_wraps() && other.never_wraps();
-    let counter = |of: &Loop| Counter {
+    let counter = |of: &Loop<'ctx>| Counter {
         value: of.counter,
         begin: of.begin,
         exact,
     };
-    let progress = |of: &Loop, address| {
+    let progress = |of: &Loop<'ctx>, address| {
         let steady = |value| is_invariant(value, &of.blocks);
         Progress::of(module, address, counter(of), steady)
     };
@@ -518,10 +531,10 @@ fn distance(
 }
 
 /// Whether a thread never reaches a common byte by two accesses to parts of one thing, in whichever iterations.
-fn never_meet(
-    module: &Module,
-    (one, address): (Value, Value),
-    (other, other_address): (Value, Value),
+fn never_meet<'ctx>(
+    module: &Module<'ctx>,
+    (one, address): (Value<'ctx>, Value<'ctx>),
+    (other, other_address): (Value<'ctx>, Value<'ctx>),
 ) -> bool {
     let bytes = |at: Value| -> i128 {
         let ty = match at.opcode() {
@@ -549,7 +562,12 @@ fn bytes_of(module: &Module, at: Value, effect: Effect) -> Option<i128> {
 }
 
 /// The element that a plain access stays within, as a function of the counter.
-fn element_of(module: &Module, at: Value, effect: Effect, counter: Value) -> Option<Place> {
+fn element_of<'ctx>(
+    module: &Module<'ctx>,
+    at: Value<'ctx>,
+    effect: Effect<'ctx>,
+    counter: Value<'ctx>,
+) -> Option<Place<'ctx>> {
     let (ty, mut address) = match effect {
         Effect::Store(address) => (at.operand(0).ty(), address),
         Effect::Load(address) => (at.ty(), address),
@@ -640,7 +658,7 @@ fn join(one: &Loop, other: &Loop, hoisted: &[Value]) {
 }
 
 /// The second's counter, as far from the first's as it begins.
-fn moved_counter(one: &Loop, other: &Loop, counter: Value) -> Value {
+fn moved_counter<'ctx>(one: &Loop<'ctx>, other: &Loop<'ctx>, counter: Value<'ctx>) -> Value<'ctx> {
     let (Some(end), Some(place)) = (
         one.before.terminator(),
         one.header

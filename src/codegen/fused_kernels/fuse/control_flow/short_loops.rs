@@ -30,13 +30,19 @@ const MOST_INSTRUCTIONS: u64 = 6_000;
 const MOST_ITERATIONS: u64 = 64;
 
 /// Whether a kernel has loops that store what others load, or load what others store.
-pub(in crate::codegen::fused_kernels::fuse) fn has_any(module: &Module, kernel: Value) -> bool {
+pub(in crate::codegen::fused_kernels::fuse) fn has_any<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
+) -> bool {
     let flow = ControlFlow::of(kernel);
     flow.is_some_and(|flow| !chosen(module, kernel, &flow).is_empty())
 }
 
 /// Chooses these loops, and forbids LLVM to write out any others until [`release`].
-pub(in crate::codegen::fused_kernels::fuse) fn mark(module: &Module, kernel: Value) {
+pub(in crate::codegen::fused_kernels::fuse) fn mark<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
+) {
     let Some(flow) = ControlFlow::of(kernel) else {
         return;
     };
@@ -59,7 +65,11 @@ pub(in crate::codegen::fused_kernels::fuse) fn release(module: &Module, kernel: 
 }
 
 /// The blocks of the loops that are to be written out, of those of them that stand in no other.
-fn chosen(module: &Module, kernel: Value, flow: &ControlFlow) -> Vec<HashSet<Block>> {
+fn chosen<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
+    flow: &ControlFlow<'ctx>,
+) -> Vec<HashSet<Block<'ctx>>> {
     let loops: Vec<ShortLoop> = flow
         .loops_with_one_latch()
         .into_iter()
@@ -87,9 +97,9 @@ fn chosen(module: &Module, kernel: Value, flow: &ControlFlow) -> Vec<HashSet<Blo
 }
 
 /// A loop, and how often it runs.
-struct ShortLoop {
-    header: Block,
-    blocks: HashSet<Block>,
+struct ShortLoop<'ctx> {
+    header: Block<'ctx>,
+    blocks: HashSet<Block<'ctx>>,
     /// Where that is a constant, and not many.
     iterations: Option<u64>,
     /// Nothing inside waits, or does what is not understood, and the user says nothing of it.
@@ -97,13 +107,13 @@ struct ShortLoop {
     instructions: u64,
 }
 
-impl ShortLoop {
+impl<'ctx> ShortLoop<'ctx> {
     fn of(
-        module: &Module,
-        flow: &ControlFlow,
-        header: Block,
-        latch: Block,
-        blocks: HashSet<Block>,
+        module: &Module<'ctx>,
+        flow: &ControlFlow<'ctx>,
+        header: Block<'ctx>,
+        latch: Block<'ctx>,
+        blocks: HashSet<Block<'ctx>>,
     ) -> Self {
         let asked = latch
             .terminator()
@@ -182,7 +192,10 @@ fn written_out(loops: &[ShortLoop], nest: usize) -> Option<u64> {
 
 /// Stores of a kernel through its parameters, and loads of the same type through the same ones that a thread
 /// may come to before a barrier.
-fn passing_values(flow: &ControlFlow, kernel: Value) -> Vec<(Value, Value)> {
+fn passing_values<'ctx>(
+    flow: &ControlFlow<'ctx>,
+    kernel: Value<'ctx>,
+) -> Vec<(Value<'ctx>, Value<'ctx>)> {
     let mut loads: HashMap<(Root, Type), HashSet<Value>> = HashMap::new();
     for at in flow.instructions() {
         if let Effect::Load(address) = Effect::of(at)

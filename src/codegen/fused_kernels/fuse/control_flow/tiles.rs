@@ -47,22 +47,22 @@ pub(in crate::codegen::fused_kernels::fuse) fn merge_tiles(module: &Module, kern
 }
 
 /// A shared variable of which every use is known: plain loads and stores.
-struct Tile {
-    variable: Value,
-    stores: Vec<Store>,
-    loads: HashSet<Value>,
+struct Tile<'ctx> {
+    variable: Value<'ctx>,
+    stores: Vec<Store<'ctx>>,
+    loads: HashSet<Value<'ctx>>,
 }
 
-struct Store {
-    instruction: Value,
-    place: Vec<Step>,
+struct Store<'ctx> {
+    instruction: Value<'ctx>,
+    place: Vec<Step<'ctx>>,
 }
 
 /// A step from an address to another: the type that is indexed, and the indices.
-type Step = (Type, Vec<Value>);
+type Step<'ctx> = (Type<'ctx>, Vec<Value<'ctx>>);
 
-impl Tile {
-    fn of(variable: Value) -> Option<Self> {
+impl<'ctx> Tile<'ctx> {
+    fn of(variable: Value<'ctx>) -> Option<Self> {
         let mut tile = Self {
             variable,
             stores: Vec::new(),
@@ -73,7 +73,7 @@ impl Tile {
     }
 
     /// `None` when an address is used for something else.
-    fn note_uses(&mut self, address: Value, place: &[Step]) -> Option<()> {
+    fn note_uses(&mut self, address: Value<'ctx>, place: &[Step<'ctx>]) -> Option<()> {
         let mut seen = HashSet::new();
         for user in address.users() {
             if !seen.insert(user) {
@@ -144,7 +144,11 @@ fn is_plain(access: Value) -> bool {
 }
 
 /// The instructions between two of one block, whichever comes first.
-fn between(block: Block, one: Value, two: Value) -> Option<Vec<Value>> {
+fn between<'ctx>(
+    block: Block<'ctx>,
+    one: Value<'ctx>,
+    two: Value<'ctx>,
+) -> Option<Vec<Value<'ctx>>> {
     let instructions = block.instructions();
     let place = |of: Value| {
         instructions

@@ -7,14 +7,14 @@ use crate::llvm::{Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Va
 use inkwell::module::Module;
 
 /// The new beginning of a kernel, without an end yet.
-pub(in crate::codegen::fused_kernels::fuse) struct Entry {
-    pub(in crate::codegen::fused_kernels::fuse) block: Block,
+pub(in crate::codegen::fused_kernels::fuse) struct Entry<'ctx> {
+    pub(in crate::codegen::fused_kernels::fuse) block: Block<'ctx>,
     /// Where the old body begins, for the special case.
-    pub(in crate::codegen::fused_kernels::fuse) special: Block,
+    pub(in crate::codegen::fused_kernels::fuse) special: Block<'ctx>,
     /// Where a copy of it is called.
-    pub(in crate::codegen::fused_kernels::fuse) general: Block,
+    pub(in crate::codegen::fused_kernels::fuse) general: Block<'ctx>,
     /// That copy.
-    pub(in crate::codegen::fused_kernels::fuse) copy: Value,
+    pub(in crate::codegen::fused_kernels::fuse) copy: Value<'ctx>,
 }
 
 /// Puts a block before the body of a kernel, and a call of a copy of that body beside it, which the caller
@@ -22,10 +22,10 @@ pub(in crate::codegen::fused_kernels::fuse) struct Entry {
 ///
 /// # Errors
 /// When LLVM refuses to copy.
-pub(in crate::codegen::fused_kernels::fuse) fn split(
-    module: &Module,
-    kernel: Value,
-) -> Result<Option<Entry>, CodegenError> {
+pub(in crate::codegen::fused_kernels::fuse) fn split<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
+) -> Result<Option<Entry<'ctx>>, CodegenError> {
     let parameters = kernel.parameters().len() as u32;
     if (1..=parameters).any(|position| kernel.has_attribute(position, "byval")) {
         return Ok(None);
@@ -82,17 +82,17 @@ pub(in crate::codegen::fused_kernels::fuse) fn release_copy(copy: Value) {
 }
 
 /// The call of a general version, taken out of its kernel.
-pub(in crate::codegen::fused_kernels::fuse) struct Call {
-    copy: Value,
-    end: Value,
-    arguments: Vec<Value>,
+pub(in crate::codegen::fused_kernels::fuse) struct Call<'ctx> {
+    copy: Value<'ctx>,
+    end: Value<'ctx>,
+    arguments: Vec<Value<'ctx>>,
 }
 
 /// Takes out the call of a version that is not released yet, so that a kernel can be looked at without it.
-pub(in crate::codegen::fused_kernels::fuse) fn take_call_out(
-    module: &Module,
-    kernel: Value,
-) -> Option<Call> {
+pub(in crate::codegen::fused_kernels::fuse) fn take_call_out<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
+) -> Option<Call<'ctx>> {
     let name = format!("{}.general", kernel.name());
     let copy = Value::function(module, &name)?;
     let mut calls = copy.users().into_iter();
@@ -109,7 +109,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn take_call_out(
     })
 }
 
-impl Call {
+impl<'ctx> Call<'ctx> {
     /// Puts it back where it was, the last before the end of its block.
     pub(in crate::codegen::fused_kernels::fuse) fn put_back(self) {
         let builder = Builder::before(self.end);
@@ -154,10 +154,10 @@ pub(in crate::codegen::fused_kernels::fuse) fn can_be_computed_again(value: Valu
 const MOST_STEPS: usize = 32;
 
 /// Computes it there, in wrapping arithmetic.
-pub(in crate::codegen::fused_kernels::fuse) fn computed_again(
-    builder: &Builder,
-    value: Value,
-) -> Value {
+pub(in crate::codegen::fused_kernels::fuse) fn computed_again<'ctx>(
+    builder: &Builder<'ctx>,
+    value: Value<'ctx>,
+) -> Value<'ctx> {
     let Some(opcode) = value.opcode().filter(|opcode| *opcode != Opcode::LLVMCall) else {
         return value;
     };

@@ -33,12 +33,12 @@ use window::{Size, Window};
 
 /// A kernel whose blocks keep what their threads hand to each other.
 #[derive(Debug, Default)]
-pub(in crate::codegen::fused_kernels::fuse) struct PromotedBuffers {
+pub(in crate::codegen::fused_kernels::fuse) struct PromotedBuffers<'ctx> {
     /// Loads that read it in shared memory.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests count them"))]
     pub(in crate::codegen::fused_kernels::fuse) loads: usize,
     /// The version without, where one was made, which the kernel calls where windows do not fit.
-    pub(in crate::codegen::fused_kernels::fuse) general: Option<Value>,
+    pub(in crate::codegen::fused_kernels::fuse) general: Option<Value<'ctx>>,
 }
 
 /// Bytes for each element of a row that windows of a kernel may need, as far as can be told beforehand.
@@ -63,13 +63,13 @@ pub(in crate::codegen::fused_kernels::fuse) fn bytes_wanted(
 ///
 /// # Errors
 /// When LLVM refuses a copy of the kernel.
-pub(in crate::codegen::fused_kernels::fuse) fn promote_buffers(
-    module: &Module,
-    kernel: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn promote_buffers<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     facts: &KernelFacts,
     rows: &mut Option<PromotedRows>,
     (spare_bytes, launched): (u64, bool),
-) -> Result<PromotedBuffers, CodegenError> {
+) -> Result<PromotedBuffers<'ctx>, CodegenError> {
     // A version that the kernel calls is looked at by itself.
     let call = versions::take_call_out(module, kernel);
     let promoted = promote_in(module, kernel, facts, rows, (spare_bytes, launched));
@@ -79,13 +79,13 @@ pub(in crate::codegen::fused_kernels::fuse) fn promote_buffers(
     promoted
 }
 
-fn promote_in(
-    module: &Module,
-    kernel: Value,
+fn promote_in<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     facts: &KernelFacts,
     rows: &mut Option<PromotedRows>,
     (spare_bytes, launched): (u64, bool),
-) -> Result<PromotedBuffers, CodegenError> {
+) -> Result<PromotedBuffers<'ctx>, CodegenError> {
     let function = module.get_function(&kernel.name());
     let Some(function) = function.filter(|_| is_candidate(facts) && may_hand_on(kernel)) else {
         return Ok(PromotedBuffers::default());
@@ -186,7 +186,7 @@ fn behind_bytes(facts: &KernelFacts) -> u64 {
 /// The kernel that windows are made in.
 struct Work<'a, 'ctx> {
     module: &'a Module<'ctx>,
-    kernel: Value,
+    kernel: Value<'ctx>,
     facts: &'a KernelFacts,
 }
 
@@ -360,12 +360,12 @@ fn keep_one_length(windows: &mut Vec<Window>, rows: Option<&PromotedRows>, spare
 }
 
 /// Puts windows into the memory that launches bring along.
-fn place_rows(
-    work: &Work<'_, '_>,
-    mut windows: Vec<Window>,
+fn place_rows<'ctx>(
+    work: &Work<'_, 'ctx>,
+    mut windows: Vec<Window<'ctx>>,
     rows: &mut Option<PromotedRows>,
     left_bytes: u64,
-) -> Result<(Vec<Window>, Option<Value>), CodegenError> {
+) -> Result<(Vec<Window<'ctx>>, Option<Value<'ctx>>), CodegenError> {
     let Some(Size::Elements { parameter, bits }) = windows.first().and_then(|first| first.size)
     else {
         return Ok((Vec::new(), None));
@@ -373,7 +373,7 @@ fn place_rows(
     windows.iter_mut().for_each(Window::take_out);
     let (module, kernel) = (work.module, work.kernel);
     let long = Type::integer(module, 64);
-    let length = |builder: &Builder| {
+    let length = |builder: &Builder<'ctx>| {
         let value = kernel.parameters()[parameter];
         match bits < 64 {
             true => builder.cast(Opcode::LLVMZExt, value, long),

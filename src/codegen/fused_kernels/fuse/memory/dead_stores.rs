@@ -123,7 +123,11 @@ fn reached<'a>(launch: &'a Launch, target: &Target) -> Reached<'a> {
 
 /// Whether a pointer, and whatever is computed from it, is only used as the address of plain
 /// stores, which are collected.
-fn only_stored_to(pointer: Value, versions: &[Value], stores: &mut Vec<Value>) -> bool {
+fn only_stored_to<'ctx>(
+    pointer: Value<'ctx>,
+    versions: &[Value<'ctx>],
+    stores: &mut Vec<Value<'ctx>>,
+) -> bool {
     pointer.users().into_iter().all(|user| {
         if !user.is_instruction() {
             return false;

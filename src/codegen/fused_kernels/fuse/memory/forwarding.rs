@@ -54,9 +54,9 @@ const ROUND: &str = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fi
                      jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";
 
 /// Forwards what members store in loops over tiles, or under conditions, in a version of a kernel.
-pub(in crate::codegen::fused_kernels::fuse) fn forward_guarded(
-    module: &Module,
-    version: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn forward_guarded<'ctx>(
+    module: &Module<'ctx>,
+    version: Value<'ctx>,
     facts: &KernelFacts,
 ) -> Result<(), CodegenError> {
     let machine = device_target_machine("sm_80")?;

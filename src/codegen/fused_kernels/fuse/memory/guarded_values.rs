@@ -26,9 +26,9 @@ use std::collections::{HashMap, HashSet};
 const MOST_BLOCKS: usize = 400;
 
 /// Replaces loads by what was stored under their conditions. Returns how many.
-pub(in crate::codegen::fused_kernels::fuse) fn forward_guarded_values(
-    module: &Module,
-    kernel: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn forward_guarded_values<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     facts: &KernelFacts,
 ) -> usize {
     let Some(flow) = ControlFlow::of(kernel) else {
@@ -65,7 +65,10 @@ pub(in crate::codegen::fused_kernels::fuse) fn forward_guarded_values(
 }
 
 /// The types that are stored through each parameter.
-fn stores_by_root(flow: &ControlFlow, kernel: Value) -> HashMap<Root, HashSet<Type>> {
+fn stores_by_root<'ctx>(
+    flow: &ControlFlow<'ctx>,
+    kernel: Value<'ctx>,
+) -> HashMap<Root<'ctx>, HashSet<Type<'ctx>>> {
     let mut stores: HashMap<Root, HashSet<Type>> = HashMap::new();
     for at in flow.instructions() {
         if let Effect::Store(address) = Effect::of(at)
@@ -97,15 +100,18 @@ fn carry(module: &Module, kernel: Value, load: Value, stores: &[Value]) {
 }
 
 /// An address: so many bytes behind another one.
-pub(in crate::codegen::fused_kernels::fuse) struct Place {
-    pub(in crate::codegen::fused_kernels::fuse) base: Value,
-    pub(in crate::codegen::fused_kernels::fuse) bytes: Sum,
+pub(in crate::codegen::fused_kernels::fuse) struct Place<'ctx> {
+    pub(in crate::codegen::fused_kernels::fuse) base: Value<'ctx>,
+    pub(in crate::codegen::fused_kernels::fuse) bytes: Sum<'ctx>,
     /// What it is computed from.
-    sources: HashSet<Value>,
+    sources: HashSet<Value<'ctx>>,
 }
 
-impl Place {
-    pub(in crate::codegen::fused_kernels::fuse) fn of(module: &Module, address: Value) -> Self {
+impl<'ctx> Place<'ctx> {
+    pub(in crate::codegen::fused_kernels::fuse) fn of(
+        module: &Module<'ctx>,
+        address: Value<'ctx>,
+    ) -> Self {
         let (mut base, mut bytes) = (address, Sum::constant(0));
         while base.is_instruction()
             && base.opcode() == Some(Opcode::LLVMGetElementPtr)
@@ -127,7 +133,7 @@ impl Place {
     pub(in crate::codegen::fused_kernels::fuse) fn distance_bytes(
         &self,
         other: &Self,
-    ) -> Option<Sum> {
+    ) -> Option<Sum<'ctx>> {
         made_alike(self.base, other.base).then(|| other.bytes.minus(&self.bytes))
     }
 }
@@ -154,10 +160,10 @@ fn sources(value: Value) -> HashSet<Value> {
 }
 
 /// The conditions whose outcome is known where a block runs, as of when they were last asked.
-pub(in crate::codegen::fused_kernels::fuse) fn conditions_at(
-    flow: &ControlFlow,
-    block: Block,
-) -> Vec<(Value, bool)> {
+pub(in crate::codegen::fused_kernels::fuse) fn conditions_at<'ctx>(
+    flow: &ControlFlow<'ctx>,
+    block: Block<'ctx>,
+) -> Vec<(Value<'ctx>, bool)> {
     let mut known = Vec::new();
     let mut at = block;
     while let Some(above) = flow.immediate_dominator(at) {
@@ -174,10 +180,10 @@ pub(in crate::codegen::fused_kernels::fuse) fn conditions_at(
 }
 
 /// Notes the outcome of a condition, and of those that it is made of.
-pub(in crate::codegen::fused_kernels::fuse) fn learn(
-    condition: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn learn<'ctx>(
+    condition: Value<'ctx>,
     outcome: bool,
-    known: &mut Vec<(Value, bool)>,
+    known: &mut Vec<(Value<'ctx>, bool)>,
 ) {
     known.push((condition, outcome));
     if let Some((one, other, all)) = parts(condition)
@@ -207,20 +213,20 @@ fn parts(condition: Value) -> Option<(Value, Value, bool)> {
 /// The ways that lead to a load.
 struct Ways<'a, 'ctx> {
     module: &'a Module<'ctx>,
-    kernel: Value,
+    kernel: Value<'ctx>,
     facts: &'a KernelFacts,
-    flow: &'a ControlFlow,
-    load: Value,
-    place: Place,
-    known: Vec<(Value, bool)>,
+    flow: &'a ControlFlow<'ctx>,
+    load: Value<'ctx>,
+    place: Place<'ctx>,
+    known: Vec<(Value<'ctx>, bool)>,
 }
 
-impl Ways<'_, '_> {
+impl<'ctx> Ways<'_, 'ctx> {
     /// The stores of which each way passes one last; `None` where there is no such thing.
     ///
     /// Which ways can be taken depends on which blocks are on them: a condition is only looked at while what
     /// it is computed from is not computed on the way. So blocks are collected until there are no more.
-    fn stores(&self) -> Option<Vec<Value>> {
+    fn stores(&self) -> Option<Vec<Value<'ctx>>> {
         let mut passed: HashSet<Block> = HashSet::new();
         loop {
             let before = passed.len();
@@ -235,7 +241,7 @@ impl Ways<'_, '_> {
 
     /// Follows all ways back to stores, taking for granted that no blocks are on them but those that were
     /// `passed` before; adds those that are.
-    fn walk(&self, passed: &mut HashSet<Block>) -> Option<Found> {
+    fn walk(&self, passed: &mut HashSet<Block<'ctx>>) -> Option<Found<'ctx>> {
         let known = self.known.iter().filter(|(condition, _)| {
             let mut of_condition = sources(*condition).into_iter();
             of_condition.all(|source| self.is_still(source, passed))
@@ -287,7 +293,7 @@ impl Ways<'_, '_> {
     }
 
     /// What an instruction on the way means for the load; what it compares for that is noted.
-    fn does(&self, at: Value, compared: &mut HashSet<Value>) -> Step {
+    fn does(&self, at: Value<'ctx>, compared: &mut HashSet<Value<'ctx>>) -> Step {
         let effect = Effect::of(at);
         let (address, ty) = match effect {
             Effect::Nothing | Effect::Load(_) => return Step::Nothing,
@@ -338,11 +344,11 @@ impl Ways<'_, '_> {
 
 /// What the ways to a load pass.
 #[derive(Default)]
-struct Found {
+struct Found<'ctx> {
     /// The stores whose value it may be.
-    stores: Vec<Value>,
+    stores: Vec<Value<'ctx>>,
     /// What the addresses that were compared are computed from.
-    compared: HashSet<Value>,
+    compared: HashSet<Value<'ctx>>,
 }
 
 /// What an instruction means for a load that comes later.

@@ -36,11 +36,11 @@ use std::collections::{HashMap, HashSet};
 
 /// A kernel that keeps rows.
 #[derive(Default)]
-pub(in crate::codegen::fused_kernels::fuse) struct Promoted {
+pub(in crate::codegen::fused_kernels::fuse) struct Promoted<'ctx> {
     /// What each launch has to bring along for that.
     pub(in crate::codegen::fused_kernels::fuse) rows: Option<PromotedRows>,
     /// The version without, which the kernel calls where they do not fit.
-    pub(in crate::codegen::fused_kernels::fuse) general: Option<Value>,
+    pub(in crate::codegen::fused_kernels::fuse) general: Option<Value<'ctx>>,
     /// Bytes for each element of a row that launches could bring along besides.
     pub(in crate::codegen::fused_kernels::fuse) spare_bytes: u64,
 }
@@ -50,12 +50,12 @@ pub(in crate::codegen::fused_kernels::fuse) struct Promoted {
 ///
 /// # Errors
 /// When LLVM refuses a copy of the kernel.
-pub(in crate::codegen::fused_kernels::fuse) fn promote_rows(
-    module: &Module,
-    kernel: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn promote_rows<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     facts: &KernelFacts,
     spare_bytes: impl FnOnce() -> u64,
-) -> Result<Promoted, CodegenError> {
+) -> Result<Promoted<'ctx>, CodegenError> {
     let Some(plan) = Plan::of(module, kernel, facts, spare_bytes) else {
         return Ok(Promoted::default());
     };
@@ -98,22 +98,22 @@ const MOST_SHARED_BYTES: u64 = 48 << 10;
 const ALIGNMENT: u64 = 16;
 
 /// A loop in which each thread walks over elements of its own.
-struct StridedLoop {
-    header: Block,
-    latch: Block,
-    blocks: HashSet<Block>,
-    counter: Value,
-    step: Value,
-    bound: Value,
+struct StridedLoop<'ctx> {
+    header: Block<'ctx>,
+    latch: Block<'ctx>,
+    blocks: HashSet<Block<'ctx>>,
+    counter: Value<'ctx>,
+    step: Value<'ctx>,
+    bound: Value<'ctx>,
 }
 
 /// A place in global memory as a function of a strided loop's counter: `base[extended(uniform + counter)]`.
 #[derive(Clone, Copy)]
-pub(in crate::codegen::fused_kernels::fuse) struct Place {
-    base: Value,
-    pub(in crate::codegen::fused_kernels::fuse) element: Type,
+pub(in crate::codegen::fused_kernels::fuse) struct Place<'ctx> {
+    base: Value<'ctx>,
+    pub(in crate::codegen::fused_kernels::fuse) element: Type<'ctx>,
     /// What is added to the counter.
-    uniform: Option<Value>,
+    uniform: Option<Value<'ctx>>,
     /// How the counter is widened before that.
     inner: Widening,
     /// How the sum is widened.
@@ -128,35 +128,35 @@ enum Widening {
 }
 
 #[derive(Clone, Copy)]
-struct Access {
-    instruction: Value,
+struct Access<'ctx> {
+    instruction: Value<'ctx>,
     /// Index of its strided loop.
     strided_loop: usize,
-    place: Place,
+    place: Place<'ctx>,
     stores: bool,
-    ty: Type,
+    ty: Type<'ctx>,
     /// Every iteration executes it.
     always: bool,
 }
 
 #[derive(Default)]
-struct Stream {
-    accesses: Vec<Access>,
+struct Stream<'ctx> {
+    accesses: Vec<Access<'ctx>>,
     /// Loads that read the copy.
-    replaced: Vec<Access>,
+    replaced: Vec<Access<'ctx>>,
     /// What also goes to the copy.
-    mirrored: Vec<Access>,
+    mirrored: Vec<Access<'ctx>>,
     /// Stores that are left out.
-    dead: Vec<Value>,
+    dead: Vec<Value<'ctx>>,
     /// Sums that must not be negative, as 32-bit numbers, for the places to be equal.
-    non_negative: Vec<Value>,
+    non_negative: Vec<Value<'ctx>>,
 }
 
-struct Plan {
+struct Plan<'ctx> {
     /// By copy: bytes of an element, and the streams that have it one after the other.
-    copies: Vec<(u64, Vec<Stream>)>,
-    strided_loops: Vec<StridedLoop>,
-    bound: Value,
+    copies: Vec<(u64, Vec<Stream<'ctx>>)>,
+    strided_loops: Vec<StridedLoop<'ctx>>,
+    bound: Value<'ctx>,
     length: Length,
     most_elements: u64,
     spare_bytes: u64,
@@ -175,10 +175,10 @@ enum Length {
     },
 }
 
-impl Plan {
+impl<'ctx> Plan<'ctx> {
     fn of(
-        module: &Module,
-        kernel: Value,
+        module: &Module<'ctx>,
+        kernel: Value<'ctx>,
         facts: &KernelFacts,
         spare_bytes: impl FnOnce() -> u64,
     ) -> Option<Self> {
@@ -302,7 +302,7 @@ impl Plan {
         self.copies.iter().map(|(bytes, _)| bytes).sum()
     }
 
-    fn streams(&self) -> impl Iterator<Item = &Stream> {
+    fn streams(&self) -> impl Iterator<Item = &Stream<'ctx>> {
         self.copies.iter().flat_map(|(_, streams)| streams)
     }
 
@@ -329,7 +329,7 @@ impl Plan {
         builder.branch_if(fits, entry.special, entry.general);
     }
 
-    fn carry_out(&self, module: &Module, kernel: Value) {
+    fn carry_out(&self, module: &Module<'ctx>, kernel: Value<'ctx>) {
         let name = rows_name(kernel);
         let (byte, long) = (Type::integer(module, 8), Type::integer(module, 64));
         let bytes = match self.length {
@@ -350,7 +350,7 @@ impl Plan {
         let mut before = 0;
         for (bytes, streams) in &self.copies {
             let alignment = (*bytes).min(ALIGNMENT) as u32;
-            let place = |builder: &Builder, access: &Access| {
+            let place = |builder: &Builder<'ctx>, access: &Access<'ctx>| {
                 let mut start = memory;
                 if before > 0 {
                     let bound = widest(builder, self.bound, long);
@@ -391,7 +391,7 @@ impl Plan {
 }
 
 /// A number that is not negative, as one of 64 bits.
-fn widest(builder: &Builder, value: Value, long: Type) -> Value {
+fn widest<'ctx>(builder: &Builder<'ctx>, value: Value<'ctx>, long: Type<'ctx>) -> Value<'ctx> {
     match value.ty().integer_bits() < 64 {
         true => builder.cast(Opcode::LLVMZExt, value, long),
         false => value,
@@ -401,7 +401,7 @@ fn widest(builder: &Builder, value: Value, long: Type) -> Value {
 const SHARED_ADDRESS_SPACE: u32 = 3;
 
 /// The strided loops of a kernel of one length, each on every way to the next; of the longest such chain.
-fn strided_loops(flow: &ControlFlow, facts: &KernelFacts) -> Vec<StridedLoop> {
+fn strided_loops<'ctx>(flow: &ControlFlow<'ctx>, facts: &KernelFacts) -> Vec<StridedLoop<'ctx>> {
     let mut chains: Vec<Vec<StridedLoop>> = Vec::new();
     let mut found: Vec<StridedLoop> = flow
         .loops_with_one_latch()
@@ -426,13 +426,13 @@ fn strided_loops(flow: &ControlFlow, facts: &KernelFacts) -> Vec<StridedLoop> {
     chains.into_iter().max_by_key(Vec::len).unwrap_or_default()
 }
 
-impl StridedLoop {
+impl<'ctx> StridedLoop<'ctx> {
     fn of(
-        flow: &ControlFlow,
+        flow: &ControlFlow<'ctx>,
         facts: &KernelFacts,
-        header: Block,
-        latch: Block,
-        blocks: HashSet<Block>,
+        header: Block<'ctx>,
+        latch: Block<'ctx>,
+        blocks: HashSet<Block<'ctx>>,
     ) -> Option<Self> {
         let before = flow.entered_from(header, latch)?;
         if blocks.contains(&before) || flow.repeats(before) {
@@ -507,15 +507,15 @@ fn is_register(value: Value, register: &str) -> bool {
 
 struct Finder<'a, 'ctx> {
     module: &'a Module<'ctx>,
-    kernel: Value,
+    kernel: Value<'ctx>,
     facts: &'a KernelFacts,
-    flow: &'a ControlFlow,
-    strided_loops: &'a [StridedLoop],
+    flow: &'a ControlFlow<'ctx>,
+    strided_loops: &'a [StridedLoop<'ctx>],
 }
 
-impl Finder<'_, '_> {
+impl<'ctx> Finder<'_, 'ctx> {
     /// Streams of which a load can be replaced, in the order in which they begin.
-    fn streams(&self) -> Vec<Stream> {
+    fn streams(&self) -> Vec<Stream<'ctx>> {
         let mut streams: Vec<Stream> = Vec::new();
         for access in self.accesses() {
             let home = streams.iter_mut().find_map(|stream| {
@@ -542,7 +542,7 @@ impl Finder<'_, '_> {
     }
 
     /// The loads and stores whose place is a function of the counter, strided loop by strided loop.
-    fn accesses(&self) -> Vec<Access> {
+    fn accesses(&self) -> Vec<Access<'ctx>> {
         let mut found = Vec::new();
         for (index, strided_loop) in self.strided_loops.iter().enumerate() {
             for instruction in self.flow.instructions() {
@@ -583,7 +583,7 @@ impl Finder<'_, '_> {
         found
     }
 
-    fn root(&self, instruction: Value) -> Root {
+    fn root(&self, instruction: Value<'ctx>) -> Root<'ctx> {
         match Effect::of(instruction).address() {
             Some(address) => Root::of(self.kernel, address),
             None => Root::Unknown,
@@ -592,7 +592,7 @@ impl Finder<'_, '_> {
 
     /// Whether two accesses go to the same place in iterations of equal counters, with what must not
     /// be negative for that.
-    fn same_place(&self, one: &Access, other: &Access) -> Option<Vec<Value>> {
+    fn same_place(&self, one: &Access<'ctx>, other: &Access<'ctx>) -> Option<Vec<Value<'ctx>>> {
         let (a, b) = (&one.place, &other.place);
         let alike = match (a.uniform, b.uniform) {
             (None, None) => true,
@@ -618,7 +618,7 @@ impl Finder<'_, '_> {
 
     /// Which accesses of a stream use the copy; `None` when nothing is gained, or something else writes
     /// there.
-    fn complete(&self, mut stream: Stream) -> Option<Stream> {
+    fn complete(&self, mut stream: Stream<'ctx>) -> Option<Stream<'ctx>> {
         let root = self.root(stream.accesses[0].instruction);
         let own: HashSet<Value> = stream
             .accesses
@@ -674,7 +674,7 @@ impl Finder<'_, '_> {
     }
 
     /// Finds stores that nothing looks at and that a later strided loop overwrites.
-    fn note_dead_stores(&self, streams: &mut [Stream]) {
+    fn note_dead_stores(&self, streams: &mut [Stream<'ctx>]) {
         let replaced: HashSet<Value> = streams
             .iter()
             .flat_map(|stream| &stream.replaced)
@@ -713,7 +713,7 @@ impl Finder<'_, '_> {
     }
 }
 
-impl Place {
+impl<'ctx> Place<'ctx> {
     /// Whether two places are one wherever the counters are equal.
     pub(in crate::codegen::fused_kernels::fuse) fn is_exactly(&self, other: &Self) -> bool {
         let same_sum = match (self.uniform, other.uniform) {
@@ -729,8 +729,8 @@ impl Place {
 
     /// The place of an address in a loop with this counter.
     pub(in crate::codegen::fused_kernels::fuse) fn of(
-        address: Value,
-        counter: Value,
+        address: Value<'ctx>,
+        counter: Value<'ctx>,
     ) -> Option<Self> {
         if !address.is_instruction() || address.opcode() != Some(Opcode::LLVMGetElementPtr) {
             return None;

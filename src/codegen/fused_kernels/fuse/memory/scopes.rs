@@ -10,19 +10,19 @@ use inkwell::module::Module;
 use std::collections::HashSet;
 
 /// The scope of each pointer of a fused kernel.
-pub(in crate::codegen::fused_kernels::fuse) struct AliasScopes<'a> {
+pub(in crate::codegen::fused_kernels::fuse) struct AliasScopes<'a, 'ctx> {
     /// By pointer, parameters first: its own scope, and those of the pointers that lead elsewhere. `None` for one
     /// that nothing is known of.
-    scopes: Vec<Option<(Metadata, Vec<Metadata>)>>,
+    scopes: Vec<Option<(Metadata<'ctx>, Vec<Metadata<'ctx>>)>>,
     /// See [`super::super::specialisation::Facts::tables`].
     tables: &'a [(usize, u32)],
 }
 
-impl<'a> AliasScopes<'a> {
+impl<'a, 'ctx> AliasScopes<'a, 'ctx> {
     /// Scopes for the parameters of the kernel of a group and the `tables` behind them, of which `disjoint` tells by two
     /// whether what is reached through the one is never reached through the other.
     pub(in crate::codegen::fused_kernels::fuse) fn new(
-        module: &Module,
+        module: &Module<'ctx>,
         kernel: &str,
         disjoint: &[Vec<bool>],
         tables: &'a [(usize, u32)],
@@ -48,8 +48,8 @@ impl<'a> AliasScopes<'a> {
     /// kernel's.
     pub(in crate::codegen::fused_kernels::fuse) fn mark(
         &self,
-        module: &Module,
-        body: Value,
+        module: &Module<'ctx>,
+        body: Value<'ctx>,
         places: &[usize],
     ) {
         for (pointer, place) in body.parameters().into_iter().zip(places) {
@@ -75,7 +75,7 @@ impl<'a> AliasScopes<'a> {
     }
 
     /// Marks accesses that are reached through the pointer of a number.
-    fn mark_all(&self, module: &Module, reached: &[Value], pointer: usize) {
+    fn mark_all(&self, module: &Module<'ctx>, reached: &[Value<'ctx>], pointer: usize) {
         let Some(Some((own, elsewhere))) = self.scopes.get(pointer) else {
             return;
         };

@@ -26,9 +26,9 @@ use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
 /// Lets the shared variables of a kernel share storage. Returns how many bytes less it needs.
-pub(in crate::codegen::fused_kernels::fuse) fn reuse_shared_memory(
-    module: &Module,
-    kernel: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn reuse_shared_memory<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
 ) -> u64 {
     let (Some(flow), Some(function)) =
         (ControlFlow::of(kernel), module.get_function(&kernel.name()))
@@ -100,17 +100,21 @@ pub(in crate::codegen::fused_kernels::fuse) fn shared_bytes(module: &Module, ker
 }
 
 /// A static shared variable of which every use is known.
-struct Variable {
-    global: Value,
+struct Variable<'ctx> {
+    global: Value<'ctx>,
     name: String,
     bytes: u64,
     alignment: u32,
-    uses: Vec<Value>,
+    uses: Vec<Value<'ctx>>,
 }
 
-impl Variable {
+impl<'ctx> Variable<'ctx> {
     /// `None` for one that is not used by the kernel alone, or whose address goes astray.
-    fn of(module: &Module, (kernel, flow): (Value, &ControlFlow), global: Value) -> Option<Self> {
+    fn of(
+        module: &Module<'ctx>,
+        (kernel, flow): (Value<'ctx>, &ControlFlow<'ctx>),
+        global: Value<'ctx>,
+    ) -> Option<Self> {
         let shared = global.ty().address_space() == SHARED_ADDRESS_SPACE
             && !global.is_declaration()
             && global.is_local();
@@ -146,7 +150,11 @@ impl Variable {
 }
 
 /// Collects the instructions that touch what an address leads to.
-fn note_uses(address: Value, uses: &mut HashSet<Value>, seen: &mut HashSet<Value>) -> Option<()> {
+fn note_uses<'ctx>(
+    address: Value<'ctx>,
+    uses: &mut HashSet<Value<'ctx>>,
+    seen: &mut HashSet<Value<'ctx>>,
+) -> Option<()> {
     for user in address.users() {
         match user.operation()? {
             Opcode::LLVMGetElementPtr
@@ -216,7 +224,7 @@ fn copies_asynchronously(at: Value) -> bool {
 
 /// Where a copy that has begun is complete at last: the first waits for all copies on the ways from it, and the
 /// ends of the kernel that are reached without.
-fn ends_of_copy(flow: &ControlFlow, copy: Value) -> Vec<Value> {
+fn ends_of_copy<'ctx>(flow: &ControlFlow<'ctx>, copy: Value<'ctx>) -> Vec<Value<'ctx>> {
     let waits = |at: &Value| {
         at.opcode() == Some(Opcode::LLVMRet)
             || at.opcode() == Some(Opcode::LLVMCall)
@@ -239,10 +247,10 @@ fn touches_at_once(call: Value) -> bool {
 }
 
 /// When the variables of a kernel are in use.
-struct Lifetimes<'a> {
-    flow: &'a ControlFlow,
-    variables: &'a [Variable],
-    spans: HashMap<Value, Span>,
+struct Lifetimes<'a, 'ctx> {
+    flow: &'a ControlFlow<'ctx>,
+    variables: &'a [Variable<'ctx>],
+    spans: HashMap<Value<'ctx>, Span>,
 }
 
 /// Where an instruction may stand among the barriers.
@@ -254,11 +262,11 @@ struct Span {
     until: HashSet<usize>,
 }
 
-impl<'a> Lifetimes<'a> {
-    fn of(flow: &'a ControlFlow, variables: &'a [Variable]) -> Self {
+impl<'a, 'ctx> Lifetimes<'a, 'ctx> {
+    fn of(flow: &'a ControlFlow<'ctx>, variables: &'a [Variable<'ctx>]) -> Self {
         let uses = variables.iter().flat_map(|variable| &variable.uses);
         let mut spans: HashMap<Value, Span> = uses.map(|at| (*at, Span::default())).collect();
-        let mut note = |found: Vec<Value>, number: usize, since: bool| {
+        let mut note = |found: Vec<Value<'ctx>>, number: usize, since: bool| {
             for at in found {
                 if let Some(span) = spans.get_mut(&at) {
                     match since {
@@ -302,8 +310,12 @@ impl<'a> Lifetimes<'a> {
 }
 
 /// Whether no block uses both of two variables.
-fn in_other_blocks(flow: &ControlFlow, one: &Variable, other: &Variable) -> bool {
-    let uses = |variable: &Variable| -> HashSet<Block> {
+fn in_other_blocks<'ctx>(
+    flow: &ControlFlow<'ctx>,
+    one: &Variable<'ctx>,
+    other: &Variable<'ctx>,
+) -> bool {
+    let uses = |variable: &Variable<'ctx>| -> HashSet<Block<'ctx>> {
         variable.uses.iter().map(|at| at.block()).collect()
     };
     let (one, other) = (uses(one), uses(other));

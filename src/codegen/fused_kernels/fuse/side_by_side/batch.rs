@@ -240,8 +240,8 @@ pub(in crate::codegen::fused_kernels::fuse) fn meeting<'a>(
 
 /// Turns the kernels that were built for statements into functions, each called by a kernel of
 /// several launches, and where that is wanted by one of several codes. Those that cannot be are left out.
-pub(in crate::codegen::fused_kernels::fuse) fn build_batches(
-    module: &Module,
+pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
+    module: &Module<'ctx>,
     bodies: Vec<Body<'_>>,
     optimisations: &BTreeSet<Optimisation>,
 ) -> Result<Vec<BatchKernel>, CodegenError> {
@@ -374,14 +374,14 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches(
 }
 
 /// A kernel of several launches while it is being made.
-struct Batch {
-    kernel: Value,
+struct Batch<'ctx> {
+    kernel: Value<'ctx>,
     /// What it calls.
-    body: Value,
-    indices: Indices,
+    body: Value<'ctx>,
+    indices: Indices<'ctx>,
     statements: Vec<BatchedSite>,
     single: bool,
-    layout: Layout,
+    layout: Layout<'ctx>,
 }
 
 const BLOCK_INDEX_Z: &str = "llvm.nvvm.read.ptx.sreg.ctaid.z";
@@ -393,15 +393,15 @@ pub(in crate::codegen::fused_kernels::fuse) const RECORDS_OFFSET_BYTES: u32 = 16
 pub(in crate::codegen::fused_kernels::fuse) const RECORD_ALIGNMENT_BYTES: u32 = 16;
 
 /// Arguments in a record.
-pub(in crate::codegen::fused_kernels::fuse) struct Layout {
+pub(in crate::codegen::fused_kernels::fuse) struct Layout<'ctx> {
     pub(in crate::codegen::fused_kernels::fuse) offsets: Vec<u32>,
     pub(in crate::codegen::fused_kernels::fuse) sizes: Vec<u32>,
-    pub(in crate::codegen::fused_kernels::fuse) in_memory: Vec<Option<Type>>,
+    pub(in crate::codegen::fused_kernels::fuse) in_memory: Vec<Option<Type<'ctx>>>,
     pub(in crate::codegen::fused_kernels::fuse) record: u32,
     pub(in crate::codegen::fused_kernels::fuse) capacity: u32,
 }
 
-impl Layout {
+impl<'ctx> Layout<'ctx> {
     fn batch(self, name: String, statements: Vec<BatchedSite>, single: bool) -> BatchKernel {
         BatchKernel {
             name,
@@ -419,8 +419,8 @@ impl Layout {
 
     /// `None` for an argument with more alignment than a record has.
     pub(in crate::codegen::fused_kernels::fuse) fn of(
-        module: &Module,
-        body: Value,
+        module: &Module<'ctx>,
+        body: Value<'ctx>,
     ) -> Option<Self> {
         let mut layout = Self {
             offsets: Vec::new(),
@@ -461,13 +461,18 @@ impl Layout {
 }
 
 /// What the instructions of a launch see in place of the registers.
-struct Indices {
-    of_grid: Value,
-    of_launch: Value,
-    depth: Value,
+struct Indices<'ctx> {
+    of_grid: Value<'ctx>,
+    of_launch: Value<'ctx>,
+    depth: Value<'ctx>,
 }
 
-fn build_batch(module: &Module, name: &str, body: Value, layout: &Layout) -> (Value, Indices) {
+fn build_batch<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    body: Value<'ctx>,
+    layout: &Layout<'ctx>,
+) -> (Value<'ctx>, Indices<'ctx>) {
     let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
     let pointer = Type::pointer(module, 0);
     let ty = Type::function(Type::void(module), &[pointer]);

@@ -77,19 +77,19 @@ pub(in crate::codegen::fused_kernels::fuse) fn choose(codes: &[Code]) -> Vec<Vec
 }
 
 /// A body as a function of where its record and its block are.
-pub(in crate::codegen::fused_kernels::fuse) struct Slice {
-    function: Value,
+pub(in crate::codegen::fused_kernels::fuse) struct Slice<'ctx> {
+    function: Value<'ctx>,
     demand: Demand,
     most_threads: u32,
 }
 
-impl Slice {
+impl<'ctx> Slice<'ctx> {
     /// Of a body with arguments in records, and with the bounds of a kernel. Nobody calls it yet.
     pub(in crate::codegen::fused_kernels::fuse) fn build(
-        module: &Module,
+        module: &Module<'ctx>,
         number: usize,
-        (body, kernel): (Value, Value),
-        layout: &Layout,
+        (body, kernel): (Value<'ctx>, Value<'ctx>),
+        layout: &Layout<'ctx>,
     ) -> Self {
         let (int, pointer) = (Type::integer(module, 32), Type::pointer(module, 0));
         let types = [pointer, int, int, int, int, int, int, int];
@@ -153,9 +153,9 @@ const REGISTERS: [&str; 6] = [
 ///
 /// # Errors
 /// When LLVM refuses what was built: our bug.
-pub(in crate::codegen::fused_kernels::fuse) fn build_heterogeneous(
-    module: &Module,
-    slices: BTreeMap<usize, Slice>,
+pub(in crate::codegen::fused_kernels::fuse) fn build_heterogeneous<'ctx>(
+    module: &Module<'ctx>,
+    slices: BTreeMap<usize, Slice<'ctx>>,
     chosen: &[Vec<usize>],
 ) -> Result<BTreeMap<usize, HeterogeneousKernel>, CodegenError> {
     let mut heterogeneous = Vec::new();
@@ -206,7 +206,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_heterogeneous(
 }
 
 /// The kernel of some slices.
-fn build(module: &Module, name: &str, slices: &[Value]) -> Value {
+fn build<'ctx>(module: &Module<'ctx>, name: &str, slices: &[Value<'ctx>]) -> Value<'ctx> {
     let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
     let ty = Type::function(Type::void(module), &[Type::pointer(module, 0)]);
     let kernel = Value::add_function(module, name, ty);

@@ -29,12 +29,12 @@ pub(in crate::codegen::fused_kernels::fuse) const CANONICAL_FORM: &str = "functi
 ///
 /// # Errors
 /// When LLVM refuses the result: our bug.
-pub(in crate::codegen::fused_kernels::fuse) fn interleave(
-    module: &Module,
-    kernel: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn interleave<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     name: &str,
-    bodies: &[(Value, &[usize])],
-) -> Result<Option<Value>, CodegenError> {
+    bodies: &[(Value<'ctx>, &[usize])],
+) -> Result<Option<Value<'ctx>>, CodegenError> {
     if !bodies.iter().all(|(body, _)| is_simple(*body)) {
         return Ok(None);
     }
@@ -81,12 +81,12 @@ fn is_simple(body: Value) -> bool {
 }
 
 /// Moves a body into the function and cuts it.
-fn take_body(
-    module: &Module,
-    body: Value,
+fn take_body<'ctx>(
+    module: &Module<'ctx>,
+    body: Value<'ctx>,
     places: &[usize],
-    (function, entry, end): (Value, Block, Block),
-) -> Result<Vec<Part>, CodegenError> {
+    (function, entry, end): (Value<'ctx>, Block<'ctx>, Block<'ctx>),
+) -> Result<Vec<Part<'ctx>>, CodegenError> {
     let parameters = function.parameters();
     for (own, place) in body.parameters().into_iter().zip(places) {
         own.replace_uses_with(parameters[*place]);
@@ -135,11 +135,11 @@ fn take_body(
 }
 
 /// Two sequences of parts as one, with as many barriers in common as can be.
-fn together(one: Vec<Part>, other: Vec<Part>) -> Vec<Part> {
+fn together<'ctx>(one: Vec<Part<'ctx>>, other: Vec<Part<'ctx>>) -> Vec<Part<'ctx>> {
     let pairs = matches(&one, &other);
     let mut merged = Vec::new();
     let (mut first, mut second) = (one.into_iter().enumerate(), other.into_iter().enumerate());
-    let mut until = |parts: &mut dyn Iterator<Item = (usize, Part)>, stop: Option<usize>| {
+    let mut until = |parts: &mut dyn Iterator<Item = (usize, Part<'ctx>)>, stop: Option<usize>| {
         let mut found = None;
         for (position, part) in parts {
             if Some(position) == stop {
@@ -216,7 +216,10 @@ const WAITING_LOOP: usize = 100;
 /// What a loop loads, it loads more often than a barrier outside is met.
 const LOOP: usize = 10;
 
-fn one_loop(mut one: SingleExitLoop, other: SingleExitLoop) -> SingleExitLoop {
+fn one_loop<'ctx>(
+    mut one: SingleExitLoop<'ctx>,
+    other: SingleExitLoop<'ctx>,
+) -> SingleExitLoop<'ctx> {
     for (kept, twin) in equal_counters(&one, &other) {
         twin.replace_uses_with(kept);
         twin.erase();
@@ -280,7 +283,7 @@ fn has_cycle(blocks: &[Block]) -> bool {
 const MOST_UNROLLED_INSTRUCTIONS: usize = 1000;
 
 /// Lets the parts follow each other, from `from`'s n-th way out to `to`.
-fn link(parts: &[Part], mut from: Block, mut way: u32, to: Block) {
+fn link<'ctx>(parts: &[Part<'ctx>], mut from: Block<'ctx>, mut way: u32, to: Block<'ctx>) {
     for part in parts {
         from.set_successor(way, part.entry());
         if let Part::Loop(inner) = part {
@@ -310,7 +313,7 @@ fn remove_unreachable(function: Value, entry: Block) {
 }
 
 /// The blocks that control comes to from one, that one first, no further than `end`.
-fn reached(from: Block, end: Option<Block>) -> Vec<Block> {
+fn reached<'ctx>(from: Block<'ctx>, end: Option<Block<'ctx>>) -> Vec<Block<'ctx>> {
     let mut reached = vec![from];
     let mut next = 0;
     while let Some(block) = reached.get(next).copied() {

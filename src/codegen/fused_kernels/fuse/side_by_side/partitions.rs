@@ -26,10 +26,10 @@ pub(in crate::codegen::fused_kernels::fuse) enum Number {
 
 impl Number {
     /// The number of a host value; a new parameter when it is not constant and no member is given it.
-    pub(in crate::codegen::fused_kernels::fuse) fn of(
-        module: &Module,
+    pub(in crate::codegen::fused_kernels::fuse) fn of<'ctx>(
+        module: &Module<'ctx>,
         expression: &Expression<ValueId>,
-        parameters: &mut Vec<Parameter>,
+        parameters: &mut Vec<Parameter<'ctx>>,
     ) -> Self {
         if let Some(constant) = expression.as_constant() {
             return Self::Constant(constant.cast_unsigned());
@@ -52,11 +52,11 @@ impl Number {
     }
 
     /// Its value in a function with the kernel's parameters.
-    pub(in crate::codegen::fused_kernels::fuse) fn value(
+    pub(in crate::codegen::fused_kernels::fuse) fn value<'ctx>(
         self,
-        module: &Module,
-        function: Value,
-    ) -> Value {
+        module: &Module<'ctx>,
+        function: Value<'ctx>,
+    ) -> Value<'ctx> {
         match self {
             Self::Constant(constant) => Type::integer(module, 32).constant(constant),
             Self::Parameter(index) => function.parameters()[index],
@@ -83,12 +83,12 @@ pub(in crate::codegen::fused_kernels::fuse) struct PartitionPosition {
 
 /// The places of a group's block partitions, with parameters for what is known at run time only; none for a
 /// group that keeps its members' grid.
-pub(in crate::codegen::fused_kernels::fuse) fn places(
-    module: &Module,
+pub(in crate::codegen::fused_kernels::fuse) fn places<'ctx>(
+    module: &Module<'ctx>,
     graph: &LaunchGraph,
     group: &FusionGroup,
     launches: &[&Launch],
-    parameters: &mut Vec<Parameter>,
+    parameters: &mut Vec<Parameter<'ctx>>,
 ) -> Vec<PartitionPosition> {
     let mut places = Vec::new();
     for members in group.partitions() {
@@ -118,25 +118,25 @@ pub(in crate::codegen) fn extent(graph: &LaunchGraph, value: ValueId) -> Express
 }
 
 /// The function of a block partition while bodies are not yet part of it.
-pub(in crate::codegen::fused_kernels::fuse) struct PartitionFunction {
-    function: Value,
+pub(in crate::codegen::fused_kernels::fuse) struct PartitionFunction<'ctx> {
+    function: Value<'ctx>,
     /// `ctaid`, `nctaid`, `tid` and `ntid` as the members see them, by axis. Threads stay themselves
     /// where they are `None`.
-    registers: [Option<[Value; 3]>; 4],
+    registers: [Option<[Value<'ctx>; 3]>; 4],
     /// How many threads barriers wait for.
-    barrier_threads: Option<Value>,
+    barrier_threads: Option<Value<'ctx>>,
 }
 
 /// Makes the functions of all block partitions and a kernel body that calls the one whose block it is.
 /// `write` puts the segments of a block partition where a builder stands, in a function with the kernel's
 /// parameters.
-pub(in crate::codegen::fused_kernels::fuse) fn write_partitions(
-    module: &Module,
-    kernel: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn write_partitions<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     scope: Option<&DebugScope>,
     places: &[PartitionPosition],
-    write: impl Fn(&PartitionPosition, Value, &Builder) -> Result<(), CodegenError>,
-) -> Result<Vec<PartitionFunction>, CodegenError> {
+    write: impl Fn(&PartitionPosition, Value<'ctx>, &Builder<'ctx>) -> Result<(), CodegenError>,
+) -> Result<Vec<PartitionFunction<'ctx>>, CodegenError> {
     let mut functions = Vec::new();
     let mut here = Block::append(kernel, "entry");
     let location = |builder: &Builder, function: Value| {
@@ -190,12 +190,12 @@ pub(in crate::codegen::fused_kernels::fuse) fn write_partitions(
 }
 
 /// A function with the kernel's parameters, to be made part of it.
-fn partition_function(
-    module: &Module,
-    kernel: Value,
+fn partition_function<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
     name: &str,
     place: &PartitionPosition,
-) -> Value {
+) -> Value<'ctx> {
     let ty = kernel.value_type();
     let ty = Type::function(ty.result(), &ty.parameters());
     let function = Value::add_function(module, name, ty);
@@ -209,10 +209,10 @@ fn partition_function(
 /// Makes bodies part of the functions of block partitions, and these part of their kernels. For each kernel
 /// whether that could be done: one whose body reads its place in a way that cannot be changed is
 /// deleted.
-pub(in crate::codegen::fused_kernels::fuse) fn settle(
-    module: &Module,
+pub(in crate::codegen::fused_kernels::fuse) fn settle<'ctx>(
+    module: &Module<'ctx>,
     kernels: &[&str],
-    partitions: &[Vec<PartitionFunction>],
+    partitions: &[Vec<PartitionFunction<'ctx>>],
 ) -> Result<Vec<bool>, CodegenError> {
     let machine = device_target_machine("sm_80")?;
     run_passes(module, "always-inline", &machine)?;
@@ -233,15 +233,20 @@ pub(in crate::codegen::fused_kernels::fuse) fn settle(
 }
 
 /// What stands at the beginning of a block partition's function.
-struct Prologue {
-    registers: [Option<[Value; 3]>; 4],
-    barrier_threads: Option<Value>,
+struct Prologue<'ctx> {
+    registers: [Option<[Value<'ctx>; 3]>; 4],
+    barrier_threads: Option<Value<'ctx>>,
     /// Whether the thread is none of the block partition's.
-    outside: Option<Value>,
+    outside: Option<Value<'ctx>>,
 }
 
 impl PartitionPosition {
-    fn prologue(&self, module: &Module, function: Value, builder: &Builder) -> Prologue {
+    fn prologue<'ctx>(
+        &self,
+        module: &Module<'ctx>,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
+    ) -> Prologue<'ctx> {
         let first = self.first.value(module, function);
         let block = read_register(module, builder, "ctaid.x");
         let linear = match self.first {
@@ -295,13 +300,13 @@ impl PartitionPosition {
 const MOST_BLOCKS: u64 = (1 << 31) - 1;
 
 /// A linear index as x, y and z, x fastest.
-pub(in crate::codegen::fused_kernels::fuse) fn coordinates(
-    module: &Module,
-    function: Value,
-    builder: &Builder,
-    linear: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn coordinates<'ctx>(
+    module: &Module<'ctx>,
+    function: Value<'ctx>,
+    builder: &Builder<'ctx>,
+    linear: Value<'ctx>,
     shape: [Number; 3],
-) -> [Value; 3] {
+) -> [Value<'ctx>; 3] {
     let zero = Type::integer(module, 32).constant(0);
     let split = |index: Value, by: Number| {
         let by = by.value(module, function);
@@ -327,10 +332,10 @@ pub(in crate::codegen::fused_kernels::fuse) fn coordinates(
     }
 }
 
-impl PartitionFunction {
+impl<'ctx> PartitionFunction<'ctx> {
     /// Once bodies are part of the function: their reads of registers and their barriers become the
     /// block partition's. False when one of them cannot.
-    fn settle(&self, module: &Module) -> bool {
+    fn settle(&self, module: &Module<'ctx>) -> bool {
         let mut blocks = self.function.blocks().into_iter();
         // The first block reads the registers of the fused kernel.
         blocks.next();
@@ -367,7 +372,7 @@ impl PartitionFunction {
     }
 
     /// What stands for a register; `Some(None)` when it is the fused kernel's own.
-    fn register(&self, name: &str) -> Option<Option<Value>> {
+    fn register(&self, name: &str) -> Option<Option<Value<'ctx>>> {
         let (family, axis) = name.split_once('.').unwrap_or((name, ""));
         let axis = ["x", "y", "z"].iter().position(|known| *known == axis);
         let families = ["ctaid", "nctaid", "tid", "ntid"];
@@ -394,7 +399,7 @@ impl PartitionFunction {
     }
 
     /// Lets a barrier wait for the block partition's threads only.
-    fn count_barrier(&self, module: &Module, barrier: Value, name: &str) -> bool {
+    fn count_barrier(&self, module: &Module<'ctx>, barrier: Value<'ctx>, name: &str) -> bool {
         let Some(threads) = self.barrier_threads else {
             return true;
         };
@@ -423,7 +428,11 @@ impl PartitionFunction {
 }
 
 /// A call that reads a special register.
-fn read_register(module: &Module, builder: &Builder, register: &str) -> Value {
+fn read_register<'ctx>(
+    module: &Module<'ctx>,
+    builder: &Builder<'ctx>,
+    register: &str,
+) -> Value<'ctx> {
     let name = format!("{REGISTER_PREFIX}{register}");
     let ty = Type::function(Type::integer(module, 32), &[]);
     let function =

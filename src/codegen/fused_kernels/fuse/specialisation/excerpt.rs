@@ -9,7 +9,7 @@ use inkwell::module::Module;
 #[derive(Default)]
 pub(in crate::codegen::fused_kernels::fuse) struct Excerpts<'p, 'ctx> {
     /// The units that were asked for, and their kernels.
-    units: Vec<(&'p Module<'ctx>, Vec<Emptied>)>,
+    units: Vec<(&'p Module<'ctx>, Vec<Emptied<'ctx>>)>,
 }
 
 impl<'p, 'ctx> Excerpts<'p, 'ctx> {
@@ -17,7 +17,7 @@ impl<'p, 'ctx> Excerpts<'p, 'ctx> {
     pub(in crate::codegen::fused_kernels::fuse) fn copy_for(
         &mut self,
         unit: &'p Module<'ctx>,
-        kernel: Value,
+        kernel: Value<'ctx>,
     ) -> Module<'ctx> {
         let mut units = self.units.iter();
         let known = units.position(|(known, _)| known.as_mut_ptr() == unit.as_mut_ptr());
@@ -45,16 +45,16 @@ impl<'p, 'ctx> Excerpts<'p, 'ctx> {
 }
 
 /// A function whose body is aside; it is put back in the end.
-struct Emptied {
-    function: Value,
-    body: Vec<Block>,
+struct Emptied<'ctx> {
+    function: Value<'ctx>,
+    body: Vec<Block<'ctx>>,
     /// What stands in for it: a function without blocks would be a declaration, which may have neither
     /// this linkage nor a place in the source.
-    instead: Block,
+    instead: Block<'ctx>,
 }
 
-impl Emptied {
-    fn new(function: Value) -> Self {
+impl<'ctx> Emptied<'ctx> {
+    fn new(function: Value<'ctx>) -> Self {
         let body = function.blocks();
         body.iter().for_each(|block| block.take_out());
         let instead = Block::append(function, "");
@@ -67,7 +67,7 @@ impl Emptied {
     }
 }
 
-impl Drop for Emptied {
+impl<'ctx> Drop for Emptied<'ctx> {
     fn drop(&mut self) {
         self.instead.delete();
         for block in &self.body {
@@ -106,12 +106,15 @@ define ptx_kernel void @short(ptr %p) {
 }
 ";
 
+    fn function<'ctx>(module: &Module<'ctx>, name: &str) -> Value<'ctx> {
+        Value::function(module, name).expect(name)
+    }
+
     #[test]
     fn a_copy_has_one_kernel_and_what_it_calls() {
         let context = Context::create();
         let unit = parsed(&context, UNIT);
         let before = unit.to_string();
-        let function = |module: &Module, name: &str| Value::function(module, name).expect(name);
         let mut excerpts = Excerpts::default();
         let copies = ["short", "long", "short"]
             .map(|kernel| excerpts.copy_for(&unit, function(&unit, kernel)));

@@ -50,10 +50,10 @@ impl Piece {
 
 /// Gives a kernel, which keeps its name, a parameter for each field of the structs that can be taken apart. Returns it,
 /// and what its parameters are.
-pub(in crate::codegen::fused_kernels::fuse) fn take_apart(
-    module: &Module,
-    general: Value,
-) -> Result<(Value, Vec<Piece>), CodegenError> {
+pub(in crate::codegen::fused_kernels::fuse) fn take_apart<'ctx>(
+    module: &Module<'ctx>,
+    general: Value<'ctx>,
+) -> Result<(Value<'ctx>, Vec<Piece>), CodegenError> {
     let structs: Vec<Option<Struct>> = general
         .parameters()
         .into_iter()
@@ -124,15 +124,20 @@ pub(in crate::codegen::fused_kernels::fuse) fn take_apart(
 }
 
 /// A struct that can be taken apart.
-struct Struct {
-    ty: Type,
+struct Struct<'ctx> {
+    ty: Type<'ctx>,
     /// The fields that are read, by where they begin.
-    fields: BTreeMap<u32, Type>,
+    fields: BTreeMap<u32, Type<'ctx>>,
 }
 
-impl Struct {
+impl<'ctx> Struct<'ctx> {
     /// The struct behind a parameter, of which an alignment is declared, when it can be taken apart.
-    fn read(module: &Module, parameter: Value, ty: Type, declared: u64) -> Option<Self> {
+    fn read(
+        module: &Module<'ctx>,
+        parameter: Value<'ctx>,
+        ty: Type<'ctx>,
+        declared: u64,
+    ) -> Option<Self> {
         let mut accesses = Vec::new();
         collect(module, parameter, 0, &mut accesses)?;
         let end = ty.allocation_bytes(module);
@@ -175,15 +180,20 @@ impl Struct {
 const LARGEST_SCALAR_BYTES: u64 = 8;
 
 /// An access to a struct.
-struct Access {
+struct Access<'ctx> {
     offset: i64,
-    ty: Type,
+    ty: Type<'ctx>,
     reads: bool,
 }
 
 /// All accesses by way of a pointer that leads `offset` bytes into a struct; `None` when something else may be done
 /// with it.
-fn collect(module: &Module, pointer: Value, offset: i64, found: &mut Vec<Access>) -> Option<()> {
+fn collect<'ctx>(
+    module: &Module<'ctx>,
+    pointer: Value<'ctx>,
+    offset: i64,
+    found: &mut Vec<Access<'ctx>>,
+) -> Option<()> {
     for user in pointer.users() {
         if !user.is_instruction() {
             return None;

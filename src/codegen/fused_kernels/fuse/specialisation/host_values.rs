@@ -28,12 +28,13 @@ pub(in crate::codegen::fused_kernels::fuse) enum Known {
 }
 
 /// What a parameter stands for of a launch's arguments, with the parameter's type.
-pub(in crate::codegen::fused_kernels::fuse) type Passed<'a> = Option<(&'a Launch, Piece, Type)>;
+pub(in crate::codegen::fused_kernels::fuse) type Passed<'a, 'ctx> =
+    Option<(&'a Launch, Piece, Type<'ctx>)>;
 
 /// What is known of each parameter; `None` stands for one that is no argument.
-pub(in crate::codegen::fused_kernels::fuse) fn known(
+pub(in crate::codegen::fused_kernels::fuse) fn known<'ctx>(
     graph: &LaunchGraph,
-    parameters: &[Passed<'_>],
+    parameters: &[Passed<'_, 'ctx>],
     constants: bool,
     one_base: bool,
 ) -> Vec<Known> {
@@ -125,11 +126,11 @@ pub(in crate::codegen::fused_kernels::fuse) fn known_by_both(
 
 /// Takes known parameters out of a kernel, which keeps its name. Returns it, and which of its
 /// parameters each old one is now, or is computed from; `None` for a constant.
-pub(in crate::codegen::fused_kernels::fuse) fn specialise(
-    module: &Module,
-    general: Value,
+pub(in crate::codegen::fused_kernels::fuse) fn specialise<'ctx>(
+    module: &Module<'ctx>,
+    general: Value<'ctx>,
     known: &[Known],
-) -> Result<(Value, Vec<Option<usize>>), CodegenError> {
+) -> Result<(Value<'ctx>, Vec<Option<usize>>), CodegenError> {
     let mut place = Vec::new();
     let mut kept = Vec::new();
     for (index, known) in known.iter().enumerate() {

@@ -24,10 +24,10 @@ pub(in crate::codegen) struct Preparation<'ctx> {
     pub(in crate::codegen::fused_kernels::fuse) segments: Segments<'ctx>,
     /// By group, then by statement that waits and is one launch; `None` where a body depends on something that only its own
     /// image has.
-    pub(in crate::codegen::fused_kernels::fuse) sites: Vec<Option<Site>>,
+    pub(in crate::codegen::fused_kernels::fuse) sites: Vec<Option<Site<'ctx>>>,
     /// What waits for batches.
     pub(in crate::codegen::fused_kernels::fuse) statements: Vec<Statement>,
-    pub(in crate::codegen::fused_kernels::fuse) wanted: Wanted,
+    pub(in crate::codegen::fused_kernels::fuse) wanted: Wanted<'ctx>,
 }
 
 impl<'ctx> Preparation<'ctx> {

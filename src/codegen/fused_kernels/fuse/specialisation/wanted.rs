@@ -9,15 +9,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A kernel to be made, and the sites that use it, by their positions.
 #[derive(Clone, Debug)]
-pub(in crate::codegen::fused_kernels::fuse) struct Order {
-    pub(in crate::codegen::fused_kernels::fuse) specialisation: SpecialisationKey,
+pub(in crate::codegen::fused_kernels::fuse) struct Order<'ctx> {
+    pub(in crate::codegen::fused_kernels::fuse) specialisation: SpecialisationKey<'ctx>,
     pub(in crate::codegen::fused_kernels::fuse) sites: Vec<usize>,
 }
 
 /// All kernels to be made for a plan.
-pub(in crate::codegen::fused_kernels::fuse) struct Wanted {
+pub(in crate::codegen::fused_kernels::fuse) struct Wanted<'ctx> {
     /// Those of groups, then those of statements that wait.
-    pub(in crate::codegen::fused_kernels::fuse) orders: Vec<Order>,
+    pub(in crate::codegen::fused_kernels::fuse) orders: Vec<Order<'ctx>>,
     of_groups: usize,
     /// The numbers of those that run the launches of a loop one after the other, of one statement each.
     persistent: BTreeSet<usize>,
@@ -26,10 +26,10 @@ pub(in crate::codegen::fused_kernels::fuse) struct Wanted {
     pub(in crate::codegen::fused_kernels::fuse) never_batched: Vec<(usize, Vec<usize>)>,
 }
 
-impl Wanted {
+impl<'ctx> Wanted<'ctx> {
     /// Of the sites of all groups, then those of statements.
     pub(in crate::codegen::fused_kernels::fuse) fn of(
-        sites: &[Option<Site>],
+        sites: &[Option<Site<'ctx>>],
         groups: usize,
         statements: &[Statement],
     ) -> Self {
@@ -65,7 +65,10 @@ impl Wanted {
     }
 
     /// The kernels of one part, and the number of the first.
-    pub(in crate::codegen::fused_kernels::fuse) fn of_part(&self, part: Part) -> (usize, &[Order]) {
+    pub(in crate::codegen::fused_kernels::fuse) fn of_part(
+        &self,
+        part: Part,
+    ) -> (usize, &[Order<'ctx>]) {
         let (of_groups, of_batches) = self.orders.split_at(self.of_groups);
         match part {
             Part::Groups => (0, of_groups),
@@ -102,11 +105,11 @@ fn may_meet(statements: &[Statement], order: &Order) -> bool {
 }
 
 /// The statements of some sites, with these.
-pub(in crate::codegen::fused_kernels::fuse) fn statements_at<'a>(
+pub(in crate::codegen::fused_kernels::fuse) fn statements_at<'a, 'ctx>(
     own: &[usize],
     statements: &'a [Statement],
-    sites: &'a [Option<Site>],
-) -> Vec<(&'a Statement, &'a Site)> {
+    sites: &'a [Option<Site<'ctx>>],
+) -> Vec<(&'a Statement, &'a Site<'ctx>)> {
     let own: BTreeSet<usize> = own.iter().copied().collect();
     let statements = statements.iter();
     let own = statements.filter(|statement| own.contains(&statement.site()));
@@ -116,7 +119,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn statements_at<'a>(
 
 /// The kernels for sites, in the order of their first sites. `in_common`: one a shape, whatever the
 /// facts.
-fn orders(sites: &[(usize, &Site)], in_common: bool) -> Vec<Order> {
+fn orders<'ctx>(sites: &[(usize, &Site<'ctx>)], in_common: bool) -> Vec<Order<'ctx>> {
     let mut shapes: Vec<&Shape> = Vec::new();
     let mut by_shape: HashMap<&Shape, Vec<Order>> = HashMap::new();
     for (position, site) in sites {

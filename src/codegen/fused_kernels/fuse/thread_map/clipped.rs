@@ -26,12 +26,12 @@ enum Extent {
     Parameter(usize),
 }
 
-impl SiteReader<'_, '_> {
+impl<'ctx> SiteReader<'_, 'ctx> {
     /// The grids of the clipped members, by member; what is known at run time only becomes a
     /// parameter.
     pub(in crate::codegen::fused_kernels::fuse) fn grids(
         &self,
-        parameters: &mut Vec<Parameter>,
+        parameters: &mut Vec<Parameter<'ctx>>,
     ) -> Vec<Option<Grid>> {
         let mut known: Vec<(ValueId, usize)> = Vec::new();
         let members = self.members.iter().zip(&self.group.members);
@@ -73,14 +73,14 @@ impl SiteReader<'_, '_> {
     }
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// Goes on in a block that is entered only by blocks of the grid; what leads around it.
     pub(in crate::codegen::fused_kernels::fuse) fn enter(
         &self,
-        function: Value,
-        builder: &Builder,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
         grid: Option<&Grid>,
-    ) -> Option<Block> {
+    ) -> Option<Block<'ctx>> {
         let grid = grid?;
         let mut inside: Option<Value> = None;
         for axis in Axis::ALL {
@@ -108,9 +108,9 @@ impl GroupBuilder<'_, '_> {
     pub(in crate::codegen::fused_kernels::fuse) fn given(
         &self,
         index: Index,
-        function: Value,
+        function: Value<'ctx>,
         grid: Option<&Grid>,
-    ) -> Result<Value, CodegenError> {
+    ) -> Result<Value<'ctx>, CodegenError> {
         match (index, grid) {
             (Index::GridSize(axis), Some(grid)) => {
                 Ok(self.extent(function, grid.extents[axis.index()]))
@@ -121,7 +121,7 @@ impl GroupBuilder<'_, '_> {
         }
     }
 
-    fn extent(&self, function: Value, extent: Extent) -> Value {
+    fn extent(&self, function: Value<'ctx>, extent: Extent) -> Value<'ctx> {
         match extent {
             Extent::Constant(value) => Type::integer(self.module, 32).constant(value),
             Extent::Parameter(position) => function.parameters()[position],

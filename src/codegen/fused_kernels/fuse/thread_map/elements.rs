@@ -38,16 +38,16 @@ pub(in crate::codegen::fused_kernels::fuse) fn assume(
     builder.call(ty, assume, &[holds]);
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// Goes on where a thread of the member runs, in those of the fused launch that stand for an element.
     pub(in crate::codegen::fused_kernels::fuse) fn deal_elements(
         &self,
-        function: Value,
-        builder: &Builder,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
         remapped: &Remapped,
         (extents, counts): (&[(Axis, Number)], &[Number]),
         own: &[Axis],
-    ) -> RemappedPosition {
+    ) -> RemappedPosition<'ctx> {
         let module = self.module;
         let ty = Type::integer(module, 32);
         let zero = ty.constant(0);
@@ -102,11 +102,11 @@ impl GroupBuilder<'_, '_> {
     /// The number of an element by its indices, the fastest first; what a member may ask of it is told besides.
     fn number_of_element(
         &self,
-        builder: &Builder,
-        indices: &[Value],
-        lengths: &[Value],
-        counts: &[Value],
-    ) -> Value {
+        builder: &Builder<'ctx>,
+        indices: &[Value<'ctx>],
+        lengths: &[Value<'ctx>],
+        counts: &[Value<'ctx>],
+    ) -> Value<'ctx> {
         let mut number: Option<Value> = None;
         for (index, length) in indices.iter().zip(lengths).rev() {
             number = Some(match number {
@@ -143,7 +143,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// The position of a thread of the fused launch along an axis, through all blocks.
-    fn fused_position(&self, builder: &Builder, axis: Axis) -> Value {
+    fn fused_position(&self, builder: &Builder<'ctx>, axis: Axis) -> Value<'ctx> {
         let digits = vec![
             (Index::Thread(axis), Index::BlockSize(axis)),
             (Index::Block(axis), Index::GridSize(axis)),

@@ -79,11 +79,11 @@ impl Index {
     }
 
     /// The fused kernel's own, 32 bits.
-    pub(in crate::codegen::fused_kernels::fuse) fn read(
+    pub(in crate::codegen::fused_kernels::fuse) fn read<'ctx>(
         self,
-        module: &Module,
-        builder: &Builder,
-    ) -> Value {
+        module: &Module<'ctx>,
+        builder: &Builder<'ctx>,
+    ) -> Value<'ctx> {
         let name = self.intrinsic();
         let ty = Type::function(Type::integer(module, 32), &[]);
         let intrinsic = Value::function(module, &name)

@@ -22,16 +22,16 @@ pub(in crate::codegen::fused_kernels::fuse) struct Rearranged {
 }
 
 /// The place of the member's thread that runs where a builder stands.
-pub(in crate::codegen::fused_kernels::fuse) struct RearrangedPosition {
+pub(in crate::codegen::fused_kernels::fuse) struct RearrangedPosition<'ctx> {
     /// `blockIdx`, `gridDim`, `threadIdx`, `blockDim`.
-    indices: [[Value; 3]; 4],
+    indices: [[Value<'ctx>; 3]; 4],
 }
 
-impl SiteReader<'_, '_> {
+impl<'ctx> SiteReader<'_, 'ctx> {
     /// How the rearranged members are, by member; what is known at run time only becomes a parameter.
     pub(in crate::codegen::fused_kernels::fuse) fn rearranged(
         &self,
-        parameters: &mut Vec<Parameter>,
+        parameters: &mut Vec<Parameter<'ctx>>,
     ) -> Vec<Option<Rearranged>> {
         let members = self.members.iter().zip(&self.group.members);
         members
@@ -55,14 +55,14 @@ impl SiteReader<'_, '_> {
     }
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The place of the member whose block and thread it is.
     pub(in crate::codegen::fused_kernels::fuse) fn rearrange(
         &self,
-        function: Value,
-        builder: &Builder,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
         rearranged: &Rearranged,
-    ) -> RearrangedPosition {
+    ) -> RearrangedPosition<'ctx> {
         let value = |number: Number| number.value(self.module, function);
         let blocks = [Index::Block, Index::GridSize];
         let threads = [Index::Thread, Index::BlockSize];
@@ -80,11 +80,11 @@ impl GroupBuilder<'_, '_> {
     /// The member's coordinates in a box of its own extents; the fused launch's are read.
     fn own_place(
         &self,
-        (function, builder): (Value, &Builder),
+        (function, builder): (Value<'ctx>, &Builder<'ctx>),
         arrangement: Arrangement,
         [index, size]: [fn(Axis) -> Index; 2],
         own: [Number; 3],
-    ) -> [Value; 3] {
+    ) -> [Value<'ctx>; 3] {
         let zero = Type::integer(self.module, 32).constant(0);
         let read = |axis: Axis| match self.fused_extent(size(axis)) {
             Some(1) => zero,
@@ -128,9 +128,9 @@ impl GroupBuilder<'_, '_> {
     }
 }
 
-impl RearrangedPosition {
+impl<'ctx> RearrangedPosition<'ctx> {
     /// What the member reads of its place.
-    pub(in crate::codegen::fused_kernels::fuse) fn given(&self, index: Index) -> Value {
+    pub(in crate::codegen::fused_kernels::fuse) fn given(&self, index: Index) -> Value<'ctx> {
         let [blocks, grid, threads, block] = &self.indices;
         match index {
             Index::Block(axis) => blocks[axis.index()],

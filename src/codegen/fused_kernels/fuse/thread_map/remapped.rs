@@ -52,27 +52,27 @@ enum Spread {
 }
 
 /// The place of the member's thread that runs where a builder stands, and what leads on.
-pub(in crate::codegen::fused_kernels::fuse) struct RemappedPosition {
+pub(in crate::codegen::fused_kernels::fuse) struct RemappedPosition<'ctx> {
     /// `blockIdx`, `gridDim`, `threadIdx`, `blockDim`.
-    indices: [[Value; 3]; 4],
+    indices: [[Value<'ctx>; 3]; 4],
     /// Where threads go on that do not run the member; none when all do.
-    end: Option<Block>,
-    again: Option<Again>,
+    end: Option<Block<'ctx>>,
+    again: Option<Again<'ctx>>,
 }
 
 /// What it takes to run the next of a thread's numbers.
-struct Again {
-    header: Block,
-    number: Value,
-    step: Value,
-    limit: Value,
+struct Again<'ctx> {
+    header: Block<'ctx>,
+    number: Value<'ctx>,
+    step: Value<'ctx>,
+    limit: Value<'ctx>,
 }
 
-impl SiteReader<'_, '_> {
+impl<'ctx> SiteReader<'_, 'ctx> {
     /// How the remapped members are, by member; what is known at run time only becomes a parameter.
     pub(in crate::codegen::fused_kernels::fuse) fn remapped(
         &self,
-        parameters: &mut Vec<Parameter>,
+        parameters: &mut Vec<Parameter<'ctx>>,
     ) -> Vec<Option<Remapped>> {
         let members = self.members.iter().zip(&self.group.members);
         members
@@ -162,14 +162,14 @@ impl SiteReader<'_, '_> {
     }
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// Goes on where a thread of the member runs.
     pub(in crate::codegen::fused_kernels::fuse) fn remap(
         &self,
-        function: Value,
-        builder: &Builder,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
         remapped: &Remapped,
-    ) -> RemappedPosition {
+    ) -> RemappedPosition<'ctx> {
         let module = self.module;
         let ty = Type::integer(module, 32);
         let total = remapped.total.value(module, function);
@@ -272,7 +272,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// The number of a thread of the fused launch.
-    fn fused_number(&self, builder: &Builder, order: ThreadOrder) -> Value {
+    fn fused_number(&self, builder: &Builder<'ctx>, order: ThreadOrder) -> Value<'ctx> {
         let block = |axis: Axis| (Index::Block(axis), Index::GridSize(axis));
         let thread = |axis: Axis| (Index::Thread(axis), Index::BlockSize(axis));
         let digits: Vec<(Index, Index)> = match order {
@@ -292,9 +292,9 @@ impl GroupBuilder<'_, '_> {
     /// The number that has these digits, the fastest first, each with its extent.
     pub(in crate::codegen::fused_kernels::fuse) fn mixed_radix(
         &self,
-        builder: &Builder,
+        builder: &Builder<'ctx>,
         digits: Vec<(Index, Index)>,
-    ) -> Value {
+    ) -> Value<'ctx> {
         // From the slowest digit on, each time by the next one's extent.
         let mut number: Option<Value> = None;
         for (index, size) in digits.into_iter().rev() {
@@ -315,7 +315,7 @@ impl GroupBuilder<'_, '_> {
     }
 
     /// How many threads the fused launch has.
-    fn fused_total(&self, builder: &Builder) -> Value {
+    fn fused_total(&self, builder: &Builder<'ctx>) -> Value<'ctx> {
         let sizes = Axis::ALL
             .into_iter()
             .flat_map(|axis| [Index::GridSize(axis), Index::BlockSize(axis)]);
@@ -325,9 +325,9 @@ impl GroupBuilder<'_, '_> {
     /// The product of extents of the fused launch.
     pub(in crate::codegen::fused_kernels::fuse) fn product_of(
         &self,
-        builder: &Builder,
+        builder: &Builder<'ctx>,
         sizes: impl Iterator<Item = Index>,
-    ) -> Value {
+    ) -> Value<'ctx> {
         let sizes = sizes.filter(|size| self.fused_extent(*size) != Some(1));
         let values = sizes.map(|size| self.read_extent(builder, size));
         values
@@ -337,9 +337,9 @@ impl GroupBuilder<'_, '_> {
 
     pub(in crate::codegen::fused_kernels::fuse) fn read_extent(
         &self,
-        builder: &Builder,
+        builder: &Builder<'ctx>,
         size: Index,
-    ) -> Value {
+    ) -> Value<'ctx> {
         match self.fused_extent(size) {
             Some(extent) => Type::integer(self.module, 32).constant(extent),
             None => size.read(self.module, builder),
@@ -363,20 +363,20 @@ impl Remapped {
     }
 
     /// How many threads a block of the member has.
-    pub(in crate::codegen::fused_kernels::fuse) fn block_threads(
+    pub(in crate::codegen::fused_kernels::fuse) fn block_threads<'ctx>(
         &self,
-        builder: &Builder,
-        value: impl Fn(Number) -> Value,
-    ) -> Value {
+        builder: &Builder<'ctx>,
+        value: impl Fn(Number) -> Value<'ctx>,
+    ) -> Value<'ctx> {
         product(builder, self.block, value)
     }
 }
 
-impl RemappedPosition {
+impl<'ctx> RemappedPosition<'ctx> {
     /// A place that each thread has once, or goes on behind.
     pub(in crate::codegen::fused_kernels::fuse) fn once(
-        indices: [[Value; 3]; 4],
-        end: Block,
+        indices: [[Value<'ctx>; 3]; 4],
+        end: Block<'ctx>,
     ) -> Self {
         Self {
             indices,
@@ -386,7 +386,7 @@ impl RemappedPosition {
     }
 
     /// What the member reads of its place.
-    pub(in crate::codegen::fused_kernels::fuse) fn given(&self, index: Index) -> Value {
+    pub(in crate::codegen::fused_kernels::fuse) fn given(&self, index: Index) -> Value<'ctx> {
         let [blocks, grid, threads, block] = &self.indices;
         match index {
             Index::Block(axis) => blocks[axis.index()],
@@ -413,17 +413,21 @@ impl RemappedPosition {
 }
 
 /// Remainder and quotient.
-pub(in crate::codegen::fused_kernels::fuse) fn split(
-    builder: &Builder,
-    number: Value,
-    by: Value,
-) -> (Value, Value) {
+pub(in crate::codegen::fused_kernels::fuse) fn split<'ctx>(
+    builder: &Builder<'ctx>,
+    number: Value<'ctx>,
+    by: Value<'ctx>,
+) -> (Value<'ctx>, Value<'ctx>) {
     let quotient = builder.binary(Opcode::LLVMUDiv, number, by);
     let whole = builder.binary(Opcode::LLVMMul, quotient, by);
     (builder.binary(Opcode::LLVMSub, number, whole), quotient)
 }
 
-fn product(builder: &Builder, shape: [Number; 3], value: impl Fn(Number) -> Value) -> Value {
+fn product<'ctx>(
+    builder: &Builder<'ctx>,
+    shape: [Number; 3],
+    value: impl Fn(Number) -> Value<'ctx>,
+) -> Value<'ctx> {
     let [x, y, z] = shape;
     [y, z]
         .into_iter()

@@ -10,20 +10,20 @@ use crate::llvm::{Builder, Opcode, Type, Value};
 use crate::math::affine::Axis;
 
 /// What a thread of the fused launch runs of a member: every `step`th number from `first` to before `end`.
-pub(in crate::codegen::fused_kernels::fuse) struct Run {
-    pub(in crate::codegen::fused_kernels::fuse) first: Value,
-    pub(in crate::codegen::fused_kernels::fuse) end: Value,
-    pub(in crate::codegen::fused_kernels::fuse) step: Value,
+pub(in crate::codegen::fused_kernels::fuse) struct Run<'ctx> {
+    pub(in crate::codegen::fused_kernels::fuse) first: Value<'ctx>,
+    pub(in crate::codegen::fused_kernels::fuse) end: Value<'ctx>,
+    pub(in crate::codegen::fused_kernels::fuse) step: Value<'ctx>,
 }
 
-impl GroupBuilder<'_, '_> {
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// The run of a thread, where each block runs `length` of the numbers below `total`.
     pub(in crate::codegen::fused_kernels::fuse) fn run(
         &self,
-        builder: &Builder,
-        length: Value,
-        total: Value,
-    ) -> Run {
+        builder: &Builder<'ctx>,
+        length: Value<'ctx>,
+        total: Value<'ctx>,
+    ) -> Run<'ctx> {
         let block = |axis: Axis| (Index::Block(axis), Index::GridSize(axis));
         let thread = |axis: Axis| (Index::Thread(axis), Index::BlockSize(axis));
         let block = self.mixed_radix(builder, Axis::ALL.map(block).to_vec());

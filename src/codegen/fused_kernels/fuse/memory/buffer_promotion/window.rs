@@ -19,17 +19,17 @@ use std::collections::HashMap;
 pub(super) const ALIGNMENT: u64 = 16;
 
 /// What stands for the part of a buffer that a block works on.
-pub(super) struct Window {
+pub(super) struct Window<'ctx> {
     /// Of all accesses.
     pub(super) element_bytes: u64,
     /// `None` before it is known.
     pub(super) size: Option<Size>,
     /// Stores to the buffer.
-    mirrored: Vec<Pair>,
+    mirrored: Vec<Pair<'ctx>>,
     /// Loads of the buffer that read the window.
-    replaced: Vec<Pair>,
+    replaced: Vec<Pair<'ctx>>,
     /// The shared variable while the shared accesses are there.
-    variable: Option<Value>,
+    variable: Option<Value<'ctx>>,
 }
 
 /// How large a window is.
@@ -42,19 +42,19 @@ pub(super) enum Size {
 }
 
 /// An access to the buffer, and the one to the window.
-struct Pair {
-    global: Value,
-    shared: Option<Value>,
+struct Pair<'ctx> {
+    global: Value<'ctx>,
+    shared: Option<Value<'ctx>>,
     /// What all threads of the block have in common there, besides what is seen in the address.
     common: Option<Expression<BlockSymbol>>,
 }
 
 /// A model of the kernel, and where its instructions stand.
-type Seen<'a> = (&'a KernelModel, &'a HashMap<Value, usize>);
+type Seen<'a, 'ctx> = (&'a KernelModel, &'a HashMap<Value<'ctx>, usize>);
 
-impl Window {
+impl<'ctx> Window<'ctx> {
     /// `None` where an address is not understood.
-    pub(super) fn of(planned: &Planned, at: &[Value]) -> Option<Self> {
+    pub(super) fn of(planned: &Planned, at: &[Value<'ctx>]) -> Option<Self> {
         let pairs = |places: &[usize], opcode: Opcode, operand: u32| {
             let places = places.iter();
             let pairs = places.map(|place| {
@@ -89,7 +89,7 @@ impl Window {
 
     /// Puts a shared access beside each global one, to a variable of its own, which is larger than any as long as no
     /// size is known.
-    pub(super) fn insert(&mut self, work: &Work<'_, '_>) {
+    pub(super) fn insert(&mut self, work: &Work<'_, 'ctx>) {
         let module = work.module;
         let name = format!("{}_block", work.kernel.name());
         let byte = Type::integer(module, 8);
@@ -111,13 +111,17 @@ impl Window {
     }
 
     /// The same with memory that is there already.
-    pub(super) fn insert_at(&mut self, work: &Work<'_, '_>, start: impl Fn(&Builder) -> Value) {
+    pub(super) fn insert_at(
+        &mut self,
+        work: &Work<'_, 'ctx>,
+        start: impl Fn(&Builder<'ctx>) -> Value<'ctx>,
+    ) {
         for_each_pair(self, |pair, half| pair.insert(work, half, &start));
     }
 
     /// Lets the window begin where the places of a block do: at what all accesses have in common for all threads
     /// of a block. Where that is not understood, takes the window out.
-    pub(super) fn begin_at_block(&mut self, work: &Work<'_, '_>, seen: Seen<'_>) -> bool {
+    pub(super) fn begin_at_block(&mut self, work: &Work<'_, 'ctx>, seen: Seen<'_, 'ctx>) -> bool {
         let places = self
             .pairs()
             .map(|pair| pair.places(seen).map(|(global, _)| global));
@@ -146,8 +150,8 @@ impl Window {
     /// each of a row's.
     pub(super) fn size(
         &self,
-        work: &Work<'_, '_>,
-        seen: Seen<'_>,
+        work: &Work<'_, 'ctx>,
+        seen: Seen<'_, 'ctx>,
         rows: Option<&PromotedRows>,
         left_bytes: u64,
     ) -> Option<Size> {
@@ -190,13 +194,18 @@ impl Window {
     }
 
     /// Whether the verifier finds, too, that nobody notices.
-    pub(super) fn is_confirmed(&self, work: &Work<'_, '_>, seen: Seen<'_>) -> bool {
+    pub(super) fn is_confirmed(&self, work: &Work<'_, 'ctx>, seen: Seen<'_, 'ctx>) -> bool {
         self.size
             .is_some_and(|size| self.judged(work, seen, size).is_none())
     }
 
     /// What the verifier has against it.
-    fn judged(&self, work: &Work<'_, '_>, (model, places): Seen<'_>, size: Size) -> Option<String> {
+    fn judged(
+        &self,
+        work: &Work<'_, 'ctx>,
+        (model, places): Seen<'_, 'ctx>,
+        size: Size,
+    ) -> Option<String> {
         let named = |pairs: &[Pair]| {
             let pairs = pairs.iter().map(|pair| {
                 let shared = pair.shared?;
@@ -250,7 +259,7 @@ impl Window {
         }
     }
 
-    fn pairs(&self) -> impl Iterator<Item = &Pair> {
+    fn pairs(&self) -> impl Iterator<Item = &Pair<'ctx>> {
         self.mirrored.iter().chain(&self.replaced)
     }
 }
@@ -262,16 +271,21 @@ enum Half {
     Load,
 }
 
-fn for_each_pair(window: &mut Window, mut work: impl FnMut(&mut Pair, Half)) {
+fn for_each_pair<'ctx>(window: &mut Window<'ctx>, mut work: impl FnMut(&mut Pair<'ctx>, Half)) {
     let stores = window.mirrored.iter_mut();
     stores.for_each(|pair| work(pair, Half::Store));
     let loads = window.replaced.iter_mut();
     loads.for_each(|pair| work(pair, Half::Load));
 }
 
-impl Pair {
+impl<'ctx> Pair<'ctx> {
     /// Makes the shared access, the window beginning at `start`.
-    fn insert(&mut self, work: &Work<'_, '_>, half: Half, start: &impl Fn(&Builder) -> Value) {
+    fn insert(
+        &mut self,
+        work: &Work<'_, 'ctx>,
+        half: Half,
+        start: &impl Fn(&Builder<'ctx>) -> Value<'ctx>,
+    ) {
         let global = self.global;
         let builder = match half {
             Half::Store => Builder::after(global),
@@ -306,7 +320,7 @@ impl Pair {
     }
 
     /// Where the two accesses go.
-    fn places<'a>(&self, (model, places): Seen<'a>) -> Option<(&'a Affine, &'a Affine)> {
+    fn places<'a>(&self, (model, places): Seen<'a, 'ctx>) -> Option<(&'a Affine, &'a Affine)> {
         let subscript = |instruction: Value| {
             let place = places.get(&instruction)?;
             let mut accesses = model.accesses.iter();
@@ -318,7 +332,7 @@ impl Pair {
 
     /// Finds by how much the place in the window is to be corrected for the window to begin at `begin`; `None` where
     /// that is not the same for all threads of a block.
-    fn correct(&mut self, seen: Seen<'_>, begin: &Affine) -> Option<()> {
+    fn correct(&mut self, seen: Seen<'_, 'ctx>, begin: &Affine) -> Option<()> {
         let (global, shared) = self.places(seen)?;
         let wrong = shared.subtract(&global.subtract(begin)?)?;
         let mut common = Expression::Constant(wrong.constant);
@@ -344,7 +358,7 @@ fn common_part(model: &KernelModel, place: &Affine) -> Affine {
 const SHARED_ADDRESS_SPACE: u32 = 3;
 
 /// The shared memory that launches bring along for the rows that a kernel keeps.
-pub(super) fn memory_of_launch(module: &Module, kernel: Value) -> Value {
+pub(super) fn memory_of_launch<'ctx>(module: &Module<'ctx>, kernel: Value<'ctx>) -> Value<'ctx> {
     let name = rows_name(kernel);
     let mut globals = Value::globals(module).into_iter();
     let known = globals.find(|global| global.name() == name);
@@ -372,7 +386,7 @@ fn steps_of(address: Value) -> Option<Vec<Value>> {
 }
 
 /// The place in the window of an address in the buffer.
-fn within(builder: &Builder, begin: Value, address: Value) -> Value {
+fn within<'ctx>(builder: &Builder<'ctx>, begin: Value<'ctx>, address: Value<'ctx>) -> Value<'ctx> {
     let steps = steps_of(address).unwrap_or_default();
     steps.into_iter().fold(begin, |start, step| {
         let indices = step.operands().split_off(1);
@@ -390,7 +404,7 @@ fn within(builder: &Builder, begin: Value, address: Value) -> Value {
 
 /// A number of elements without what all threads of a block have in common, narrow where it was widened: it is
 /// read as signed, and small.
-fn first_of_threads(builder: &Builder, index: Value) -> Value {
+fn first_of_threads<'ctx>(builder: &Builder<'ctx>, index: Value<'ctx>) -> Value<'ctx> {
     let widened = index.is_instruction()
         && matches!(index.opcode(), Some(Opcode::LLVMSExt | Opcode::LLVMZExt))
         && index.operand(0).ty().integer_bits() == 32;
@@ -407,7 +421,7 @@ fn first_of_threads(builder: &Builder, index: Value) -> Value {
 
 /// A number without the summands that all threads of a block have in common, constants apart; `None` when
 /// nothing is left.
-fn of_threads(builder: &Builder, value: Value) -> Option<Value> {
+fn of_threads<'ctx>(builder: &Builder<'ctx>, value: Value<'ctx>) -> Option<Value<'ctx>> {
     if value.constant_integer().is_some() {
         return Some(value);
     }
@@ -451,7 +465,11 @@ fn of_threads(builder: &Builder, value: Value) -> Option<Value> {
     }
 }
 
-fn both_of_threads(builder: &Builder, value: Value, opcode: Opcode) -> Option<Value> {
+fn both_of_threads<'ctx>(
+    builder: &Builder<'ctx>,
+    value: Value<'ctx>,
+    opcode: Opcode,
+) -> Option<Value<'ctx>> {
     let (one, other) = (value.operand(0), value.operand(1));
     match (of_threads(builder, one), of_threads(builder, other)) {
         (Some(first), Some(second)) if first == one && second == other => Some(value),
@@ -512,12 +530,12 @@ fn expression_of(model: &KernelModel, variable: &Variable) -> Option<Expression<
 /// Computes what a model speaks of.
 struct Values<'a, 'ctx> {
     work: &'a Work<'a, 'ctx>,
-    builder: &'a Builder,
+    builder: &'a Builder<'ctx>,
 }
 
-impl Values<'_, '_> {
+impl<'ctx> Values<'_, 'ctx> {
     /// A number of 64 bits; `None` where that would take more than sums and products.
-    fn of(&self, expression: &Expression<BlockSymbol>) -> Option<Value> {
+    fn of(&self, expression: &Expression<BlockSymbol>) -> Option<Value<'ctx>> {
         let long = Type::integer(self.work.module, 64);
         let both = |opcode, one, other| {
             let (one, other) = (self.of(one)?, self.of(other)?);
@@ -534,13 +552,13 @@ impl Values<'_, '_> {
         }
     }
 
-    fn register(&self, index: Index) -> Value {
+    fn register(&self, index: Index) -> Value<'ctx> {
         let value = index.read(self.work.module, self.builder);
         let long = Type::integer(self.work.module, 64);
         self.builder.cast(Opcode::LLVMZExt, value, long)
     }
 
-    fn of_launch(&self, symbol: &KernelSymbol) -> Option<Value> {
+    fn of_launch(&self, symbol: &KernelSymbol) -> Option<Value<'ctx>> {
         let long = Type::integer(self.work.module, 64);
         match symbol {
             KernelSymbol::GridSize(axis) => Some(self.register(Index::GridSize(*axis))),

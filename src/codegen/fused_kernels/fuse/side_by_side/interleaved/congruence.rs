@@ -9,8 +9,11 @@ use std::collections::HashSet;
 /// depend on begin equal and are computed in the same way from equal values in each iteration, or both
 /// count and have the same way to their bounds. Values are equal that are one, or made alike from equal
 /// ones without looking at memory.
-pub(super) fn leave_together(one: &SingleExitLoop, other: &SingleExitLoop) -> bool {
-    let condition = |parts: &SingleExitLoop| parts.test.terminator()?.branch_condition();
+pub(super) fn leave_together<'ctx>(
+    one: &SingleExitLoop<'ctx>,
+    other: &SingleExitLoop<'ctx>,
+) -> bool {
+    let condition = |parts: &SingleExitLoop<'ctx>| parts.test.terminator()?.branch_condition();
     let (Some(first), Some(second)) = (condition(one), condition(other)) else {
         return false;
     };
@@ -18,7 +21,8 @@ pub(super) fn leave_together(one: &SingleExitLoop, other: &SingleExitLoop) -> bo
         headers: (one, other),
         assumed: HashSet::new(),
     };
-    let counting = |condition, of: &SingleExitLoop| Counting::of(condition, of.preheader, of.latch);
+    let counting =
+        |condition, of: &SingleExitLoop<'ctx>| Counting::of(condition, of.preheader, of.latch);
     let as_often = || {
         let pair = counting(first, one).zip(counting(second, other));
         // The loop goes on while the condition holds.
@@ -40,11 +44,14 @@ const MOST_UNROLLED: usize = 32;
 
 /// Pairs of phis at the beginning of two loops that run interleaved which are always equal; each of the
 /// second loop is in one pair at most.
-pub(super) fn equal_counters(one: &SingleExitLoop, other: &SingleExitLoop) -> Vec<(Value, Value)> {
+pub(super) fn equal_counters<'ctx>(
+    one: &SingleExitLoop<'ctx>,
+    other: &SingleExitLoop<'ctx>,
+) -> Vec<(Value<'ctx>, Value<'ctx>)> {
     let kept = one.header.phis();
-    let pair = |twin: Value| {
+    let pair = |twin: Value<'ctx>| {
         let mut kept = kept.iter().copied();
-        let equal = |kept: &Value| {
+        let equal = |kept: &Value<'ctx>| {
             let mut comparison = Comparison {
                 headers: (one, other),
                 assumed: HashSet::new(),
@@ -56,14 +63,14 @@ pub(super) fn equal_counters(one: &SingleExitLoop, other: &SingleExitLoop) -> Ve
     other.header.phis().into_iter().filter_map(pair).collect()
 }
 
-struct Comparison<'a> {
-    headers: (&'a SingleExitLoop, &'a SingleExitLoop),
+struct Comparison<'a, 'ctx> {
+    headers: (&'a SingleExitLoop<'ctx>, &'a SingleExitLoop<'ctx>),
     /// Pairs of phis that are taken to be equal while they are compared.
-    assumed: HashSet<(Value, Value)>,
+    assumed: HashSet<(Value<'ctx>, Value<'ctx>)>,
 }
 
-impl Comparison<'_> {
-    fn equal(&mut self, one: Value, other: Value) -> bool {
+impl<'ctx> Comparison<'_, 'ctx> {
+    fn equal(&mut self, one: Value<'ctx>, other: Value<'ctx>) -> bool {
         if one == other {
             return true;
         }
@@ -91,10 +98,10 @@ impl Comparison<'_> {
         }
     }
 
-    fn equal_phis(&mut self, one: Value, other: Value) -> bool {
+    fn equal_phis(&mut self, one: Value<'ctx>, other: Value<'ctx>) -> bool {
         let (first, second) = self.headers;
         let (place, other_place) = (one.block(), other.block());
-        let counterpart = |block: Block| {
+        let counterpart = |block: Block<'ctx>| {
             if place == other_place {
                 return Some(block);
             }

@@ -15,18 +15,18 @@ use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
 
 /// A part of a body.
-pub(super) enum Part {
+pub(super) enum Part<'ctx> {
     /// Anything that is left as it is.
     Region {
         /// Where it begins.
-        entry: Block,
+        entry: Block<'ctx>,
         /// Where it ends.
-        exit: Block,
+        exit: Block<'ctx>,
     },
     /// A block that is a barrier of the whole block of threads.
-    Barrier(Block),
+    Barrier(Block<'ctx>),
     /// A loop that is left in one place.
-    Loop(Box<SingleExitLoop>),
+    Loop(Box<SingleExitLoop<'ctx>>),
 }
 
 /// Which loops are taken apart.
@@ -39,31 +39,31 @@ pub(super) enum Loops {
 }
 
 /// A loop: `preheader`, then `header`, `before`, `test`, `after`, `latch` and back to `header`.
-pub(super) struct SingleExitLoop {
+pub(super) struct SingleExitLoop<'ctx> {
     /// Leads to the header; does nothing.
-    pub(super) preheader: Block,
+    pub(super) preheader: Block<'ctx>,
     /// Phis only.
-    pub(super) header: Block,
+    pub(super) header: Block<'ctx>,
     /// What runs in every iteration, the last one included.
-    pub(super) before: Vec<Part>,
+    pub(super) before: Vec<Part<'ctx>>,
     /// A conditional branch only.
-    pub(super) test: Block,
+    pub(super) test: Block<'ctx>,
     /// Which of the test's two ways leaves the loop.
     pub(super) leaving: u32,
     /// What runs in every iteration but the last one.
-    pub(super) after: Vec<Part>,
+    pub(super) after: Vec<Part<'ctx>>,
     /// Leads to the header; does nothing.
-    pub(super) latch: Block,
+    pub(super) latch: Block<'ctx>,
     /// Where the loop is left to; does nothing.
-    pub(super) exit: Block,
+    pub(super) exit: Block<'ctx>,
     /// Whether threads wait for each other inside.
     pub(super) waits: bool,
     /// How many loops of members it is.
     pub(super) joined: usize,
 }
 
-impl Part {
-    pub(super) fn entry(&self) -> Block {
+impl<'ctx> Part<'ctx> {
+    pub(super) fn entry(&self) -> Block<'ctx> {
         match self {
             Self::Region { entry, .. } => *entry,
             Self::Barrier(block) => *block,
@@ -71,7 +71,7 @@ impl Part {
         }
     }
 
-    pub(super) fn exit(&self) -> Block {
+    pub(super) fn exit(&self) -> Block<'ctx> {
         match self {
             Self::Region { exit, .. } => *exit,
             Self::Barrier(block) => *block,
@@ -83,13 +83,13 @@ impl Part {
 /// Cuts the blocks of one member, which begin with `entry`, do not branch back to it and are left from
 /// `end` alone. `None`, with nothing changed but blocks cut in two, when they have a form that is not
 /// understood.
-pub(super) fn cut(
-    module: &Module,
-    blocks: &[Block],
-    entry: Block,
-    end: Block,
+pub(super) fn cut<'ctx>(
+    module: &Module<'ctx>,
+    blocks: &[Block<'ctx>],
+    entry: Block<'ctx>,
+    end: Block<'ctx>,
     loops: Loops,
-) -> Option<Vec<Part>> {
+) -> Option<Vec<Part<'ctx>>> {
     let flow = ControlFlow::of(blocks, entry, loops)?;
     let path = flow.path(entry, end)?;
     let mut parts = Vec::new();
@@ -103,21 +103,21 @@ pub(super) fn cut(
 }
 
 /// Control flow as it was before anything was cut.
-struct ControlFlow {
-    flow: llvm::ControlFlow,
+struct ControlFlow<'ctx> {
+    flow: llvm::ControlFlow<'ctx>,
     /// Where each block led to.
-    successors: HashMap<Block, Vec<Block>>,
+    successors: HashMap<Block<'ctx>, Vec<Block<'ctx>>>,
     /// By header.
-    loops: HashMap<Block, NaturalLoop>,
+    loops: HashMap<Block<'ctx>, NaturalLoop<'ctx>>,
     taken_apart: Loops,
 }
 
-impl ControlFlow {
+impl<'ctx> ControlFlow<'ctx> {
     /// `None` for control flow that is not reducible.
-    fn of(blocks: &[Block], entry: Block, taken_apart: Loops) -> Option<Self> {
+    fn of(blocks: &[Block<'ctx>], entry: Block<'ctx>, taken_apart: Loops) -> Option<Self> {
         let own: HashSet<Block> = blocks.iter().copied().collect();
         let flow = llvm::ControlFlow::among(entry, |block| own.contains(&block));
-        let after = |block: &Block| {
+        let after = |block: &Block<'ctx>| {
             let next = block.successors().into_iter();
             (*block, next.filter(|to| own.contains(to)).collect())
         };
@@ -131,7 +131,7 @@ impl ControlFlow {
     }
 
     /// The blocks on every way from one to another, both included.
-    fn path(&self, from: Block, to: Block) -> Option<Vec<Block>> {
+    fn path(&self, from: Block<'ctx>, to: Block<'ctx>) -> Option<Vec<Block<'ctx>>> {
         let mut path = Vec::new();
         for block in self.flow.dominators(to) {
             path.push(block);
@@ -146,10 +146,10 @@ impl ControlFlow {
     /// The parts along a path, up to where the last block begins, phis excluded.
     fn sequence(
         &self,
-        module: &Module,
-        path: &[Block],
-        scope: Option<&NaturalLoop>,
-        parts: &mut Vec<Part>,
+        module: &Module<'ctx>,
+        path: &[Block<'ctx>],
+        scope: Option<&NaturalLoop<'ctx>>,
+        parts: &mut Vec<Part<'ctx>>,
     ) -> Option<()> {
         let mut at = 0;
         while at + 1 < path.len() {
@@ -190,7 +190,12 @@ impl ControlFlow {
 
     /// Cuts a block at its barriers, and before its terminator when that is to be alone. Returns the
     /// block that holds what comes after the last barrier, and whether anything does.
-    fn pieces(&self, block: Block, terminator_alone: bool, parts: &mut Vec<Part>) -> (Block, bool) {
+    fn pieces(
+        &self,
+        block: Block<'ctx>,
+        terminator_alone: bool,
+        parts: &mut Vec<Part<'ctx>>,
+    ) -> (Block<'ctx>, bool) {
         while let Some(place) = block.instructions().into_iter().position(is_plain_barrier) {
             if place > 0 {
                 let head = block.split_head(place);
@@ -230,7 +235,7 @@ impl ControlFlow {
     }
 
     /// The loop in the form that is taken apart, when it has it and shall be.
-    fn shape<'a>(&self, own: &'a NaturalLoop) -> Option<Shape<'a>> {
+    fn shape<'a>(&self, own: &'a NaturalLoop<'ctx>) -> Option<Shape<'a, 'ctx>> {
         let [latch] = own.latches[..] else {
             return None;
         };
@@ -269,7 +274,11 @@ impl ControlFlow {
         })
     }
 
-    fn take_loop(&self, module: &Module, shape: &Shape<'_>) -> Option<SingleExitLoop> {
+    fn take_loop(
+        &self,
+        module: &Module<'ctx>,
+        shape: &Shape<'_, 'ctx>,
+    ) -> Option<SingleExitLoop<'ctx>> {
         let Shape {
             own,
             test,
@@ -314,19 +323,19 @@ impl ControlFlow {
     }
 }
 
-struct Shape<'a> {
-    own: &'a NaturalLoop,
+struct Shape<'a, 'ctx> {
+    own: &'a NaturalLoop<'ctx>,
     /// The block from which the loop is entered.
-    before: Block,
-    test: Block,
+    before: Block<'ctx>,
+    test: Block<'ctx>,
     leaving: u32,
-    latch: Block,
-    exit: Block,
+    latch: Block<'ctx>,
+    exit: Block<'ctx>,
     waits: bool,
 }
 
 /// A block of its own between two.
-fn between(from: Block, to: Block) -> Block {
+fn between<'ctx>(from: Block<'ctx>, to: Block<'ctx>) -> Block<'ctx> {
     let block = Block::append(to.function(), "");
     block.branch_to(to);
     from.redirect(to, block);
