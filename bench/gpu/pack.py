@@ -168,7 +168,12 @@ def ways_left(program, phase):
 
 def is_whole(program):
     """Whether what is compared is there."""
-    return not ways_left(program, comes_first) and ("failure" in program or "ways" in program)
+    return "failure" in program or "ways" in program and not ways_left(program, comes_first) and not lacks_expected(program)
+
+
+def lacks_expected(program):
+    """Whether nobody has asked what a program prints on the CPU device."""
+    return program["kind"] != "tuner" and "expected" not in program
 
 
 def built_by(options):
@@ -240,7 +245,7 @@ def build(program, phase, options):
     """Builds a program in the ways of a phase, as far as there is time; what is new of it. A way of which the file is the same as
     that of an earlier one has none of its own."""
     waiting = ways_left(program, phase)
-    if not waiting or is_over(options):
+    if not (waiting or lacks_expected(program)) or is_over(options):
         return {}
     ways, left_out = dict(program.get("ways", {})), dict(program.get("not_built", {}))
     files = {hash_of(path): way for way in ways if (path := place_of(program, way, options)).exists()}
@@ -266,7 +271,7 @@ def build(program, phase, options):
         if sites:
             ways[way]["sites"] = [int(sites[1]), int(sites[2])]
     news = {"ways": {way: ways[way] for way in program["options"] if way in ways}} | ({"not_built": left_out} if left_out else {})
-    if "unfused" in ways and "expected" not in program and program["kind"] != "tuner":
+    if "unfused" in ways and lacks_expected(program):
         news |= expected.of(program, place_of(program, "unfused", options), options)
     return news
 
