@@ -10,6 +10,8 @@ mod coverage;
 #[allow(dead_code, reason = "other tests use the rest")]
 #[path = "cuda_path/folder.rs"]
 mod folder;
+#[path = "ptx/reached.rs"]
+mod reached;
 
 use folder::{COMPILER, build, compiler};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -35,6 +37,10 @@ fn main() -> ExitCode {
     }
     trials.push(Trial::test("instructions", || {
         coverage::check(Path::new(env!("CARGO_MANIFEST_DIR")))
+    }));
+    trials.push(Trial::test("reached", || {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        reached::check(root, &DRIVER.path().join("driver"))
     }));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 import types
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -34,6 +35,8 @@ ROOT = models.ROOT
 HERE = pathlib.Path(__file__).resolve().parent
 BOUNDARIES = {way: [f"--sirius-boundaries={way}"] for way in ("grid-barrier", "last-block", "overlap")}
 BOTH = {"unfused": ["--sirius-fusion=off"], "fused": []}
+# What is built first, and without which a program is not packed.
+COMPARED = [*BOTH, "tune"]
 # What stands beside these ways for one model.
 FURTHER = {"bert": {"vertical": ["--sirius-layout=v"]}}
 # Launches that wait for their batch do not overlap.
@@ -54,6 +57,7 @@ def main():
     arguments.add_argument("--small", action="store_true", help="models in small sizes")
     arguments.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many are built at once")
     arguments.add_argument("--limit", type=float, default=300, metavar="SECONDS", help="the longest that a program may take on the CPU device; what takes longer is not compared with that (300)")
+    arguments.add_argument("--minutes", type=float, metavar="N", help="how long building may take; then what is there is packed, and a further run goes on")
     arguments.add_argument("--most-bytes", type=int, default=60_000_000, metavar="N", help="how large the archive may be; what is worth least stays out otherwise (60000000)")
     arguments.add_argument("--release", action="store_true", help="an optimised build of the compiler")
     arguments.add_argument("--compiler", type=pathlib.Path, help="another compiler than that of this folder")
@@ -64,6 +68,7 @@ def main():
     options.folder = (options.folder or ROOT / "target/gpu-kit").absolute()
     options.compiler = (options.compiler or models.compiler(options)).absolute()
     options.kit = options.folder / "gpu-kit"
+    options.end = None if options.minutes is None else time.monotonic() + 60 * options.minutes
     build_all(options)
     pack(options)
 
@@ -88,30 +93,87 @@ def build_all(options):
     programs = [program for program in all_programs(options) if re.search(options.programs, program["name"])]
     for program in programs:
         program["options"] = {way: flags for way, flags in program["options"].items() if re.search(options.ways, way)}
+        program["made_from"] = made_from(program)
     for program in programs:
         source = options.kit / "sources" / program["source"]
         source.parent.mkdir(parents=True, exist_ok=True)
         for file in [ROOT / program["source"], *(ROOT / program["source"]).parent.glob("*.h")]:
             shutil.copy(file, source.parent / file.name)
-    listed = options.kit / "list.json"
-    contents = {"compiler": built_by(options), "architecture": options.arch, "size": "small" if options.small else "full", "programs": programs}
-    known = json.loads(listed.read_text()) if listed.exists() else {}
-    # A run that was stopped goes on where it was.
-    if all(known.get(key) == contents[key] for key in ("compiler", "architecture", "size")):
-        done = {program["name"]: program for program in known["programs"] if "ways" in program}
-        contents["programs"] = programs = [done.get(program["name"], program) for program in programs]
-    listed.write_text(json.dumps(contents | {"programs": [program for program in programs if "ways" in program]}, indent=1) + "\n")
-    waiting = [program for program in programs if "ways" not in program]
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for program, built in zip(waiting, pool.map(lambda program: build(program, options), waiting)):
-            for key in ("flags", "options"):
-                program.pop(key, None)
-            program |= built
-            print(program["name"], program.get("failure", ""), flush=True)
-            whole = contents | {"programs": [program for program in programs if "ways" in program or "failure" in program]}
-            listed.write_text(json.dumps(whole, indent=1) + "\n")
+    contents = {"compiler": built_by(options), "built_with": hash_of(options.compiler), "architecture": options.arch, "size": "small" if options.small else "full"}
+    take_up(programs, contents, options)
+    save(programs, contents, options)
+    # What is compared comes before all further ways, so that a kit of which the time was up has every program.
+    for phase in (comes_first, lambda program, way: not comes_first(program, way)):
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for program, news in zip(programs, pool.map(lambda program: build(program, phase, options), programs)):
+                if news:
+                    program |= news
+                    save(programs, contents, options)
+                    print(program["name"], program.get("failure", ""), flush=True)
     if options.corpus:
         corpus.pack(types.SimpleNamespace(**vars(options) | {"pack": options.kit}))
+
+
+def comes_first(program, way):
+    return way in COMPARED or program["kind"] == "planner"
+
+
+def is_over(options):
+    return options.end is not None and time.monotonic() > options.end
+
+
+def hash_of(file):
+    return hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()
+
+
+def made_from(program):
+    """What a program was built from changes this."""
+    said = json.dumps([program[key] for key in ("flags", "options", "runs")]) + hash_of(ROOT / program["source"])
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def take_up(programs, contents, options):
+    """A run that was stopped goes on where it was: what the same compiler built from the same source is there."""
+    listed = options.kit / "list.json"
+    known = json.loads(listed.read_text()) if listed.exists() else {}
+    if not all(known.get(key) == contents[key] for key in ("built_with", "architecture", "size")):
+        return
+    before = {program["name"]: program for program in known["programs"]}
+    for program in programs:
+        found = before.get(program["name"], {})
+        if found.get("made_from") == program["made_from"]:
+            program |= {key: found[key] for key in ("ways", "not_built", "expected", "may_differ", "not_compared") if key in found}
+
+
+def shown(programs):
+    """Programs as they are listed, without how they are built."""
+    return [{key: value for key, value in program.items() if key not in ("flags", "options")} for program in programs]
+
+
+def save(programs, contents, options):
+    begun = [program for program in programs if "ways" in program or "failure" in program]
+    late = [program["name"] for program in programs if not is_whole(program)]
+    without = {program["name"]: left for program in begun if (left := ways_left(program, lambda *_: True)) and is_whole(program)}
+    whole = contents | {"programs": shown(begun), "late": late, "ways_late": without}
+    beside = options.kit / "list.json.new"
+    beside.write_text(json.dumps(whole, indent=1) + "\n")
+    beside.replace(options.kit / "list.json")
+
+
+def ways_left(program, phase):
+    """The ways of a phase that were not tried."""
+    tried = {**program.get("ways", {}), **program.get("not_built", {})}
+    return [] if "failure" in program else [way for way in program["options"] if phase(program, way) and way not in tried]
+
+
+def is_whole(program):
+    """Whether what is compared is there."""
+    return "failure" in program or "ways" in program and not ways_left(program, comes_first) and not lacks_expected(program)
+
+
+def lacks_expected(program):
+    """Whether nobody has asked what a program prints on the CPU device."""
+    return program["kind"] != "tuner" and "expected" not in program
 
 
 def built_by(options):
@@ -122,7 +184,7 @@ def built_by(options):
 
 
 def all_programs(options):
-    """In the order of what they are worth; the models, which take longest to build, come first."""
+    """In the order in which they are built: first what is worth most, last those of which there are many."""
     found = []
     for name in models.MODELS:
         source = f"test_programs/models/{name}.cu"
@@ -133,13 +195,13 @@ def all_programs(options):
         found.append(program_of(path, "workload", {"nvcc": None} | BOTH | BOUNDARIES) | {"timed": True})
     for path in sorted((ROOT / "test_programs").glob("*.cu")):
         found.append(program_of(path, "test", BOTH | BOUNDARIES) | {"timed": True})
-    for path in sorted((ROOT / "tests/run").glob("*.cu")):
-        found.append(program_of(path, "test", BOTH | options_of(path, options.arch)))
     for program in [each for each in found if each["kind"] in ("model", "workload")]:
         found.append(program | {"name": f"tuner/{pathlib.Path(program['source']).stem}", "kind": "tuner", "options": {"tune": []}})
     for source in planned_differently():
         ways = {planner: flags for planner, flags in planners.PLANNERS.items()}
         found.append(program_of(ROOT / source, "planner", {"unfused": BOTH["unfused"]} | ways) | {"name": f"planners/{pathlib.Path(source).stem}"})
+    for path in sorted((ROOT / "tests/run").glob("*.cu")):
+        found.append(program_of(path, "test", BOTH | options_of(path, options.arch)))
     return found
 
 
@@ -147,7 +209,7 @@ def program_of(path, kind, ways):
     """A program as the lines of its leading comments say that it is built and run."""
     comments = [line for line in path.read_text().splitlines() if line.startswith("//")]
     runs = [line.split(":", 1)[1].split() for line in comments if line.startswith("// arguments:")]
-    flags = [word for line in comments if line.startswith("// built with:") for word in line.split(":", 1)[1].split()]
+    flags = [word for line in comments if line.startswith("// built with:") for word in line.split(":", 1)[1].split() if word not in toolkit.LINKED]
     source = path.relative_to(ROOT)
     return {"name": str(source.with_suffix("")), "kind": kind, "source": str(source), "runs": runs or [[]], "flags": flags, "options": ways}
 
@@ -179,35 +241,43 @@ def build_timer(options):
     subprocess.run(command, check=True)
 
 
-def build(program, options):
-    """Builds a program in all its ways; those of which the file is the same as that of an earlier one have none of their own."""
-    ways, files = {}, {}
-    for way, flags in program["options"].items():
-        output = options.kit / "bin" / f"{program['name'].replace('/', '.')}.{way}"
+def build(program, phase, options):
+    """Builds a program in the ways of a phase, as far as there is time; what is new of it. A way of which the file is the same as
+    that of an earlier one has none of its own."""
+    waiting = ways_left(program, phase)
+    if not (waiting or lacks_expected(program)) or is_over(options):
+        return {}
+    ways, left_out = dict(program.get("ways", {})), dict(program.get("not_built", {}))
+    files = {hash_of(path): way for way in ways if (path := place_of(program, way, options)).exists()}
+    for way in waiting:
+        if is_over(options):
+            break
+        output, flags = place_of(program, way, options), program["options"][way]
         done = compile_by_nvcc(program, output, options) if flags is None else compile_way(program, flags, output, options)
         if done is None or done.returncode:
             lines = ["there is no nvcc"] if done is None else [line for line in done.stderr.splitlines() if "error" in line or "undefined" in line] or done.stderr.splitlines()
             failure = f"{way}: {lines[0] if lines else done.returncode}"
             # Only what it is compared with has to be there.
-            if way in ("unfused", "fused", "tune"):
+            if way in COMPARED:
                 return {"failure": failure}
-            ways[way] = {"failure": failure}
+            left_out[way] = failure
             continue
         subprocess.run(["strip", output], stderr=subprocess.DEVNULL)
-        same = files.setdefault(hashlib.sha256(output.read_bytes()).digest(), way)
+        same = files.setdefault(hash_of(output), way)
         ways[way] = {"same_as": same} if same != way else {}
         if same != way:
             output.unlink()
         sites = re.search(r"(\d+) launches -> (\d+)", done.stderr)
         if sites:
             ways[way]["sites"] = [int(sites[1]), int(sites[2])]
-    left_out = {way: made["failure"] for way, made in ways.items() if "failure" in made}
-    ways = {way: made for way, made in ways.items() if way not in left_out}
-    made = {"ways": ways} | ({"not_built": left_out} if left_out else {})
-    if program["kind"] == "tuner":
-        return made
-    unfused = options.kit / "bin" / f"{program['name'].replace('/', '.')}.unfused"
-    return made | expected.of(program, unfused, options)
+    news = {"ways": {way: ways[way] for way in program["options"] if way in ways}} | ({"not_built": left_out} if left_out else {})
+    if "unfused" in ways and lacks_expected(program):
+        news |= expected.of(program, place_of(program, "unfused", options), options)
+    return news
+
+
+def place_of(program, way, options):
+    return options.kit / "bin" / f"{program['name'].replace('/', '.')}.{way}"
 
 
 def compile_way(program, flags, output, options):
@@ -238,7 +308,8 @@ def compile_by_nvcc(program, output, options):
 def pack(options):
     """One archive. Where it is too large, what is worth least stays out, and is named."""
     contents = json.loads((options.kit / "list.json").read_text()) | {"has_others": (options.kit / "corpus").exists()}
-    left_out = []
+    late, left_out = contents["late"], []
+    contents["programs"] = [program for program in contents["programs"] if program["name"] not in late]
     while (size := write_archive(contents, options)) > options.most_bytes:
         left_out += take_out(contents, size, options)
     built = [program for program in contents["programs"] if "failure" not in program]
@@ -248,6 +319,10 @@ def pack(options):
             print(f"{program['name']} is not there as {way}: {failure}")
         if program.get("not_compared"):
             print(f"{program['name']} is not compared with the CPU device: {program['not_compared']}")
+    if late:
+        print(f"{len(late)} programs are not there, since the time was up: {', '.join(late[:5])}{', ...' if len(late) > 5 else ''}")
+    if contents["ways_late"]:
+        print(f"{sum(map(len, contents['ways_late'].values()))} further ways of {len(contents['ways_late'])} programs are not there, since the time was up")
     if left_out:
         print(f"left out, so that the archive stays below {options.most_bytes / 1e6:g} MB: {', '.join(left_out)}")
 

@@ -118,7 +118,12 @@ def programs_section(results):
     failed = [program for program in results["programs"] if "failure" in program]
     if failed:
         lines += ["", "Not built:", ""] + [f"- {program['name']}: {cell(program['failure'])}" for program in failed]
-    left = [program["name"] for program in programs if "right" not in program]
+    slow = [program for program in programs if "left_out" in program]
+    if slow:
+        lines += ["", "Left out:", ""] + [f"- {program['name']}: {cell(program['left_out'])}" for program in slow]
+    if results.get("late"):
+        lines += ["", f"Not in the kit, since the time to build it was up: {len(results['late'])} programs, {', '.join(results['late'])}."]
+    left = [program["name"] for program in programs if "right" not in program and "left_out" not in program]
     if left:
         lines += ["", f"Not at their end when the time was over: {', '.join(left)}."]
     for tool, findings in results["checked"].items():

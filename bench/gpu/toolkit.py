@@ -39,6 +39,8 @@ LIBRARIES = [
     ("cusolver", "libcusolver.so.12"), ("curand", "libcurand.so.10"), ("nvrtc", "libnvrtc.so.13"), ("cu", "libcuda.so.1"),
     ("nvml", "libnvidia-ml.so.1"),
 ]
+# Options that ask for them. There need be none where programs are built, and `stand_ins` has what is missing.
+LINKED = {f"-l{library.removeprefix('lib').split('.so')[0]}" for _, library in LIBRARIES}
 
 
 def stand_ins(undefined, folder):

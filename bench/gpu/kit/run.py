@@ -29,8 +29,11 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Samples of a model or of repeated launches in one run of a program; as many of launches one by one as of a graph.
-SAMPLES = 20
+# Samples of a model or of repeated launches in one run of a program, as many of launches one by one as of a graph; the most turns of
+# a model, and those of other programs. A rehearsal is of this script, not of times.
+SAMPLES, REHEARSED_SAMPLES = 20, 2
+ROUNDS, REHEARSED_ROUNDS = 100, 1
+TURNS, REHEARSED_TURNS = 3, 1
 # Made by another compiler, so that other last bits are no error.
 FOREIGN = "nvcc"
 
@@ -39,9 +42,9 @@ def main():
     arguments = argparse.ArgumentParser(prog="./run.sh", description=__doc__.split("\n")[0])
     arguments.add_argument("minutes", nargs="?", type=float, default=10, help="how long all may take (10)")
     arguments.add_argument("--programs", default="", metavar="REGEX", help="only programs whose names match")
-    arguments.add_argument("--rounds", type=int, default=100, help="the most turns of each model")
+    arguments.add_argument("--rounds", type=int, help=f"the most turns of each model ({ROUNDS}; {REHEARSED_ROUNDS} in a rehearsal)")
     arguments.add_argument("--seconds", type=float, default=60, help="the longest that one program may take (60)")
-    arguments.add_argument("--samples", type=int, default=SAMPLES, help=f"times that are taken in one run of a program ({SAMPLES})")
+    arguments.add_argument("--samples", type=int, help=f"times that are taken in one run of a program ({SAMPLES}; {REHEARSED_SAMPLES} in a rehearsal)")
     arguments.add_argument("--jobs", type=int, default=min(os.cpu_count(), 8), help="programs at a time where nothing is timed")
     arguments.add_argument("--cuda", type=pathlib.Path, metavar="FOLDER", help="the CUDA libraries to run with, such as lib64 of a folder that scripts/install --device=cpu made: a rehearsal without a GPU")
     arguments.add_argument("--check", default="", metavar="TOOLS", help="tools of compute-sanitizer to run fused programs under, where time is left")
@@ -49,6 +52,9 @@ def main():
     options = arguments.parse_args()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stopped)
+    options.samples = options.samples or (REHEARSED_SAMPLES if options.cuda else SAMPLES)
+    options.rounds = options.rounds or (REHEARSED_ROUNDS if options.cuda else ROUNDS)
+    options.turns = REHEARSED_TURNS if options.cuda else TURNS
     options.began = time.monotonic()
     options.end = options.began + 60 * options.minutes
     packed = json.loads((HERE / "list.json").read_text())
@@ -56,6 +62,7 @@ def main():
     if not options.cuda and number_of(gpu["architecture"]) < number_of(packed["architecture"]):
         sys.exit(f"./run.sh: these programs are for {packed['architecture']}, and the {gpu['name']} is {gpu['architecture']}; pack them with scripts/gpu --arch={gpu['architecture']}")
     packed["programs"] = [program for program in packed["programs"] if re.search(options.programs, program["name"])]
+    leave_out_slow(packed["programs"], options)
     results = packed | {
         "date": datetime.date.today().isoformat(),
         "gpu": gpu,
@@ -73,6 +80,13 @@ def main():
         results["parts"].append({"part": title, "seconds": round(time.monotonic() - before, 1), "done": done, "left": left})
         save(results, options)
         print(f"== {title}: {done} done, {left} left, {time.monotonic() - options.began:.0f} s since the begin", flush=True)
+
+
+def leave_out_slow(programs, options):
+    """What took too long on the CPU device when the kit was packed does so in a rehearsal, too."""
+    for program in programs if options.cuda else []:
+        if "takes more than" in program.get("not_compared", ""):
+            program["left_out"] = f"no GPU is here, and on the CPU device {program['not_compared'].removesuffix(' there')}"
 
 
 def find_gpu(cuda):
@@ -99,7 +113,7 @@ def save(results, options):
 
 
 def of_kind(results, *kinds):
-    return [program for program in results["programs"] if program["kind"] in kinds and "failure" not in program]
+    return [program for program in results["programs"] if program["kind"] in kinds and "failure" not in program and "left_out" not in program]
 
 
 def is_over(options):
@@ -395,9 +409,9 @@ def time_planners(results, options):
 
 
 def time_launches(programs, results, options):
-    """Three turns of each program with the library that repeats its launches."""
+    """Turns of each program with the library that repeats its launches."""
     programs = [program for program in programs if program.get("right")]
-    for turn in range(3):
+    for turn in range(options.turns):
         for program in programs:
             for way in turned(own_ways(program), turn):
                 if not is_over(options) and way not in program.get("untimed", {}):
