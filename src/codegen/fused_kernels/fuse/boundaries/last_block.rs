@@ -256,11 +256,6 @@ pub(in crate::codegen::fused_kernels::fuse) fn append(
         let end = Block::append(function, "arrive");
         let builder = Builder::at_end(end);
         builder.ret(None);
-        for old in ends {
-            let builder = Builder::before(old);
-            builder.branch(end);
-            old.erase();
-        }
         let Some(new) = end.terminator() else {
             continue;
         };
@@ -269,6 +264,12 @@ pub(in crate::codegen::fused_kernels::fuse) fn append(
             None => Builder::before(new),
         };
         builder.call(rest.value_type(), rest, &function.parameters());
+        // The place of the call may be that of one of these.
+        for old in ends {
+            let builder = Builder::before(old);
+            builder.branch(end);
+            old.erase();
+        }
     }
     match any {
         true => run_passes(
