@@ -34,7 +34,8 @@ import toolkit
 ROOT = models.ROOT
 HERE = pathlib.Path(__file__).resolve().parent
 BOUNDARIES = {way: [f"--sirius-boundaries={way}"] for way in ("grid-barrier", "last-block", "overlap")}
-BOTH = {"unfused": ["--sirius-fusion=off"], "fused": []}
+# The last block is the default, and has a column of its own.
+BOTH = {"unfused": ["--sirius-fusion=off"], "fused": ["--sirius-boundaries=none"]}
 # What is built first, and without which a program is not packed.
 COMPARED = [*BOTH, "tune"]
 # What stands beside these ways for one model.
