@@ -11,7 +11,7 @@ use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handle
 use sirius_rs::math::expression::{Condition, Expression};
 use sirius_rs::program::read_program;
 use sirius_rs::report::{Report, build_report};
-use sirius_rs::schedule::{FusionPlan, ScheduleOptions, plan_fusion, plan_recomputation};
+use sirius_rs::schedule::{FusionPlan, ScheduleOptions, plan_fusion, plan_last_blocks, plan_recomputation};
 use sirius_rs::tools::find_toolchain;
 use sirius_rs::verify::verify;
 use std::ffi::OsString;
@@ -43,8 +43,10 @@ fn analyse(source: &Path) -> Analysed {
     let dependences = build_dependence_graph(&graph, &models);
     let options = ScheduleOptions::from(&build.sirius);
     let (mut plan, mut missed) = plan_fusion(&graph, &models, &dependences, &options);
-    let planned = (&mut plan, &mut missed);
-    plan_recomputation(&graph, &models, &dependences, &options, planned);
+    for add in [plan_last_blocks, plan_recomputation] {
+        let planned = (&mut plan, &mut missed);
+        add(&graph, &models, &dependences, &options, planned);
+    }
     let report = build_report(&graph, &models, &dependences, &plan, &missed, &[]);
     Analysed {
         graph,
