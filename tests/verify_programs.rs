@@ -11,7 +11,9 @@ use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handle
 use sirius_rs::math::expression::{Condition, Expression};
 use sirius_rs::program::read_program;
 use sirius_rs::report::{Report, build_report};
-use sirius_rs::schedule::{FusionPlan, ScheduleOptions, plan_fusion, plan_last_blocks, plan_recomputation};
+use sirius_rs::schedule::{
+    FusionPlan, ScheduleOptions, plan_fusion, plan_last_blocks, plan_recomputation,
+};
 use sirius_rs::tools::find_toolchain;
 use sirius_rs::verify::verify;
 use std::ffi::OsString;
