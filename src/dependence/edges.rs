@@ -59,6 +59,8 @@ pub(super) struct Builder<'a> {
     pub(super) unequal: HashMap<([KernelId; 2], [usize; 2]), usize>,
     /// The same of all kernels.
     pub(super) all_unequal: usize,
+    /// Guards of all edges so far.
+    pub(super) guards: usize,
     /// Allocations made in a loop or in a function that runs more than once; the loop, where one
     /// iteration of it has one of them.
     made_again: BTreeMap<BufferId, Option<usize>>,
@@ -160,6 +162,7 @@ impl Builder<'_> {
             likenesses: HashMap::new(),
             unequal: HashMap::new(),
             all_unequal: 0,
+            guards: 0,
             made_again: made_again.chain(not_unique).collect(),
             dependences,
         }
@@ -666,6 +669,7 @@ impl Builder<'_> {
 
     pub(super) fn add(&mut self, edge: Edge) {
         let (source, sink) = (NodeIndex::new(edge.source.0), NodeIndex::new(edge.sink.0));
+        self.guards += edge.conditions.len() + edge.absent_if.len();
         self.dependences.graph.add_edge(source, sink, edge);
     }
 

@@ -102,6 +102,10 @@ const MOST_ISOLATED: usize = 100_000;
 const MOST_EDGES: usize = 300_000;
 const EDGES_OF_NODE: usize = 200;
 
+/// It is cut short, too, where its edges rely on more guards than this, each some hundred bytes large. Hundreds of lambdas that capture a
+/// structure of many pointers have ten for each edge, and a hundred times as many as programs of other kinds.
+const MOST_GUARDS: usize = 250_000;
+
 struct Walk<'a> {
     graph: &'a LaunchGraph,
     effects: &'a [Option<Effect<'a>>],
@@ -126,10 +130,11 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// Whether there is too much, which the graph then says.
     fn is_full(&mut self) -> bool {
+        let many_guards = self.builder.guards > MOST_GUARDS;
         let dependences = &mut self.builder.dependences;
         let most = MOST_EDGES + EDGES_OF_NODE * self.effects.len();
         dependences.cut_short |=
-            self.isolated > MOST_ISOLATED || dependences.graph.edge_count() > most;
+            many_guards || self.isolated > MOST_ISOLATED || dependences.graph.edge_count() > most;
         dependences.cut_short
     }
 

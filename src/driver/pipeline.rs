@@ -10,7 +10,7 @@ use super::clock::Clock;
 use super::facts::{Analysis, Facts};
 use super::fallback::{self, FailedCheck, UNFUSED};
 use super::files::answers::Answers;
-use super::files::link_cache::objects_will_do;
+use super::files::link_cache::{objects_can_be_linked, objects_will_do};
 use super::files::outputs::write_report;
 use super::files::save;
 use super::outcome::{Outcome, PipelineError, Relate, relate_for};
@@ -126,6 +126,11 @@ fn compile_fused(
     let Some(mut analysis) = first_plan(facts, session, outcome)? else {
         return Ok(());
     };
+    if analysis.facts.dependences.cut_short && objects_can_be_linked(build) {
+        outcome.objects_as_they_are = true;
+        outcome.warnings.push_str(EACH_OBJECT_BY_ITSELF);
+        return Ok(());
+    }
     Replanner::new(&mut program, session, outcome).replan(&mut analysis, Cause::BEFORE_CODE)?;
     save::analysis(build, &analysis)?;
     if objects_will_do && *analysis.plan.plan() == FusionPlan::default() {
@@ -329,6 +334,10 @@ fn emit_device_alone(
 /// What a file of device code does not hold.
 const KERNELS_ALONE: &str = "sirius-rs: the file holds the kernels as they are written; where launches of this source \
     run as one, the link of the program makes the kernel for that (for GPUs -keep leaves its PTX)\n";
+
+/// What is said where a program is too large to be planned as a whole.
+const EACH_OBJECT_BY_ITSELF: &str = "sirius-rs: too many launches of the program may depend on each other to look \
+    into it as a whole: each object keeps what is fused in it\n";
 
 /// Whether nothing is to be fused, and nobody wants to know why.
 fn asks_for_no_analysis(build: &Build) -> bool {

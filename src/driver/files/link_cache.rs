@@ -80,8 +80,18 @@ impl LinkCache {
 /// Whether a link whose plan changes nothing can take its objects as they are: all of them were compiled by us
 /// without anything fused, no device code is linked, and nobody asks for more than the program.
 pub(in crate::driver) fn objects_will_do(build: &Build) -> bool {
+    let mut kept = build
+        .inputs
+        .iter()
+        .filter_map(|input| input.bitcode.as_ref());
+    kept.all(|bitcode| bitcode.unfused_object) && objects_can_be_linked(build)
+}
+
+/// Whether a link can take its objects as they are, with what is fused in each: all of them were compiled by us, no device
+/// code is linked, and nobody asks for more than the program.
+pub(in crate::driver) fn objects_can_be_linked(build: &Build) -> bool {
     let as_it_is = |input: &Input| match &input.bitcode {
-        Some(bitcode) => bitcode.unfused_object && bitcode.relocatable.is_none(),
+        Some(bitcode) => bitcode.relocatable.is_none(),
         None => input.language == Language::Object,
     };
     // Code of a shared library has to be independent of its place, which `-c` was not told.
