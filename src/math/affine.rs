@@ -190,7 +190,8 @@ impl Affine {
     }
 }
 
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+/// The greatest number that divides both, with either sign.
+pub(crate) fn greatest_common_divisor(a: i64, b: i64) -> i64 {
     if b == 0 {
         a
     } else {

@@ -143,7 +143,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3)), columns [max(0, -4*arg3 + 4), min(4*arg2, 4*arg2 + 4*arg3 - 4)) of rows of -4*arg3
+//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3)), columns [max(0, -4*arg3 + 4), min(4*arg2, 4*arg2 + 4*arg3 - 4)) of rows of 4*arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 1 <= arg3
 //>
@@ -183,7 +183,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[4tx + 4q0 - 4q1 - 4q3 - 4q4 + 4q6 .. +4] : -tx - q0 + p4 - 1 >= 0 and tx + q0 - q1 >= 0 and -tx - q0 + q1 + p5 - 1 >= 0 and tx + q0 - q1 - q3 >= 0 and -tx - q0 + q1 + q3 + p6 - 1 >= 0 and tx + q0 - q1 - q3 - q4 >= 0 and -tx - q0 + q1 + q3 + q4 + p3 - 1 >= 0 in i0,i1,i2
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p4 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2*arg3*arg4*arg5, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [max(0, -4*arg2*arg3*arg4*arg5 + 4), min(4*gridDim.x*blockDim.x + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5), 4*arg2*arg3*arg4*arg5 + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5))), columns [max(0, -4*arg2*arg3*arg4*arg5 + 4), min(4*gridDim.x*blockDim.x + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5), 4*arg2*arg3*arg4*arg5 + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5))) of rows of -4*arg3*arg4*arg5
+//>   reads arg1 within [max(0, -4*arg2*arg3*arg4*arg5 + 4), min(4*gridDim.x*blockDim.x + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5), 4*arg2*arg3*arg4*arg5 + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5))), columns [max(0, -4*arg2*arg3*arg4*arg5 + 4), min(4*gridDim.x*blockDim.x + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5), 4*arg2*arg3*arg4*arg5 + 4*arg3*arg4*arg5*floor((gridDim.x*blockDim.x - 1)/arg3*arg4*arg5) + 4*arg3*arg5*floor((gridDim.x*blockDim.x - 1)/arg5) + 4*arg5*floor((arg2*arg3*arg4*arg5 - 1)/arg4*arg5))) of rows of 4*arg3*arg4*arg5
 //>   requires 0 <= arg4
 //>   requires 0 <= arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
@@ -271,7 +271,7 @@ __global__ void rows_of_warps(const float *x, float *out) {
 //>   must read arg1[4tx + 4q0 - 4 .. +4] : -tx - q0 + p1 - 1 >= 0 and tx + q0 - 1 >= 0
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
-//>   reads arg1 within [min(min(min(max(0, -4*arg2*floor((arg2)/arg2) + 4), max(0, 4*arg2 - 4*arg2*floor((2*arg2 - 2)/arg2) - 4)), 4*arg2 - 4), 0), max(max(min(4*arg2, 8*arg2 - 4), 4*arg2), min(4*arg2 - 4, 4*gridDim.x*blockDim.x - 4))), columns [min(min(min(max(4, -4*arg2 + 8), max(0, 4*arg2 - 4)), 4*arg2 - 4), 0), max(max(max(min(4*arg2 + 4, 8*arg2), min(8*arg2 - 4, 12*arg2 - 8)), 4*arg2), min(4*arg2 - 4, 4*gridDim.x*blockDim.x - 4))) of rows of -4*arg2
+//>   reads arg1 within [min(min(min(max(0, -4*arg2*floor((arg2)/arg2) + 4), max(0, 4*arg2 - 4*arg2*floor((2*arg2 - 2)/arg2) - 4)), 4*arg2 - 4), 0), max(max(min(4*arg2, 8*arg2 - 4), 4*arg2), min(4*arg2 - 4, 4*gridDim.x*blockDim.x - 4))), columns [min(min(min(max(4, -4*arg2 + 8), max(0, 4*arg2 - 4)), 4*arg2 - 4), 0), max(max(max(min(4*arg2 + 4, 8*arg2), min(8*arg2 - 4, 12*arg2 - 8)), 4*arg2), min(4*arg2 - 4, 4*gridDim.x*blockDim.x - 4))) of rows of 4*arg2
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 1 <= arg2
 //>   requires 2*arg2 - 2 <= 2147483647 or gridDim.x*blockDim.x + arg2 - 2 <= 2147483647

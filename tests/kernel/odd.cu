@@ -205,7 +205,7 @@ __global__ void local_array(float *o, int n) {
 //>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   must write arg0[4p3 .. +4] : -tx - q0 + p1 - 1 >= 0
 //>   writes arg0 within [min(0, 4*floor((arg2 + arg3 - 1)/arg3)), max(min(4*arg2, 4*gridDim.x*blockDim.x), 4*floor((arg2 + arg3 - 1)/arg3) + 4))
-//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3)), columns [max(0, -4*arg3 + 4), min(4*arg2, 4*arg2 + 4*arg3 - 4)) of rows of -4*arg3
+//>   reads arg1 within [max(0, -4*arg3*floor((arg2 - 1)/arg3)), min(4*arg2, 4*arg3)), columns [max(0, -4*arg3 + 4), min(4*arg2, 4*arg2 + 4*arg3 - 4)) of rows of 4*arg3
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   requires 1 <= arg3
 //>   requires arg2 + arg3 - 1 <= 2147483647

@@ -12,7 +12,7 @@ use super::super::ranges::{Level, of_shape};
 use super::super::space::Space;
 use super::super::{Access, Columns, KernelSymbol};
 use super::footprint::bound;
-use crate::math::affine::{Affine, Variable};
+use crate::math::affine::{Affine, Variable, greatest_common_divisor};
 use crate::math::expression::Expression;
 
 /// The columns that all accesses keep to; none where no common pitch was found.
@@ -162,7 +162,10 @@ fn of_parameters(space: &Space, subscript: &Affine) -> Vec<Split> {
     }
     let split = |parameter: usize| {
         let (multiples, rest) = taken(subscript, |variable| of(variable) == Some(parameter));
-        let step = multiples.iter().copied().reduce(common_divisor)?;
+        let step = multiples
+            .into_iter()
+            .reduce(greatest_common_divisor)?
+            .checked_abs()?;
         let pitch = space.parameters[parameter].scale(step)?;
         Some(Split { pitch, rest })
     };
@@ -204,14 +207,6 @@ fn single(affine: &Affine) -> Option<&Variable> {
         (0, [(1, variable)]) => Some(variable),
         _ => None,
     }
-}
-
-fn common_divisor(a: i64, b: i64) -> i64 {
-    let (mut a, mut b) = (a.saturating_abs(), b.saturating_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// More accesses to one pointer are seldom the columns of a matrix, and each is bounded anew.
