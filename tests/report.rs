@@ -134,6 +134,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Scope)]) -> Depen
             carried: false,
             distances: Vec::new(),
             array: None,
+            tiling: None,
             because: match scope {
                 Scope::Global => "`blur` reads `c[i - 1]`, which `shift` writes in another block",
                 _ => "",

@@ -702,6 +702,8 @@ mod maps;
 mod runs;
 #[path = "verify/segments.rs"]
 mod segments;
+#[path = "verify/matrix_tiles.rs"]
+mod matrix_tiles;
 #[path = "verify/overlap.rs"]
 mod overlap;
 #[path = "verify/partitions.rs"]

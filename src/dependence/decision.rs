@@ -7,6 +7,7 @@
 use super::arrays::{ArrayCoordinates, array_coordinates};
 use super::kinds::pairs_of;
 use super::mapped::{MappedScope, mapped_scope};
+use super::matrix_tiles::{Tiling, tiling};
 use super::pair::{PairOfTargets, ShapeEquality};
 use super::relation::{Shape, Solver};
 use super::union::{Union, universal_relation};
@@ -65,6 +66,7 @@ pub(super) struct Meeting {
     pub(super) sink_shape: Shape,
     pub(super) mapped: Option<MappedScope>,
     pub(super) array: Option<ArrayCoordinates>,
+    pub(super) tiling: Option<Tiling>,
 }
 
 /// The verdict over the pairs of accesses so far.
@@ -169,11 +171,12 @@ impl PairOfTargets<'_> {
         // Where no order is needed, no map is; two iterations do not run as one. What is too expensive of the
         // places as they are is of mapped ones, too.
         let sought = kind != DependenceKind::Reduction && self.one_iteration && !merged.gave_up;
-        let (mut mapped, mut array) = (None, None);
+        let (mut mapped, mut array, mut tiles) = (None, None, None);
         if sought {
             let (sides, scope) = ((left, right), merged.scope);
             mapped = mapped_scope(self, solver, sides, widest, scope, example.as_ref());
             array = array_coordinates(self, solver, sides, widest, scope);
+            tiles = tiling(self, solver, sides, scope);
         }
         let position = |list: &[usize], access: &Access| {
             let mut indices = list.iter();
@@ -195,6 +198,7 @@ impl PairOfTargets<'_> {
             sink_shape: self.compared_sink().1.clone(),
             mapped,
             array,
+            tiling: tiles,
         })))
     }
 

@@ -362,6 +362,7 @@ impl Builder<'_> {
                         witness: None,
                         mapped: None,
                         array: None,
+                        tiling: None,
                     });
                 }
             }
@@ -498,7 +499,7 @@ impl Builder<'_> {
             link = link.max(match edge.scope {
                 _ if !edge.absent_if.is_empty() => Link::Nothing,
                 _ if edge.kind == DependenceKind::Reduction => Link::Orders,
-                Scope::Global if edge.mapped.is_none() && edge.array.is_none() => Link::Separates,
+                Scope::Global if !edge.has_map() => Link::Separates,
                 _ => Link::Orders,
             });
             self.add(edge);
@@ -633,6 +634,7 @@ impl Builder<'_> {
             witness,
             mapped: None,
             array: None,
+            tiling: None,
         }
     }
 

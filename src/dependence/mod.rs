@@ -52,7 +52,7 @@ use questions::{
     contradiction, instance, kinds, lowered, polynomial, problem, relation, renaming, union,
     witness,
 };
-use thread_map::{arrays, by_iteration, mapped, runs};
+use thread_map::{arrays, by_iteration, mapped, matrix_tiles, runs};
 
 pub use arrays::{ArrayCoordinates, writes_within_array};
 pub use by_iteration::{ByIteration, take_iterations};
@@ -60,6 +60,7 @@ pub use contradiction::guards_contradict;
 pub use enumerate::{build_dependence_graph, build_dependence_graph_without_relations};
 pub use instance::barrier_conditions;
 pub use mapped::{CoordinateMap, CoordinateSymbol, MappedScope};
+pub use matrix_tiles::Tiling;
 pub use operations::take_domains;
 pub use overlap::{
     KnownSpan, RangeTouch, SharedMemory, known_spans, launch_conditions, launch_ranges,
@@ -296,9 +297,17 @@ pub struct Edge {
     /// The array in whose elements the threads of both ends meet, where one is found that tells them apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub array: Option<ArrayCoordinates>,
+    /// The tiles of a matrix by which both ends meet in one block, where they are found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tiling: Option<Tiling>,
 }
 
 impl Edge {
+    /// Whether its scope is smaller under another map than the identity.
+    pub fn has_map(&self) -> bool {
+        self.mapped.is_some() || self.array.is_some() || self.tiling.is_some()
+    }
+
     /// Whether its scope holds where its pointers are equal, and what it relies on is tested also where they
     /// lead apart.
     pub fn allows_equal_pointers(&self) -> bool {

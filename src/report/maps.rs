@@ -145,6 +145,17 @@ fn in_words(
             }
             ("elements", text)
         }
+        ThreadMap::Tiles {
+            extents: [rows, columns],
+            pitch,
+            ..
+        } => {
+            let pitch = names.expression(pitch, 2);
+            let text = format!(
+                "threads counted block after block, as elements of rows of {pitch}, {rows} by {columns} of them to a block"
+            );
+            ("tiles", text)
+        }
         ThreadMap::Rearranged { blocks, threads } => {
             let parts = [("blocks", blocks), ("threads", threads)];
             let parts = parts.into_iter().filter_map(|(what, arrangement)| {

@@ -42,6 +42,8 @@ pub(super) struct Judge<'a> {
     readers: Readers,
     /// Members of groups in which threads are remapped.
     pub(super) among_remapped: HashSet<NodeId>,
+    /// Members may be placed by the tiles that others' blocks work on.
+    pub(super) by_tiles: bool,
     /// Members may stand under conditions of their own: the group runs as one where all of them hold.
     pub(super) conditional: bool,
     /// Of such members streams are compared, too, where both were reached.
@@ -106,6 +108,7 @@ impl<'a> Judge<'a> {
             observers: WaitObservers::new(graph, options),
             readers: Readers::new(graph, kernels),
             among_remapped: HashSet::new(),
+            by_tiles: true,
             conditional: false,
             compares_streams: false,
             issued_before: HashMap::new(),
@@ -726,7 +729,7 @@ pub(super) fn orders(edge: &Edge) -> bool {
 
 /// Whether one launch can hold both ends of an edge and keep what it orders, under some map.
 pub(super) fn may_be_inside(graph: &LaunchGraph, edge: &Edge) -> bool {
-    let mapped = (edge.mapped.is_some() || edge.array.is_some()) && edge.absent_if.is_empty();
+    let mapped = edge.has_map() && edge.absent_if.is_empty();
     // What is there only where pointers happen to be equal is no reason, unless nothing is known of them at all.
     let narrow = edge.scope != Scope::Global
         && (!edge.allows_equal_pointers() || leads_anywhere(graph, edge));

@@ -325,6 +325,7 @@ pub(super) fn group<'a>(
     let (graph, options) = (judge.graph, judge.options);
     let mut groups = Groups::default();
     let mut refusals: HashMap<NodeId, Vec<Refusal>> = HashMap::new();
+    judge.by_tiles = false;
     for node in nodes {
         let Ok(last) = candidates[node] else { continue };
         let home = groups.open(last);
@@ -427,7 +428,9 @@ pub(super) fn group<'a>(
             }
         }
     }
+    judge.by_tiles = true;
     if options.fusion != Fusion::Off {
+        join_by_tiles(&mut groups, judge, dependences, units);
         join_sharers(&mut groups, judge, units);
     }
     groups.settle_partitions();
@@ -440,6 +443,46 @@ pub(super) fn group<'a>(
 /// Whether two launches may be in one group, as far as units go.
 fn may_meet(units: Option<&Units>, one: NodeId, other: NodeId) -> bool {
     units.is_none_or(|units| units.together(one, other))
+}
+
+/// Joins whole groups to those on whose tiles they work. A product's blocks are few and large, so that elementwise work goes along
+/// with what needs no such blocks where it can.
+fn join_by_tiles<'a>(
+    groups: &mut Groups<'a>,
+    judge: &mut Judge<'a>,
+    dependences: &DependenceGraph,
+    units: Option<&Units>,
+) {
+    for home in 0..groups.members.len() {
+        let later = groups.members[home].clone();
+        let Some((last, rest)) = later.split_last() else {
+            continue;
+        };
+        let mut sources: Vec<NodeId> = later
+            .iter()
+            .flat_map(|member| judge.sources_by_tiles(dependences, member.node))
+            .collect();
+        sources.sort();
+        sources.dedup();
+        for source in sources.into_iter().rev() {
+            let Some(group) = groups.index_of(source).filter(|group| *group != home) else {
+                continue;
+            };
+            let earlier = groups.members[group].as_slice();
+            let grown = earlier.len() > 1 || later.len() > 1;
+            let most = judge.options.max_fusions;
+            let too_many = !grown && most.is_some_and(|most| groups.fused() >= most);
+            let is_before = earlier.iter().all(|member| member.node < later[0].node);
+            if is_before
+                && !too_many
+                && may_meet(units, source, last.node)
+                && judge.may_join(&[earlier, rest], *last).is_ok()
+            {
+                groups.join(&[group], home);
+                break;
+            }
+        }
+    }
 }
 
 /// Joins whole groups that load from the same allocation and do not depend on each other: the later

@@ -116,6 +116,19 @@ pub enum ThreadMap {
         /// thread n is element n.
         own: Vec<Axis>,
     },
+    /// The member's threads are counted, block after block, as the elements of a matrix, row after row. A block of the fused launch
+    /// runs those of a tile, its threads in turn: for its index r along the first axis and c along the second, those of
+    /// the rows from r · the first extent on and of the columns from c · the second on, as many as the extents. The last blocks along the
+    /// first axis run all rows that are left. So each thread of the member runs once. The fused launch has the shape of the members with [`ThreadMap::Identity`], and one block along
+    /// other axes.
+    Tiles {
+        /// The axis of the grid along which tiles follow each other from row to row, and that from column to column.
+        axes: [Axis; 2],
+        /// How many rows and columns a tile has.
+        extents: [i64; 2],
+        /// How many threads of the member are a row.
+        pitch: Expression<ValueId>,
+    },
     /// The member's blocks are those of the fused launch in another arrangement, and the threads of each
     /// block those of a block of the fused launch: blocks stay whole. The fused launch has the shape of
     /// the members with [`ThreadMap::Identity`].
@@ -414,7 +427,7 @@ impl ThreadMap {
     pub fn is_remapped(&self) -> bool {
         matches!(
             self,
-            Self::Remapped { .. } | Self::Runs { .. } | Self::Elements { .. }
+            Self::Remapped { .. } | Self::Runs { .. } | Self::Elements { .. } | Self::Tiles { .. }
         )
     }
 
@@ -484,6 +497,7 @@ impl FusionGroup {
             | ThreadMap::Remapped { .. }
             | ThreadMap::Runs { .. }
             | ThreadMap::Elements { .. }
+            | ThreadMap::Tiles { .. }
             | ThreadMap::Rearranged { .. } => None,
         };
         for member in 0..self.members.len() {

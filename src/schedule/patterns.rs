@@ -83,9 +83,7 @@ impl<'a> Patterns<'a> {
                 continue;
             }
             let scope = match orders(edge) {
-                true if edge.mapped.is_some() || edge.array.is_some() => {
-                    edge.scope.min(Scope::Block)
-                }
+                true if edge.has_map() => edge.scope.min(Scope::Block),
                 true if self.judge.may_meet_by_iteration(edge.source, edge.sink) => {
                     edge.scope.min(Scope::Block)
                 }

@@ -183,6 +183,7 @@ fn map_name(map: &ThreadMap) -> &'static str {
         ThreadMap::Remapped { .. } => "remapped",
         ThreadMap::Runs { .. } => "runs",
         ThreadMap::Elements { .. } => "elements",
+        ThreadMap::Tiles { .. } => "tiles",
         ThreadMap::Rearranged { .. } => "rearranged",
         // Which of them is the layout, not the subject.
         ThreadMap::Blocks { .. } => "identity",

@@ -5,6 +5,7 @@ use super::conflict::{Answers, Positions, Separation};
 use super::expansion::Moved;
 use super::fixed::fixed;
 use super::formula::{Assumptions, Formula};
+use super::matrix_tiles;
 use super::meeting::TestedRange;
 use super::member::{MAXIMUM_EXTENTS, MAXIMUM_THREADS, Member};
 use super::partitions::BlockPartitions;
@@ -421,6 +422,7 @@ impl GroupCheck<'_> {
                 | ThreadMap::Remapped { .. }
                 | ThreadMap::Runs { .. }
                 | ThreadMap::Elements { .. }
+                | ThreadMap::Tiles { .. }
                 | ThreadMap::Rearranged { .. } => BlockThreads::Same,
             };
             threads != BlockThreads::Same
@@ -630,7 +632,14 @@ impl GroupCheck<'_> {
             let in_one_block = || {
                 kept == Kept::InBlocks && never(remapping.block_numbers(members, maps, self.values))
             };
-            let harmless = in_one_thread() || in_one_block() || !meet(Separation::Anyhow);
+            let in_one_tile = || {
+                let accesses = [first, second];
+                let known = (self.values, self.assumptions);
+                kept == Kept::InBlocks
+                    && matrix_tiles::meet_in_blocks(members, maps, accesses, &difference, known)
+            };
+            let harmless =
+                in_one_thread() || in_one_block() || in_one_tile() || !meet(Separation::Anyhow);
             return (!harmless).then(|| Refusal::RemappedConflict {
                 first: one,
                 second: two,

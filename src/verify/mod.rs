@@ -123,7 +123,7 @@ use pairs::{
     conflict, delinearised, emptiness, fixed, formula, iterations, meeting, one_thread, place,
     polynomial, reduction, tables, targets,
 };
-use thread_map::{by_iteration, elements, partitions, rearranged, remapped, runs};
+use thread_map::{by_iteration, elements, matrix_tiles, partitions, rearranged, remapped, runs};
 
 pub use barriers::is_redundant;
 pub use buffer_promotion::{PromotedBuffer, WindowSize, buffer_promotion_conflict};
@@ -267,6 +267,7 @@ fn members<'a>(
             | ThreadMap::Remapped { .. }
             | ThreadMap::Runs { .. }
             | ThreadMap::Elements { .. }
+            | ThreadMap::Tiles { .. }
             | ThreadMap::Rearranged { .. }
             | ThreadMap::Blocks { .. } => {}
         }

@@ -43,7 +43,7 @@ use memory::{
 };
 use side_by_side::{batch, heterogeneous, interleaved, partitions};
 use specialisation::{excerpt, fields, host_values, launch_bounds, preparation, promises, wanted};
-use thread_map::{clipped, elements, indices, rearranged, registers, remapped, runs};
+use thread_map::{clipped, elements, indices, matrix_tiles, rearranged, registers, remapped, runs};
 
 pub(in crate::codegen) use shared_memory_reuse::WAIT_FOR_COPIES;
 pub(in crate::codegen) use tested_loop::piece_bytes;

@@ -371,6 +371,7 @@ impl Builder<'_> {
                 witness,
                 mapped: meeting.mapped.clone(),
                 array: meeting.array.clone(),
+                tiling: meeting.tiling.clone(),
             },
             absent_when_disjoint: meeting.absent_when_disjoint,
         }

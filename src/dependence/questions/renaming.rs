@@ -11,6 +11,7 @@ use super::super::decision::{Decision, Meeting};
 use super::super::edges::{Compared, Run};
 use super::super::instance::Instance;
 use super::super::mapped::{CoordinateMap, CoordinateSymbol, MappedScope};
+use super::super::matrix_tiles::Tiling;
 use super::super::polynomial::{Atom, Polynomial};
 use super::super::relation::Shape;
 use super::super::{Guard, PointerRange};
@@ -157,6 +158,10 @@ impl Renaming {
             None => None,
             Some(array) => Some(self.array(array)?),
         };
+        let tiling = match &meeting.tiling {
+            None => None,
+            Some(tiling) => Some(self.tiling(tiling)?),
+        };
         Some(Meeting {
             relation: meeting.relation.clone(),
             conditions: self.guards(&meeting.conditions)?,
@@ -165,6 +170,7 @@ impl Renaming {
             example,
             mapped,
             array,
+            tiling,
             ..*meeting
         })
     }
@@ -315,6 +321,14 @@ impl Renaming {
             sink: array.sink.clone(),
             extents: extents.collect::<Option<_>>()?,
             conditions: self.guards(&array.conditions)?,
+        })
+    }
+
+    fn tiling(&self, tiling: &Tiling) -> Option<Tiling> {
+        Some(Tiling {
+            pitch: self.expression(&tiling.pitch)?,
+            conditions: self.guards(&tiling.conditions)?,
+            ..tiling.clone()
         })
     }
 }

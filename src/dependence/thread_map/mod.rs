@@ -4,3 +4,4 @@ pub(super) mod mapped;
 pub(super) mod arrays;
 pub(super) mod by_iteration;
 pub(super) mod runs;
+pub(super) mod matrix_tiles;

@@ -195,7 +195,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Every edge between two members of one shape is one of single threads.
-    fn meets_in_threads(
+    pub(in crate::schedule) fn meets_in_threads(
         &self,
         one: &Candidate,
         other: &Candidate,

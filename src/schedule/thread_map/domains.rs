@@ -113,7 +113,10 @@ impl<'a> Judge<'a> {
         let remapped = self.remapped(members);
         let found = match &remapped {
             Some(found) if found.cost.is_none() => remapped,
-            _ => self.in_array(members).or(remapped),
+            _ => self
+                .in_array(members)
+                .or_else(|| self.in_tiles(members))
+                .or(remapped),
         };
         found.map(|found| self.without_single_threads(members, found))
     }

@@ -6,3 +6,4 @@ pub(super) mod arrays;
 pub(super) mod rearranged;
 pub(super) mod by_iteration;
 pub(super) mod runs;
+pub(super) mod matrix_tiles;

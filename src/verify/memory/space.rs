@@ -67,6 +67,7 @@ pub(in crate::verify) fn needed_space(
                 | ThreadMap::Remapped { .. }
                 | ThreadMap::Runs { .. }
                 | ThreadMap::Elements { .. }
+                | ThreadMap::Tiles { .. }
                 | ThreadMap::Rearranged { .. }
         )
     };

@@ -5,4 +5,5 @@ pub(super) mod rearranged;
 pub(super) mod elements;
 pub(super) mod by_iteration;
 pub(super) mod runs;
+pub(super) mod matrix_tiles;
 pub(super) mod partitions;

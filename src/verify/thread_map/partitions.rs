@@ -211,6 +211,7 @@ fn range(group: &FusionGroup, member: usize) -> Option<Range<'_>> {
         | ThreadMap::Remapped { .. }
         | ThreadMap::Runs { .. }
         | ThreadMap::Elements { .. }
+        | ThreadMap::Tiles { .. }
         | ThreadMap::Rearranged { .. } => None,
     }
 }

@@ -20,6 +20,7 @@ use super::super::conflict::{ConflictSet, Side};
 use super::super::elements;
 use super::super::emptiness::{Condition, Sum, Symbol};
 use super::super::formula::{Assumptions, Formula};
+use super::super::matrix_tiles;
 use super::super::member::Member;
 use super::super::place::Values;
 use super::super::polynomial::Polynomial;
@@ -188,6 +189,16 @@ impl Remapping {
                     assumptions,
                 ));
             }
+            if let ThreadMap::Tiles { .. } = &planned.map {
+                let map = &planned.map;
+                refusals.extend(matrix_tiles::refusal(
+                    member,
+                    map,
+                    &self.grid,
+                    values,
+                    assumptions,
+                ));
+            }
             let once = matches!(planned.map, ThreadMap::Remapped { repeats: false, .. });
             if once && !self.least_totals.iter().any(|all| at_most(&total, all)) {
                 let what = String::from("perhaps more threads than the fused launch");
@@ -244,6 +255,7 @@ impl Remapping {
         {
             return elements::numbers(members, maps, values, assumptions);
         }
+        let alike = matrix_tiles::alike(maps, values, assumptions).unwrap_or(alike);
         alike.then(|| self.numbers(members, maps)).flatten()
     }
 
@@ -259,10 +271,9 @@ impl Remapping {
         let repeats = |map: &&ThreadMap| matches!(map, ThreadMap::Remapped { repeats: true, .. });
         let stays = |map: &&ThreadMap| matches!(map, ThreadMap::Runs { .. });
         // Elements of a block do not follow each other.
-        if maps
-            .iter()
-            .any(|map| matches!(map, ThreadMap::Elements { .. }))
-        {
+        let of_elements =
+            |map: &&ThreadMap| matches!(map, ThreadMap::Elements { .. } | ThreadMap::Tiles { .. });
+        if maps.iter().any(of_elements) {
             return None;
         }
         if maps.iter().any(repeats) && maps.iter().any(stays) {
@@ -289,7 +300,7 @@ impl Remapping {
     fn numbers(&self, members: [&Member<'_>; 2], maps: [&ThreadMap; 2]) -> Option<[Numbers; 2]> {
         let fused = maps.map(|map| match map {
             ThreadMap::Remapped { fused, .. } => Some(*fused),
-            ThreadMap::Runs { .. } => Some(ThreadOrder::Blocks),
+            ThreadMap::Runs { .. } | ThreadMap::Tiles { .. } => Some(ThreadOrder::Blocks),
             _ => None,
         });
         if !maps
@@ -309,6 +320,7 @@ impl Remapping {
                     let own_grid = |axis: usize| Some(extents[axis].clone());
                     (*own, std::array::from_fn(own_grid))
                 }
+                ThreadMap::Tiles { .. } => return Numbers::counted(extents),
                 _ => (fused, self.grid.clone()),
             };
             Numbers {
@@ -566,4 +578,4 @@ fn expanded(member: &Member<'_>, affine: &Affine) -> Option<BTreeMap<Variable, i
 }
 
 /// The most threads of a launch that are counted.
-const MOST_NUMBERS: i64 = (1 << 31) - 1;
+pub(in crate::verify) const MOST_NUMBERS: i64 = (1 << 31) - 1;

@@ -49,6 +49,7 @@ impl<'ctx> Segments<'ctx> {
                 ThreadMap::Remapped { .. }
                 | ThreadMap::Runs { .. }
                 | ThreadMap::Elements { .. }
+                | ThreadMap::Tiles { .. }
                 | ThreadMap::Rearranged { .. } => Given::Place,
             };
             let untouched = group.overlap.as_ref();

@@ -565,6 +565,7 @@ impl<'ctx> SiteReader<'_, 'ctx> {
             | ThreadMap::Remapped { .. }
             | ThreadMap::Runs { .. }
             | ThreadMap::Elements { .. }
+            | ThreadMap::Tiles { .. }
             | ThreadMap::Rearranged { .. } => false,
         });
         if in_rows || !self.is_fused() {
@@ -616,6 +617,7 @@ impl<'ctx> SiteReader<'_, 'ctx> {
             | ThreadMap::Remapped { .. }
             | ThreadMap::Runs { .. }
             | ThreadMap::Elements { .. }
+            | ThreadMap::Tiles { .. }
             | ThreadMap::Rearranged { .. } => false,
         };
         let moved = |position: &usize| self.group.members[*position].map.places_anew();

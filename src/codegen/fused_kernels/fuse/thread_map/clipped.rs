@@ -66,6 +66,7 @@ impl<'ctx> SiteReader<'_, 'ctx> {
                 | ThreadMap::Remapped { .. }
                 | ThreadMap::Runs { .. }
                 | ThreadMap::Elements { .. }
+                | ThreadMap::Tiles { .. }
                 | ThreadMap::Rearranged { .. }
                 | ThreadMap::Blocks { .. } => None,
             })

@@ -7,3 +7,4 @@ pub(super) mod rearranged;
 pub(super) mod registers;
 pub(super) mod remapped;
 pub(super) mod runs;
+pub(super) mod matrix_tiles;

@@ -8,6 +8,7 @@
 use super::super::GroupBuilder;
 use super::super::clipped::constant_extent;
 use super::super::indices::Index;
+use super::super::matrix_tiles::{TilePosition, Tiles};
 use super::super::partitions::{Number, coordinates, extent};
 use super::super::runs::Run;
 use super::super::specialisation::{Parameter, SiteReader};
@@ -41,6 +42,8 @@ enum Spread {
     },
     /// Its share of its block's run of so many.
     Runs(Number),
+    /// Its share of its block's tile.
+    Tiles(Tiles),
     /// That of its element in an array: its axes with their extents, the fastest first, and the member's own
     /// axes; none where it is the element's number.
     Elements {
@@ -57,15 +60,22 @@ pub(in crate::codegen::fused_kernels::fuse) struct RemappedPosition<'ctx> {
     indices: [[Value<'ctx>; 3]; 4],
     /// Where threads go on that do not run the member; none when all do.
     end: Option<Block<'ctx>>,
-    again: Option<Again<'ctx>>,
+    again: Again<'ctx>,
 }
 
 /// What it takes to run the next of a thread's numbers.
-struct Again<'ctx> {
-    header: Block<'ctx>,
-    number: Value<'ctx>,
-    step: Value<'ctx>,
-    limit: Value<'ctx>,
+enum Again<'ctx> {
+    /// It has one at most.
+    No,
+    /// The one that is `step` further on, where that is below `limit`.
+    Counted {
+        header: Block<'ctx>,
+        number: Value<'ctx>,
+        step: Value<'ctx>,
+        limit: Value<'ctx>,
+    },
+    /// That of another place, which is found there.
+    At(Block<'ctx>),
 }
 
 impl<'ctx> SiteReader<'_, 'ctx> {
@@ -91,7 +101,9 @@ impl<'ctx> SiteReader<'_, 'ctx> {
                         (*own, Some(numbers))
                     }
                     ThreadMap::Runs { own, .. } => (*own, None),
-                    ThreadMap::Elements { .. } => (ThreadOrder::Blocks, None),
+                    ThreadMap::Elements { .. } | ThreadMap::Tiles { .. } => {
+                        (ThreadOrder::Blocks, None)
+                    }
                     _ => return None,
                 };
                 let extents = [launch.grid, launch.block]
@@ -102,6 +114,17 @@ impl<'ctx> SiteReader<'_, 'ctx> {
                 let [grid, block] = &extents;
                 match &planned.map {
                     ThreadMap::Runs { length, .. } => spread = Some(Spread::Runs(number(length))),
+                    ThreadMap::Tiles {
+                        axes,
+                        extents,
+                        pitch,
+                    } => {
+                        spread = Some(Spread::Tiles(Tiles {
+                            axes: *axes,
+                            extents: *extents,
+                            pitch: number(pitch),
+                        }));
+                    }
                     ThreadMap::Elements { axes, extents, own } => {
                         let counts = self.counts(extents).into_iter();
                         let counts = counts.map(&mut number).collect();
@@ -174,6 +197,16 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let ty = Type::integer(module, 32);
         let total = remapped.total.value(module, function);
         let (first, limit, step, everywhere) = match &remapped.spread {
+            Spread::Tiles(tiles) => {
+                let TilePosition { number, next, end } =
+                    self.enter_tile(function, builder, tiles, total);
+                let indices = self.indices_of(function, builder, remapped, number);
+                return RemappedPosition {
+                    indices,
+                    end: Some(end),
+                    again: Again::At(next),
+                };
+            }
             Spread::Elements {
                 extents,
                 own,
@@ -198,7 +231,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 (first, end, Some(step), false)
             }
         };
-        let (mut number, mut end, mut again) = (first, None, None);
+        let (mut number, mut end, mut again) = (first, None, Again::No);
         if !everywhere {
             let [segment, out] = ["remapped", "end"].map(|name| Block::append(function, name));
             let before = builder.block();
@@ -208,14 +241,31 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             if let Some(step) = step {
                 number = builder.phi(ty);
                 number.add_incoming(first, before);
-                again = Some(Again {
+                again = Again::Counted {
                     header: segment,
                     number,
                     step,
                     limit,
-                });
+                };
             }
         }
+        RemappedPosition {
+            indices: self.indices_of(function, builder, remapped, number),
+            end,
+            again,
+        }
+    }
+
+    /// `blockIdx`, `gridDim`, `threadIdx` and `blockDim` of a member's thread that has a number.
+    fn indices_of(
+        &self,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
+        remapped: &Remapped,
+        number: Value<'ctx>,
+    ) -> [[Value<'ctx>; 3]; 4] {
+        let module = self.module;
+        let ty = Type::integer(module, 32);
         let value = |number: Number| number.value(module, function);
         let [blocks, threads] = match remapped.own {
             ThreadOrder::Blocks | ThreadOrder::Iterations => {
@@ -259,16 +309,12 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 [blocks, threads]
             }
         };
-        RemappedPosition {
-            indices: [
-                blocks,
-                remapped.grid.map(value),
-                threads,
-                remapped.block.map(value),
-            ],
-            end,
-            again,
-        }
+        [
+            blocks,
+            remapped.grid.map(value),
+            threads,
+            remapped.block.map(value),
+        ]
     }
 
     /// The number of a thread of the fused launch.
@@ -381,7 +427,7 @@ impl<'ctx> RemappedPosition<'ctx> {
         Self {
             indices,
             end: Some(end),
-            again: None,
+            again: Again::No,
         }
     }
 
@@ -400,12 +446,18 @@ impl<'ctx> RemappedPosition<'ctx> {
     pub(in crate::codegen::fused_kernels::fuse) fn leave(self, builder: &Builder) {
         let Some(end) = self.end else { return };
         match self.again {
-            None => builder.branch(end),
-            Some(again) => {
-                let next = builder.binary(Opcode::LLVMAdd, again.number, again.step);
-                again.number.add_incoming(next, builder.block());
-                let more = builder.is_below(next, again.limit);
-                builder.branch_if(more, again.header, end);
+            Again::No => builder.branch(end),
+            Again::At(next) => builder.branch(next),
+            Again::Counted {
+                header,
+                number,
+                step,
+                limit,
+            } => {
+                let next = builder.binary(Opcode::LLVMAdd, number, step);
+                number.add_incoming(next, builder.block());
+                let more = builder.is_below(next, limit);
+                builder.branch_if(more, header, end);
             }
         }
         builder.continue_in(end);
