@@ -4,7 +4,8 @@
 //! A seed gives a program of several cases. A case has two to five launches; each kernel walks once or
 //! twice over the elements of its row, of the input or of what was made of it before, by the same
 //! threads, by others, or under conditions, and sums up what it finds for the next kernels.
-//! [`columns`] are parts of rows, and [`caches`] have rows whose number and distance only the host knows.
+//! [`columns`] are parts of rows, [`caches`] have rows whose number and distance only the host knows, and
+//! [`matrix_tiles`] have blocks that work on tiles of a matrix.
 //! `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds.
 
 #[path = "rows/caches.rs"]
@@ -12,6 +13,8 @@ mod caches;
 #[path = "rows/columns.rs"]
 mod columns;
 mod harness;
+#[path = "rows/matrix_tiles.rs"]
+mod matrix_tiles;
 #[path = "harness/quick_link.rs"]
 mod quick_link;
 #[path = "harness/seeds.rs"]
@@ -29,6 +32,7 @@ const CASES: usize = 4;
 fn main() -> ExitCode {
     let others = seeds::trials("caches", 0..2, caches::program).and_then(|mut others| {
         others.extend(seeds::trials("columns", 0..2, columns::program)?);
+        others.extend(seeds::trials("matrix_tiles", 0..2, matrix_tiles::program)?);
         Ok(others)
     });
     match others {

@@ -197,6 +197,9 @@ impl Guard {
     }
 }
 
+/// The class of a test by which launches run side by side only where that takes no longer.
+pub const BESIDE: &str = "beside";
+
 /// A range of bytes behind a pointer argument.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PointerRange {

@@ -362,6 +362,9 @@ impl<'a> Judge<'a> {
         let mut guards: BTreeSet<Guard> =
             self.grid_guard(members, &partitions).into_iter().collect();
         guards.extend(self.single_guards(members, &partitions));
+        if self.options.layout != Layout::Horizontal {
+            guards.extend(self.worth_guard(members, &partitions));
+        }
         // What was planned to be one block partition has blocks of one shape, which block partitions side by side may then
         // keep.
         let kept = domains.kept(members);

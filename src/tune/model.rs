@@ -24,6 +24,7 @@
 //! judges later.
 
 use super::figures::Figures;
+use crate::dependence::{BESIDE, Guard};
 use crate::kernel::{Access, AccessKind, KernelModel, Loop, Target};
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
 use crate::schedule::occupancy::{Capability, KernelUsage};
@@ -54,8 +55,16 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Nanoseconds of the group as one launch.
+    /// Nanoseconds of the group as one launch. Where a test lets it run only if that takes no longer, at most what its members take.
     pub fn together(&self, group: &FusionGroup) -> f64 {
+        let tests = |guard: &Guard| matches!(guard, Guard::Holds { class, .. } if class == BESIDE);
+        match group.guards.iter().any(tests) {
+            true => self.as_one(group).min(self.unfused(group)),
+            false => self.as_one(group),
+        }
+    }
+
+    fn as_one(&self, group: &FusionGroup) -> f64 {
         let partitions = group.partitions();
         let partitions = partitions.iter().map(|partition| {
             let members = partition.iter().map(|at| &group.members[*at]);

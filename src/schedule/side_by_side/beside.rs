@@ -87,7 +87,12 @@ impl<'a> Judge<'a> {
             // Asked for, whatever it costs.
             Layout::Horizontal => Ok(()),
             Layout::Auto | Layout::Aligned(_) | Layout::Mixed { .. } => {
-                self.is_worth_it([earlier, later], |group| by_partition(group, &planned))
+                let worth =
+                    self.is_worth_it([earlier, later], |group| by_partition(group, &planned));
+                match self.worth_guard(&members, &partitions) {
+                    Some(_) => Ok(()),
+                    None => worth,
+                }
             }
         }
     }

@@ -20,6 +20,9 @@
 //! always do, which fill a device together; and large ones do, unless one of them costs the other too many of
 //! its blocks at once. Registers are not known yet: what ptxas says of them decides later (`resources`).
 //!
+//! Where a grid is not known, and the one launch takes longer as it is assumed, two launches still stand side by side under a test:
+//! that the run's blocks are so few that it takes no longer.
+//!
 //! A block takes what its accesses, barriers and loops take one after the other. A grid of unknown size is
 //! taken to fill the device once by itself, an unknown block to have [`ASSUMED_THREADS`], and an unknown loop to
 //! run [`ASSUMED_ITERATIONS`] times. The device is an A100: others differ by factors that are much alike for
@@ -31,8 +34,10 @@ use super::super::obstacle::{Candidate, rejection};
 use super::super::occupancy::{Capability, KernelUsage};
 use super::super::resources::ASSUMED_THREADS;
 use super::super::space::{MOST_STATIC_SHARED_BYTES, static_shared};
+use crate::dependence::{BESIDE, Guard};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::{Access, AccessKind, KernelModel, Target};
+use crate::math::expression::{Condition, Expression};
 
 impl<'a> Judge<'a> {
     /// Whether one launch of the block partitions of both groups takes no longer than a launch of each.
@@ -79,6 +84,50 @@ impl<'a> Judge<'a> {
         let last = later.last().map_or(0, |member| member.node.0);
         let location = &self.graph.nodes[last].location;
         Err(rejection(RejectionReason::Resources, message, location))
+    }
+
+    /// What a run asks where only it knows whether two launches by themselves are small enough to take no longer as one: by the
+    /// model the one launch takes longer, with grids as they are assumed. `None` where that is no question, or the
+    /// answer is known.
+    pub(in crate::schedule) fn worth_guard(
+        &self,
+        members: &[Candidate<'a>],
+        partitions: &BlockPartitions,
+    ) -> Option<Guard> {
+        let ([one, other], [_, _], Some(device)) =
+            (members, partitions.as_slice(), Capability::of(DEVICE))
+        else {
+            return None;
+        };
+        let both = [0, 1].map(|member| self.partition(members, &[member]));
+        let takes = |partitions: &[BlockPartition]| Estimate::of(&device, partitions).nanoseconds;
+        let unfused = takes(&both[..1]) + takes(&both[1..]);
+        let alike = one.model.id == other.model.id;
+        let known = both.iter().all(|partition| partition.blocks.is_some());
+        if alike || known || takes(&both) <= unfused {
+            return None;
+        }
+        // A launch of its own takes one round of its blocks at least.
+        let rounds = both
+            .iter()
+            .map(|partition| partition.nanoseconds)
+            .sum::<u64>();
+        let slots = Estimate::of(&device, &both).blocks * MULTIPROCESSORS;
+        let most = slots.saturating_mul(LAUNCH_NANOSECONDS.saturating_add(rounds));
+        let each = both.map(|partition| partition.nanoseconds + DISPATCH_NANOSECONDS);
+        // Rounded up, in units that keep numbers of blocks far from overflowing.
+        let work = [one, other].into_iter().zip(each).map(|(member, each)| {
+            let each = i64::try_from(each.div_ceil(WORK_NANOSECONDS)).unwrap_or(i64::MAX);
+            self.blocks(member).multiply(Expression::Constant(each))
+        });
+        let most = i64::try_from(most / WORK_NANOSECONDS).ok()?;
+        Some(Guard::Holds {
+            class: BESIDE.to_owned(),
+            condition: Condition::LessEqual(
+                work.reduce(Expression::add)?,
+                Expression::Constant(most),
+            ),
+        })
     }
 
     /// What is estimated of members that run one after the other.
@@ -242,6 +291,8 @@ pub(in crate::schedule) const LAUNCH_NANOSECONDS: u64 = 2_000;
 const DISPATCH_NANOSECONDS: u64 = 2;
 /// A load from global memory, some of which are under way at once.
 const GLOBAL_NANOSECONDS: u64 = 200;
+/// In what a run counts the work of blocks.
+const WORK_NANOSECONDS: u64 = 16;
 /// An access to shared memory, or a store.
 const SHARED_NANOSECONDS: u64 = 20;
 const BARRIER_NANOSECONDS: u64 = 30;
