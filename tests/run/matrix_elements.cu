@@ -1,7 +1,7 @@
 // Kernels over the elements of one matrix, each in blocks of its own shape: tiles of a product with barriers, pixels by
 // column and row, and a line that counts them. Whoever has a thread for an element runs all that is done to it.
 //
-// expect: 15 launches -> 8
+// expect: 15 launches -> 7
 // executes: 8 9 8
 // arguments:
 // arguments: 40 23 700

@@ -118,6 +118,30 @@ const HELPERS: &[Helper] = &[
                __syncthreads();\n    return value;\n}\n",
     },
     Helper {
+        name: "tc_join_sum",
+        text: "struct tc_join_sum {\n    \
+               template <typename T> __device__ T operator()(T a, T b) const { return a + b; }\n};\n",
+    },
+    Helper {
+        name: "tc_join_product",
+        text: "struct tc_join_product {\n    \
+               template <typename T> __device__ T operator()(T a, T b) const { return a * b; }\n};\n",
+    },
+    Helper {
+        name: "tc_join_smallest",
+        text: "struct tc_join_smallest {\n    \
+               __device__ float operator()(float a, float b) const { return fminf(a, b); }\n    \
+               __device__ double operator()(double a, double b) const { return fmin(a, b); }\n    \
+               template <typename T> __device__ T operator()(T a, T b) const { return min(a, b); }\n};\n",
+    },
+    Helper {
+        name: "tc_join_largest",
+        text: "struct tc_join_largest {\n    \
+               __device__ float operator()(float a, float b) const { return fmaxf(a, b); }\n    \
+               __device__ double operator()(double a, double b) const { return fmax(a, b); }\n    \
+               template <typename T> __device__ T operator()(T a, T b) const { return max(a, b); }\n};\n",
+    },
+    Helper {
         name: "tc_row_threads",
         text: "// Threads for a row: whole warps, up to 256.\n\
                static inline unsigned tc_row_threads(long long length)\n{\n    \

@@ -1,12 +1,12 @@
 //! A kernel of rows: the row's place, what of it lies in shared memory, and one statement after the other.
 
-use super::kernels::{Lines, accumulate, comment, open_loop, parameters, take};
+use super::kernels::{Lines, accumulate, comment, open_loop, parameters, passed, take};
 use super::values::{self, Scope, bracketed};
 use super::{factor, size};
 use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Part, Work};
 use crate::tensor::program::{Function, Statement, Subscript};
-use crate::tensor::syntax::tree::Operator;
+use crate::tensor::syntax::tree::{Operator, Reduction};
 use crate::tensor::transform::Rows;
 use crate::tensor::transform::rows::{RowArray, behind_row, holder, place, ranges};
 use std::ops::Range;
@@ -81,14 +81,19 @@ pub(super) fn kernel(
 ) -> String {
     let mut lines = Lines::default();
     lines.line("// A block computes a row.");
-    let mut all = vec![parameters(function, kernel)];
-    if !rows.arrays.is_empty() {
-        all.push("bool tc_fits".to_owned());
+    let all = parameters(function, kernel);
+    let head = format!("static __global__ void __launch_bounds__({MOST_THREADS}) {name}");
+    // Where rows may lie in shared memory, the code for either place is apart.
+    let in_two_places = !rows.arrays.is_empty();
+    match in_two_places {
+        true => {
+            lines.line("template <bool tc_fits>");
+            lines.line(&format!(
+                "static __device__ __forceinline__ void {name}_row({all})"
+            ));
+        }
+        false => lines.line(&format!("{head}({all})")),
     }
-    lines.line(&format!(
-        "static __global__ void __launch_bounds__({MOST_THREADS}) {name}({})",
-        all.join(", ")
-    ));
     lines.line("{");
     lines.depth = 1;
     lines.line("const long long tc_row = blockIdx.x;");
@@ -134,7 +139,15 @@ pub(super) fn kernel(
     }
     lines.depth = 0;
     lines.line("}");
-    without_unused(&lines.text)
+    let body = without_unused(&lines.text);
+    if !in_two_places {
+        return body;
+    }
+    let passed = passed(function, kernel);
+    format!(
+        "{body}\n{head}({all}, bool tc_fits)\n{{\n    if (tc_fits)\n        {name}_row<true>({passed});\n    else\n        \
+         {name}_row<false>({passed});\n}}\n"
+    )
 }
 
 /// The text without the names of indices that nothing in their block uses.
@@ -522,11 +535,9 @@ fn reduced(
             let term = match row.shared_out.is_empty() {
                 true => values::value_as(function, scope, &statement.value, computed),
                 false => {
-                    let (cuda, value) = (computed.cuda(), format!("tc_value_{number}"));
-                    let join = values::joined(reduction, computed, "a", "b");
-                    lines.line(&format!(
-                        "{value} = tc_reduce({value}, []({cuda} a, {cuda} b) {{ return {join}; }});"
-                    ));
+                    let value = format!("tc_value_{number}");
+                    let join = join(reduction);
+                    lines.line(&format!("{value} = tc_reduce({value}, {join}());"));
                     value
                 }
             };
@@ -552,6 +563,16 @@ fn reduced(
         }
         lines.line("if (threadIdx.x == 0)");
         lines.line(&format!("    {memory} = {own};"));
+    }
+}
+
+/// What joins two values of a reduction, as a type of the generated code.
+fn join(reduction: Reduction) -> &'static str {
+    match reduction {
+        Reduction::Sum => "tc_join_sum",
+        Reduction::Product => "tc_join_product",
+        Reduction::Minimum => "tc_join_smallest",
+        Reduction::Maximum => "tc_join_largest",
     }
 }
 
