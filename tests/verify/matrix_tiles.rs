@@ -282,6 +282,11 @@ fn tiles_have_a_barrier_behind_them() {
     let two = chain.scene.constant(2);
     chain.scene.launch_mut(chain.launches[0]).grid[2] = two;
     assert!(!refusals(&chain.scene, &plan).is_empty());
+    // So many columns of tiles that one begins at the first column again.
+    let mut chain = usual();
+    let most = chain.scene.constant((1 << 31) / TILE[1]);
+    chain.scene.launch_mut(chain.launches[0]).grid[1] = most;
+    assert!(!refusals(&chain.scene, &plan).is_empty());
     // The line needs its blocks.
     let mut chain = usual();
     chain.scene.kernels[1].warp_operations = true;

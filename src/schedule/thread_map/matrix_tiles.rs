@@ -159,7 +159,8 @@ impl<'a> Judge<'a> {
         }
         let wide = columns.multiply(constant(width));
         let mut conditions = vec![
-            Condition::LessEqual(tiles.pitch.clone(), wide),
+            Condition::LessEqual(tiles.pitch.clone(), wide.clone()),
+            Condition::LessEqual(wide, constant(MOST_NUMBERS)),
             Condition::LessEqual(constant(1), tiles.pitch.clone()),
             Condition::LessEqual(self.high(tiles, leader), constant(MOST_NUMBERS)),
             Condition::LessEqual(self.total(leader), constant(MOST_NUMBERS)),

@@ -2,8 +2,8 @@
 //!
 //! Number n of such a member, counted block after block, is the element of row n / pitch and column n mod pitch, and runs in the block
 //! whose tile has both. Tiles lie side by side from the first column on, up to the pitch at least, and one below the other from the first
-//! row on; rows below the last tile are run by the blocks of the last tiles. So each number runs once. There are at most
-//! so many more numbers than the tiles have that a tile's places have 32 bits.
+//! row on; rows below the last tile are run by the blocks of the last tiles. So each number runs once. Columns of all tiles are fewer
+//! than 2³¹, and there are at most so many more numbers than the tiles have that a tile's places have 32 bits.
 //!
 //! Of a pair of conflicting instances, one by such a number and one of a member that keeps its threads, both are in one block where
 //! these hold, all of them asked of isl:
@@ -101,6 +101,7 @@ pub(in crate::verify) fn refusal(
         let covered = single
             && at_most(&one, &tiles.pitch)
             && at_most(&tiles.pitch, &columns)
+            && at_most(&columns, &Polynomial::constant(MOST_NUMBERS))
             && at_most(&total, &numbers.add(&Polynomial::constant(MOST_LEFT))?)
             && at_most(&numbers, &Polynomial::constant(MOST_NUMBERS));
         Some(covered)
