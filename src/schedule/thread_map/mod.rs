@@ -1,5 +1,6 @@
 //! Members whose blocks and threads are not those of the fused launch.
 
+pub(super) mod map;
 pub(super) mod domains;
 pub(super) mod alignment;
 pub(super) mod arrays;
