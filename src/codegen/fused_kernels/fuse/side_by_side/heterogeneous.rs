@@ -25,6 +25,9 @@ const ANY_CODES: usize = 4;
 const MOST_CODES: usize = 64;
 /// Instructions of them all.
 const MOST_INSTRUCTIONS: usize = 8192;
+/// Instructions of each, where the first codes of a region have a kernel: what has more takes long to compile, and is seldom launched
+/// for little.
+const SHORT_INSTRUCTIONS: usize = 256;
 /// Static shared memory of them all, in bytes: a multiprocessor has room for several blocks.
 const MOST_SHARED_BYTES: u64 = 16 << 10;
 /// Slots of a launch; a power of two.
@@ -56,8 +59,8 @@ impl Code {
 }
 
 /// Which codes share a kernel; each is in one at most. Those whose blocks are not known stand with the
-/// most statements of a region. What does not fit into a kernel shares the next one: those with the most statements
-/// come first, then those that stand first.
+/// most statements of a region. Those with the most statements come first, then those that stand first; what is short and does
+/// not fit into a kernel shares the next one.
 pub(in crate::codegen::fused_kernels::fuse) fn choose(codes: &[Code]) -> Vec<Vec<usize>> {
     let mut regions: BTreeMap<usize, Vec<&Code>> = BTreeMap::new();
     for code in codes {
@@ -86,6 +89,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn choose(codes: &[Code]) -> Vec<Vec
                 let numbers: Vec<usize> = own.iter().map(|code| code.number).collect();
                 taken.extend(&numbers);
                 chosen.push(numbers);
+                others.retain(|code| !alike(code) || code.instructions <= SHORT_INSTRUCTIONS);
             }
             left = others;
         }
@@ -382,8 +386,9 @@ mod tests {
         assert_eq!(sizes(60, 100, 0), [60]);
         assert_eq!(sizes(70, 100, 0), [64, 6]);
         assert_eq!(sizes(65, 100, 0), [64]);
-        assert_eq!(sizes(9, 1500, 0), [5, 4]);
-        assert_eq!(sizes(9, 5000, 0), [4, 4]);
+        assert_eq!(sizes(63, 256, 0), [32, 31]);
+        assert_eq!(sizes(9, 1500, 0), [5]);
+        assert_eq!(sizes(9, 5000, 0), [4]);
         assert_eq!(sizes(9, 100, 3 << 10), [5, 4]);
         assert_eq!(sizes(9, 100, 12 << 10), [4, 4]);
         assert_eq!(sizes(9, 100, 20 << 10), [2, 2, 2, 2]);
