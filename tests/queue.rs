@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const MACROS: [&str; 11] = [
     "-DSIRIUS_LAUNCH=cudaLaunchKernel",
     "-DSIRIUS_LAUNCH_TOGETHER=cudaLaunchCooperativeKernel",
-    "-DSIRIUS_SLOTS=8",
+    "-DSIRIUS_SLOTS=64",
     "-DSIRIUS_WAIT=cudaStreamSynchronize",
     "-DSIRIUS_COPY=cudaMemcpyAsync",
     "-DSIRIUS_ALLOCATE=cudaMallocAsync",
@@ -117,26 +117,49 @@ fn graphs_come_and_go_as_they_should() {
 
 #[test]
 fn columns_of_one_matrix_wait_for_each_other_where_they_meet() {
+    let right = "behind >= range->column_bytes && bytes <= range->pitch - behind";
+    let wrong = [
+        (right, "bytes <= range->pitch - behind"),
+        (right, "behind >= range->column_bytes"),
+    ];
+    programs_find("columns.c", &wrong);
+}
+
+#[test]
+fn launches_of_several_codes_are_those_of_the_program() {
+    let wrong = [
+        ("++at) records[at] = 0;", "++at) {}"),
+        (
+            "piece->to, arguments + piece->from",
+            "piece->to, arguments + piece->to",
+        ),
+        (" && plane * grid->z * number <= most - blocks", ""),
+        (
+            "blocks += plane * grid->z * number",
+            "blocks += plane * number",
+        ),
+    ];
+    programs_find("mixed.c", &wrong);
+}
+
+/// Random programs pass with the queue as it is, and find what is wrong in the place of something right.
+fn programs_find(programs: &str, wrong: &[(&str, &str)]) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a source");
     let text = ["records.c", "graphs.c", "queue.c"]
         .map(|name| read(&format!("src/codegen/batches/{name}")));
+    let text = text.concat();
     let build = |text: String| {
-        let source = folder.path().join("columns.c");
-        std::fs::write(&source, text + &read("tests/queue/columns.c"))
+        let source = folder.path().join(programs);
+        std::fs::write(&source, text + &read(&format!("tests/queue/{programs}")))
             .expect("a source is written");
         compile(&folder, &source, None)
     };
-    println!("{}", run(&build(text.concat()), None, &["0", "2000"]));
-    // With the wrong columns it is found that they meet.
-    let right = "behind >= range->column_bytes && bytes <= range->pitch - behind";
-    for wrong in [
-        "bytes <= range->pitch - behind",
-        "behind >= range->column_bytes",
-    ] {
-        let changed = text.concat().replace(right, wrong);
-        assert_ne!(changed, text.concat(), "the test of columns is another one");
+    println!("{}", run(&build(text.clone()), None, &["0", "2000"]));
+    for (right, wrong) in wrong {
+        let changed = text.replace(right, wrong);
+        assert_ne!(changed, text, "`{right}` is another one");
         let ran = output(&build(changed), None, &["0", "2000"]);
         assert!(!ran.status.success(), "`{wrong}` is not found");
     }

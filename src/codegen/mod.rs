@@ -198,10 +198,14 @@ pub struct BatchKernel {
     /// One launch by itself has a kernel that takes what a record holds: that of all these groups, or
     /// the user's.
     pub single: bool,
-    /// Where each argument lies in a record.
+    /// Where each argument of a launch lies where it waits.
     pub offsets_bytes: Vec<u32>,
     /// The size of each argument.
     pub sizes_bytes: Vec<u32>,
+    /// What all of them take there.
+    pub arguments_bytes: u32,
+    /// What a record has of that.
+    pub pieces: Vec<RecordPiece>,
     /// From one record to the next.
     pub record_bytes: u32,
     /// Where the first record begins.
@@ -214,6 +218,17 @@ pub struct BatchKernel {
     /// The kernel runs launches one after the other in the same blocks. Its parameter begins with their number, then come a
     /// record and the rows of what varies.
     pub persistent: Option<PersistentRows>,
+}
+
+/// Bytes of a launch's arguments that a record has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordPiece {
+    /// Where they lie among the arguments.
+    pub from_bytes: u32,
+    /// Where they lie in the record.
+    pub to_bytes: u32,
+    /// How many they are.
+    pub bytes: u32,
 }
 
 /// Where the kernel of a persistent loop finds what varies from launch to launch.

@@ -20,9 +20,9 @@ use super::persistent::plan_persistent_loops;
 use super::sharing::{Sharers, loaded};
 use super::unfused::{name, why_unfused};
 use super::units::Units;
-use super::{FusionGroup, FusionPlan, Missed, ScheduleOptions};
+use super::{BatchedRegion, FusionGroup, FusionPlan, Missed, ScheduleOptions};
 use crate::build::Fusion;
-use crate::dependence::DependenceGraph;
+use crate::dependence::{DependenceGraph, SharedMemory};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
@@ -41,11 +41,12 @@ pub fn plan_fusion(
         fusion: Fusion::Off,
         ..*options
     };
-    let options = if dependences.cut_short {
-        &nothing
-    } else {
-        options
-    };
+    if dependences.cut_short {
+        let known = (dependences, &nothing);
+        let (mut plan, missed, _) = plan_by(graph, kernels, dependences, known);
+        plan.batched_regions = batches_of_many(graph, kernels, dependences, options);
+        return (plan, missed);
+    }
     let (plan, missed, launches) = plan_by(graph, kernels, dependences, (dependences, options));
     let waits = options.launch_batches && options.fusion == Fusion::All;
     if !waits || !options.expands_buffers {
@@ -68,6 +69,26 @@ pub fn plan_fusion(
         expansion.keep(&unbacked);
     }
     (plan, missed)
+}
+
+/// The regions of a program with more dependences than are looked into: what waits is told apart when it runs.
+fn batches_of_many(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    dependences: &DependenceGraph,
+    options: &ScheduleOptions,
+) -> Vec<BatchedRegion> {
+    if !options.launch_batches || options.fusion != Fusion::All {
+        return Vec::new();
+    }
+    let options = &ScheduleOptions {
+        expands_buffers: false,
+        ..*options
+    };
+    let memory = SharedMemory::new(graph, kernels);
+    let (mut regions, _) = plan_batches(graph, (kernels, &memory), dependences, &[], options);
+    regions.truncate(options.max_fusions.unwrap_or(usize::MAX));
+    regions
 }
 
 /// So often a plan is made of which something has to be taken back.

@@ -3,13 +3,14 @@
 use crate::builder::{World, actuals, pointwise, shape};
 use crate::planning::ALL;
 use sirius_oracle::paths::{Paths, Step};
+use sirius_rs::build::Fusion;
 use sirius_rs::dependence::{
     CONDITIONAL_NEIGHBOURS, DependenceGraph, Edge, Effort, Scope, build_dependence_graph,
     build_dependence_graph_without_relations,
 };
 use sirius_rs::launch::{NodeId, NodeKind, Pointer};
 use sirius_rs::math::expression::Expression;
-use sirius_rs::schedule::{Missed, plan_fusion};
+use sirius_rs::schedule::{Missed, ScheduleOptions, plan_fusion};
 use std::collections::BTreeSet;
 
 /// Launches one after the other over two buffers in turn, every `step`th at a distance of one
@@ -322,5 +323,13 @@ fn of_too_many_edges_nothing_follows() {
         assert_eq!(plan.groups.is_empty(), cut);
         let told = |missed: &Missed| missed.rejection.message.contains("not looked into");
         assert_eq!(missed.iter().any(told), cut);
+        // What waits is told apart when the program runs.
+        let options = ScheduleOptions {
+            fusion: Fusion::All,
+            launch_batches: true,
+            ..ALL
+        };
+        let (plan, _) = plan_fusion(&world.graph, &world.kernels, &dependences, &options);
+        assert!(!cut || plan.groups.is_empty() && plan.batched_regions.len() == 1);
     }
 }

@@ -149,6 +149,57 @@ impl Case<'_> {
     /// Cells over steps, as stacks of recurrent layers are: a launch reads rows of the step before or
     /// of the cell below, or a row that every step overwrites.
     fn batches(&mut self, text: &mut String, scene: &mut Scene) {
+        // Other groups of a seed are the same, whichever this one is.
+        let (mut aside, start) = (self.random.clone(), text.len());
+        self.cells(text, scene);
+        if aside.random_bool(0.4) {
+            text.truncate(start);
+            std::mem::swap(self.random, &mut aside);
+            self.faces(text, scene);
+            std::mem::swap(self.random, &mut aside);
+        }
+        scene.budget = 0;
+    }
+
+    /// More launches of different code than a few, of which flags choose some in each step, over few rows: some depend on each
+    /// other, and others do not.
+    fn faces(&mut self, text: &mut String, scene: &mut Scene) {
+        let last = scene.pointers.len() - 1;
+        let (states, kept) = (scene.pointers[0].clone(), scene.pointers[last].clone());
+        let _ = writeln!(
+            text,
+            "    int steps = 1 + repeat, cells = 1 + (int)(mix >> 4 & 3), elements = n < {MOST} ? n : {MOST};"
+        );
+        text.push_str("    for (int step = 1; step <= steps; ++step) {\n");
+        let _ = writeln!(text, "    int flags = (int)(mix >> (step & 7));");
+        let lines = |kernel: &&Kernel| kernel.shape == Shape::Line;
+        let all: Vec<Kernel> = scene.kernels.iter().filter(lines).cloned().collect();
+        let first = self.random.random_range(0..all.len());
+        let rows: Vec<String> = (0..5)
+            .map(|row| {
+                format!("{states} + ((step - 1) * (cells + 1) + {row} % (cells + 1)) * {ROW}")
+            })
+            .chain((0..5).map(|row| format!("{kept} + {row} % (cells + 1) * {ROW}")))
+            .collect();
+        for face in 0..self.random.random_range(5..12) {
+            let kernel = all[(first + face) % all.len()].clone();
+            let out = self.random.random_range(0..rows.len());
+            let input = match kernel.near {
+                true if kernel.in_place && self.chance(0.5) => out,
+                // Another row than the own one, whichever rows there are.
+                _ => (out / 5 * 5 + 5) % 10 + self.random.random_range(0..5),
+            };
+            let (out, input) = (rows[out].clone(), rows[input].clone());
+            let chosen = match self.chance(0.6) {
+                true => format!("if (flags >> {face} & 1) "),
+                false => String::new(),
+            };
+            self.line(text, scene, &kernel, (&out, &input, &chosen));
+        }
+        text.push_str("    }\n");
+    }
+
+    fn cells(&mut self, text: &mut String, scene: &mut Scene) {
         let last = scene.pointers.len() - 1;
         let (states, kept) = (scene.pointers[0].clone(), scene.pointers[last].clone());
         let element = self.element;
@@ -191,12 +242,10 @@ impl Case<'_> {
             text.push_str("    }\n");
         }
         text.push_str("    }\n    }\n");
-        scene.budget = 0;
     }
 
     /// The launches of a cell, each from a row of `others` or the overwritten one to `here`, or back.
     fn cell(&mut self, text: &mut String, scene: &Scene, others: &[String], overwritten: &str) {
-        let element = self.element;
         for _ in 0..self.random.random_range(1..5) {
             // Rows of one buffer stand next to each other: who reads more than elements of the own
             // block reads another buffer.
@@ -215,21 +264,32 @@ impl Case<'_> {
                 _ if kernel.near => ("here".to_owned(), other),
                 _ => ("here".to_owned(), overwritten.to_owned()),
             };
-            let threads = scene.threads;
-            let shared = match kernel.shared_elements {
-                true => format!(", {threads} * sizeof({element})"),
-                false => String::new(),
-            };
-            let arguments = format!("{out}, {input}, elements, width, pitch, stride, scale");
-            let arguments = match kernel.packed {
-                true => format!("Pack<{element}>{{{arguments}}}"),
-                false => arguments,
-            };
-            let _ = writeln!(
-                text,
-                "    {}<<<(elements + {threads} - 1) / {threads}, {threads}{shared}>>>({arguments});",
-                kernel.name
-            );
+            self.line(text, scene, &kernel, (&out, &input, ""));
         }
+    }
+
+    /// A launch of a kernel of one dimension, which `chosen` stands in front of.
+    fn line(
+        &mut self,
+        text: &mut String,
+        scene: &Scene,
+        kernel: &Kernel,
+        (out, input, chosen): (&str, &str, &str),
+    ) {
+        let (element, threads) = (self.element, scene.threads);
+        let shared = match kernel.shared_elements {
+            true => format!(", {threads} * sizeof({element})"),
+            false => String::new(),
+        };
+        let arguments = format!("{out}, {input}, elements, width, pitch, stride, scale");
+        let arguments = match kernel.packed {
+            true => format!("Pack<{element}>{{{arguments}}}"),
+            false => arguments,
+        };
+        let _ = writeln!(
+            text,
+            "    {chosen}{}<<<(elements + {threads} - 1) / {threads}, {threads}{shared}>>>({arguments});",
+            kernel.name
+        );
     }
 }

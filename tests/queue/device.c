@@ -33,6 +33,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 struct arguments { unsigned *dst; const unsigned *src; unsigned value, count; };
 static char single_keys[KERNELS], batch_keys[KERNELS];
 static const unsigned offsets[4] = {0, 8, 16, 20}, sizes[4] = {8, 8, 4, 4};
+static const struct piece whole_record = {0, 0, 32};
 static struct sirius_batch_kernel kernels[KERNELS];
 
 static void run_record(unsigned kernel, const struct arguments *record) {
@@ -238,7 +239,8 @@ static void reset_device(void) {
 static void make_kernels(void) {
     for (unsigned i = 0; i < KERNELS; ++i) {
         struct sirius_batch_kernel kernel = {.single = &single_keys[i], .batch = &batch_keys[i], .capacity = 100,
-                                             .record_bytes = 32, .arguments = 4, .offsets = offsets, .sizes = sizes,
+                                             .record_bytes = 32, .arguments = 4, .argument_bytes = 32,
+                                             .offsets = offsets, .sizes = sizes, .pieces = 1, .piece = &whole_record,
                                              .records_offset = 16};
         kernels[i] = kernel;
     }

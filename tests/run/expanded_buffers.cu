@@ -6,7 +6,7 @@
 // arguments: 6 0
 // arguments: 6 1
 // expect: 20 launches -> 16
-// executes: 78 78
+// executes: 76 76
 #include <cstdio>
 #include <cstdlib>
 

@@ -9,7 +9,7 @@
 // arguments: 3
 // arguments: 4
 // arguments: 5
-// executes: 5 5 8 8 8 48
+// executes: 5 5 8 8 8 5
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -390,7 +390,7 @@ static int make_graph(struct graph *graph, const struct unit *unit) {
     graph->handle = calloc(graph->count, sizeof *graph->handle);
     for (unsigned i = 0; graph->launched && i < graph->count; ++i) {
         graph->launched[i].arguments = bytes;
-        bytes += unit[i].layout ? unit[i].layout->record_bytes : BATCH_BYTES;
+        bytes += unit[i].layout ? unit[i].layout->argument_bytes : BATCH_BYTES;
     }
     graph->arguments = malloc(bytes + 1);
     int made = graph->launched && graph->handle && graph->arguments && !failed(cudaGraphCreate(&graph->graph, 0));

@@ -383,6 +383,11 @@ impl<'a> Waiting<'a> {
         };
         let arguments = u32::try_from(self.site.parameters.len())
             .map_err(|_| CodegenError::Inconsistent("too many arguments".into()))?;
+        let pieces = u32::try_from(self.kernel.pieces.len())
+            .map_err(|_| CodegenError::Inconsistent("too many pieces of a record".into()))?;
+        let of_pieces = self.kernel.pieces.iter();
+        let of_pieces = of_pieces.flat_map(|piece| [piece.from_bytes, piece.to_bytes, piece.bytes]);
+        let of_pieces: Vec<u32> = of_pieces.collect();
         let none = single.get_type().const_null();
         let (batch, persistent) = match &self.kernel.persistent {
             None => (key, none),
@@ -431,8 +436,11 @@ impl<'a> Waiting<'a> {
                 number(self.kernel.capacity).into(),
                 number(self.kernel.record_bytes).into(),
                 number(arguments).into(),
+                number(self.kernel.arguments_bytes).into(),
                 table(&self.kernel.offsets_bytes).into(),
                 table(&self.kernel.sizes_bytes).into(),
+                number(pieces).into(),
+                table(&of_pieces).into(),
                 number(self.kernel.records_offset_bytes).into(),
                 number(0).into(),
                 heterogeneous.into(),

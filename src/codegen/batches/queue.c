@@ -8,15 +8,25 @@ static int launch_batch(const struct sirius_batch_kernel *kernel, struct dim3 gr
     return launch(kernel->batch, 0, bytes, grid, block, pointers, shared, stream, site);
 }
 
+/* Makes the record of a launch from its arguments. */
+static void pack(const struct sirius_batch_kernel *kernel, char *record, const char *arguments) {
+    for (unsigned i = 0; i < kernel->pieces; ++i) {
+        const struct piece *piece = &kernel->piece[i];
+        memcpy(record + piece->to, arguments + piece->from, piece->bytes);
+    }
+}
+
 /* Launches one record, whose arguments lie anywhere. */
 static int launch_single(const struct sirius_batch_kernel *kernel, struct dim3 grid, struct dim3 block,
                          void **arguments, size_t shared, void *stream, unsigned site) {
     if (kernel->single)
-        return launch(kernel->single, kernel, kernel->record_bytes, grid, block, arguments, shared, stream, site);
-    _Alignas(16) char parameter[BATCH_BYTES];
+        return launch(kernel->single, kernel, kernel->argument_bytes, grid, block, arguments, shared, stream, site);
+    _Alignas(16) char parameter[BATCH_BYTES], whole[BATCH_BYTES];
     memset(parameter, 0, sizeof parameter);
+    memset(whole, 0, sizeof whole);
     for (unsigned i = 0; i < kernel->arguments; ++i)
-        memcpy(parameter + kernel->records_offset + kernel->offsets[i], arguments[i], kernel->sizes[i]);
+        memcpy(whole + kernel->offsets[i], arguments[i], kernel->sizes[i]);
+    pack(kernel, parameter + kernel->records_offset, whole);
     return launch_batch(kernel, grid, block, 1, parameter, shared, stream, site);
 }
 
@@ -43,13 +53,18 @@ static int most_threads(const void *kernel, int *known) {
     return *known;
 }
 
+/* As many launches like this one are one at most. */
+static unsigned most_records(const struct record *record) {
+    unsigned most = record->kernel->capacity, depth = record->grid.z;
+    return depth && most > 65535u / depth ? 65535u / depth : most;
+}
+
 /* Records of one batch with equal code and shape. */
 static int issue_equal(const struct record *const *records, unsigned count) {
     int status = 0;
     struct sirius_batch_kernel *kernel = (struct sirius_batch_kernel *)records[0]->kernel;
     const struct record *first = records[0];
-    unsigned most = kernel->capacity;
-    if (first->grid.z && most > 65535u / first->grid.z) most = 65535u / first->grid.z;
+    unsigned most = most_records(first);
     int threads = first->block.x * first->block.y * first->block.z;
     if (count > 1 && most > 1 && most_threads(kernel->batch, &kernel->batch_threads) < threads) most = 1;
     for (unsigned at = 0; at < count;) {
@@ -62,8 +77,8 @@ static int issue_equal(const struct record *const *records, unsigned count) {
         _Alignas(16) char parameter[BATCH_BYTES];
         memset(parameter, 0, sizeof parameter);
         for (unsigned i = 0; i < number; ++i) {
-            memcpy(parameter + kernel->records_offset + (size_t)i * kernel->record_bytes,
-                   queue.arguments + records[at + i]->arguments, kernel->record_bytes);
+            pack(kernel, parameter + kernel->records_offset + (size_t)i * kernel->record_bytes,
+                 queue.arguments + records[at + i]->arguments);
             belongs(records[at + i]);
         }
         int one = launch_batch(kernel, first->grid, first->block, number, parameter, first->shared, queue.stream,
@@ -79,79 +94,97 @@ static int same_shape(const struct record *a, const struct record *b) {
            !memcmp(&a->block, &b->block, sizeof a->block);
 }
 
-/* Launches of one code and grid within a heterogeneous kernel. */
-struct slot { unsigned first_block, code, grid[3], records, unused[2]; };
+/* Launches of one code and grid within a heterogeneous kernel; the first slot tells how many there are. */
+struct slot { unsigned first_block, code, grid[3], records, slots, unused; };
 
-enum { SLOTS = SIRIUS_SLOTS };
+/* So many shapes are met at most that have no room beside others before these are launched. */
+enum { SLOTS = SIRIUS_SLOTS, MOST_PASSED = 1024 };
 
 static int may_meet(const struct record *a, const struct record *b) {
     return a->kernel->heterogeneous == b->kernel->heterogeneous && !a->shared && !b->shared &&
            !memcmp(&a->block, &b->block, sizeof a->block);
 }
 
-/* Launches those of a batch's records that may meet the first as one, when they are of several codes or grids
- * and all of their blocks are held at once, so that each takes no longer than by itself; they are null then. */
+/* The end of the records at `at` that are of one code and shape. */
+static unsigned end_of_equal(const struct record *const *records, unsigned at, unsigned count) {
+    unsigned end = at + 1;
+    while (end < count && records[end] && same_shape(records[at], records[end])) ++end;
+    return end;
+}
+
+/* Launches some of a batch's records as one, from the first on: those that may meet it, and are of several codes or
+ * grids. All of their blocks are held at once, so that each takes no longer than by itself. What is of one code
+ * and grid goes along as far as it would need a launch that it does not fill. Those that were launched are null then. */
 static int issue_heterogeneous(const struct record **records, unsigned count) {
     const struct record *first = records[0];
     struct sirius_heterogeneous *heterogeneous = first->kernel->heterogeneous;
-    unsigned threads = first->block.x * first->block.y * first->block.z, slots = 0;
+    unsigned threads = first->block.x * first->block.y * first->block.z, slots = 0, passed = 0;
     if (!heterogeneous || !threads || threads > 32 * 32 || first->shared) return 0;
     uint64_t blocks = 0, most = heterogeneous->blocks[(threads - 1) / 32];
-    const struct record *last = 0;
-    _Alignas(16) char parameter[BATCH_BYTES];
+    struct { unsigned first, count; } own[SLOTS];
     struct slot slot[SLOTS];
-    size_t bytes = sizeof slot;
-    memset(parameter, 0, sizeof parameter);
+    size_t bytes = 0;
     memset(slot, 0, sizeof slot);
-    for (unsigned i = 0; i < count; ++i) {
-        const struct record *record = records[i];
-        if (!record || !may_meet(first, record)) continue;
+    for (unsigned at = 0, end; at < count && slots < SLOTS && passed < MOST_PASSED; at = end) {
+        const struct record *record = records[at];
+        end = at + 1;
+        if (!record) continue;
+        end = end_of_equal(records, at, count);
+        unsigned full = most_records(record), number = full ? (end - at) % full : 0;
         const struct dim3 *grid = &record->grid;
-        uint64_t own = (uint64_t)grid->x * grid->y;
-        if (own > most || own * grid->z > most) return 0;
-        if (!last || !same_shape(last, record)) {
-            if (slots == SLOTS) return 0;
-            struct slot fresh = {(unsigned)blocks, record->kernel->code, {grid->x, grid->y, grid->z}, (unsigned)bytes,
-                                 {0, 0}};
-            slot[slots++] = fresh;
-            last = record;
-        }
-        blocks += own * grid->z;
-        if (blocks > most || bytes + record->kernel->record_bytes > sizeof parameter) return 0;
-        memcpy(parameter + bytes, queue.arguments + record->arguments, record->kernel->record_bytes);
-        bytes += record->kernel->record_bytes;
+        uint64_t plane = (uint64_t)grid->x * grid->y;
+        size_t needed = sizeof *slot + (size_t)number * record->kernel->record_bytes;
+        int fits = number && may_meet(first, record) && plane <= most && plane * grid->z * number <= most - blocks &&
+                   needed <= BATCH_BYTES - bytes;
+        if (!fits && !at) return 0;
+        passed += !fits;
+        if (!fits) continue;
+        struct slot fresh = {(unsigned)blocks, record->kernel->code, {grid->x, grid->y, grid->z}, 0, 0, 0};
+        slot[slots] = fresh;
+        own[slots].first = end - number;
+        own[slots++].count = number;
+        blocks += plane * grid->z * number;
+        bytes += needed;
     }
     if (slots < 2 || most_threads(heterogeneous->kernel, &heterogeneous->threads) < (int)threads) return 0;
-    for (unsigned i = slots; i < SLOTS; ++i) slot[i].first_block = UINT32_MAX;
-    memcpy(parameter, slot, sizeof slot);
-    for (unsigned i = count; i-- > 0;)
-        if (records[i] && may_meet(first, records[i])) {
-            belongs(records[i]);
-            records[i] = 0;
+    _Alignas(16) char parameter[BATCH_BYTES];
+    memset(parameter, 0, sizeof parameter);
+    slot[0].slots = slots;
+    bytes = slots * sizeof *slot;
+    for (unsigned i = 0; i < slots; ++i) {
+        slot[i].records = (unsigned)bytes;
+        for (unsigned at = own[i].first; at < own[i].first + own[i].count; ++at) {
+            const struct record *record = records[at];
+            pack(record->kernel, parameter + bytes, queue.arguments + record->arguments);
+            bytes += record->kernel->record_bytes;
+            belongs(record);
         }
-    struct dim3 grid = {(unsigned)blocks, 1, 1};
+    }
+    memcpy(parameter, slot, slots * sizeof *slot);
+    struct dim3 grid = {(unsigned)blocks, 1, 1}, block = first->block;
+    unsigned site = first->site;
+    for (unsigned i = 0; i < slots; ++i)
+        for (unsigned at = own[i].first; at < own[i].first + own[i].count; ++at) records[at] = 0;
     void *pointers[1] = {parameter};
-    return launch(heterogeneous->kernel, 0, bytes, grid, first->block, pointers, 0, queue.stream, first->site);
+    return launch(heterogeneous->kernel, 0, bytes, grid, block, pointers, 0, queue.stream, site);
 }
 
 /* Records of one batch, sorted. */
 static int issue_batch(const struct record **records, unsigned count) {
     int status = 0;
-    const struct record *tried = 0;
-    for (unsigned at = 0; at < count; ++at) {
-        if (!records[at] || (tried && may_meet(tried, records[at]))) continue;
-        tried = records[at];
+    for (unsigned at = 0, end; at < count; at = end) {
+        end = at + 1;
+        if (!records[at]) continue;
         int one = issue_heterogeneous(records + at, count - at);
         status = status ? status : one;
+        if (records[at]) end = end_of_equal(records, at, count);
     }
-    for (unsigned at = 0; at < count;) {
-        unsigned end = at + 1;
-        if (records[at]) {
-            while (end < count && records[end] && same_shape(records[at], records[end])) ++end;
-            int one = issue_equal(records + at, end - at);
-            status = status ? status : one;
-        }
-        at = end;
+    for (unsigned at = 0, end; at < count; at = end) {
+        end = at + 1;
+        if (!records[at]) continue;
+        end = end_of_equal(records, at, count);
+        int one = issue_equal(records + at, end - at);
+        status = status ? status : one;
     }
     return status;
 }
@@ -714,7 +747,7 @@ int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, un
     size_t room = queue.room;
     fits = fits && grow((void **)&queue.records, sizeof *queue.records, queue.count + 1, &room);
     queue.room = (unsigned)room;
-    fits = fits && grow((void **)&queue.arguments, 1, queue.bytes + kernel->record_bytes, &queue.bytes_room) &&
+    fits = fits && grow((void **)&queue.arguments, 1, queue.bytes + kernel->argument_bytes, &queue.bytes_room) &&
            grow((void **)&queue.span, sizeof *queue.span, queue.spans + needed, &queue.spans_room);
     if (!fits) {
         if (moved) give_back(blocks, range_count);
@@ -741,7 +774,7 @@ int sirius_batch_submit(struct sirius_batch_kernel *kernel, uint64_t grid_xy, un
             memcpy(kept, &address, sizeof address);
         }
     }
-    queue.bytes += kernel->record_bytes;
+    queue.bytes += kernel->argument_bytes;
     end_record(&record, patience, since);
     queue.records[queue.count++] = record;
     /* Launches that all depend on each other gain nothing from waiting. What runs beside them may only come

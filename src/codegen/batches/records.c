@@ -39,7 +39,7 @@ int SIRIUS_ALLOCATE(void **, size_t, void *);
 int SIRIUS_FREE(void *, void *);
 #endif
 
-/* A kernel of several codes. Its parameter: SLOTS slots, then records. */
+/* A kernel of several codes. Its parameter: up to SLOTS slots, then records. */
 struct sirius_heterogeneous {
     const void *kernel;
     unsigned blocks[32]; /* that a device holds at once, by the warps of a block from 1 to 32 */
@@ -64,9 +64,11 @@ struct sirius_batch_kernel {
     const void *single;     /* the kernel for one record; null: a batch of one */
     const void *batch;      /* (struct { unsigned grid_z; record[capacity] }): blocks along z */
     unsigned capacity;      /* records that a batch takes; below 2 there is no batch kernel */
-    unsigned record_bytes;  /* size of a record, its arguments at their offsets */
-    unsigned arguments;
+    unsigned record_bytes;  /* size of a record */
+    unsigned arguments, argument_bytes; /* of a launch that waits, at their offsets */
     const unsigned *offsets, *sizes;
+    unsigned pieces;        /* of these that a record has */
+    const struct piece { unsigned from, to, bytes; } *piece;
     unsigned records_offset; /* of the first record within a batch's parameter */
     int batch_threads;       /* most threads a block of the batch kernel, 0: not asked yet */
     struct sirius_heterogeneous *heterogeneous; /* in which it may stand beside other code; may be null */

@@ -7,10 +7,11 @@
 use super::super::super::super::device::{
     KERNEL_CALL_CONVENTION, device_target_machine, run_passes,
 };
-use super::super::super::super::{BatchKernel, BatchedSite, CodegenError};
+use super::super::super::super::{BatchKernel, BatchedSite, CodegenError, RecordPiece};
+use super::super::fields::{self, Piece};
 use super::super::heterogeneous::{self, Code, Slice};
 use super::super::persistent::{self, Persistent};
-use super::super::{Built, function_of, launch_bounds};
+use super::super::{Built, function_of, launch_bounds, shared_memory_reuse};
 use crate::build::Optimisation;
 use crate::launch::{HostBlockId, Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::llvm::{
@@ -292,10 +293,20 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
         if !only_arguments && !of_groups {
             continue;
         }
-        let layout = Layout::of(module, body);
-        let Some(layout) = layout.filter(|layout| layout.capacity > 1) else {
+        // Those of a launch that waits have to fit, too.
+        let waiting = Layout::of(module, body).filter(|layout| layout.capacity > 0);
+        let Some(waiting) = waiting else {
             continue;
         };
+        let (body, pieces) = match optimisations.contains(&Optimisation::ArgumentPromotion) {
+            true => fields::take_apart(module, body)?,
+            false => (body, Piece::all(body)),
+        };
+        let layout = Layout::of(module, body).filter(|layout| layout.capacity > 1);
+        let Some(layout) = layout else {
+            continue;
+        };
+        let pieces = layout.pieces(&pieces, &waiting);
         let (batch, indices) = build_batch(module, &name, body, &layout);
         // The same blocks are launched as by each launch alone.
         launch_bounds::hand_over(body, batch);
@@ -303,6 +314,8 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             number: built.len(),
             block: kernel.facts.block,
             regions: found.regions,
+            instructions: body.instructions().len(),
+            static_shared_bytes: shared_memory_reuse::shared_bytes(module, body),
         });
         built.push(Batch {
             kernel: batch,
@@ -310,6 +323,8 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             indices,
             statements,
             single,
+            waiting,
+            pieces,
             layout,
         });
     }
@@ -362,12 +377,15 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             instruction.replace_uses_with(value);
             instruction.erase();
         }
-        let batch = found
-            .layout
+        let waiting = found
+            .waiting
             .batch(batch.name(), found.statements, found.single);
         batches.push(BatchKernel {
+            pieces: found.pieces,
+            record_bytes: found.layout.record,
+            capacity: found.layout.capacity,
             heterogeneous: heterogeneous.remove(&number),
-            ..batch
+            ..waiting
         });
     }
     Ok(batches)
@@ -381,6 +399,10 @@ struct Batch<'ctx> {
     indices: Indices<'ctx>,
     statements: Vec<BatchedSite>,
     single: bool,
+    /// The arguments of a launch that waits.
+    waiting: Layout<'ctx>,
+    /// What a record has of them.
+    pieces: Vec<RecordPiece>,
     layout: Layout<'ctx>,
 }
 
@@ -409,12 +431,42 @@ impl<'ctx> Layout<'ctx> {
             single,
             offsets_bytes: self.offsets,
             sizes_bytes: self.sizes,
+            arguments_bytes: self.record,
+            pieces: vec![RecordPiece {
+                from_bytes: 0,
+                to_bytes: 0,
+                bytes: self.record,
+            }],
             record_bytes: self.record,
             records_offset_bytes: RECORDS_OFFSET_BYTES,
             capacity: self.capacity,
             heterogeneous: None,
             persistent: None,
         }
+    }
+
+    /// Where a record of these arguments has its bytes from, given what each is of the arguments of a launch that waits.
+    fn pieces(&self, of_waiting: &[Piece], waiting: &Layout) -> Vec<RecordPiece> {
+        let mut pieces: Vec<RecordPiece> = Vec::new();
+        for (index, piece) in of_waiting.iter().enumerate() {
+            let (to_bytes, bytes) = (self.offsets[index], self.sizes[index]);
+            let from_bytes = waiting.offsets[piece.argument] + piece.begin();
+            match pieces.last_mut() {
+                // What lies between is padding in the record.
+                Some(last)
+                    if from_bytes >= last.from_bytes
+                        && from_bytes - last.from_bytes == to_bytes - last.to_bytes =>
+                {
+                    last.bytes = to_bytes + bytes - last.to_bytes;
+                }
+                _ => pieces.push(RecordPiece {
+                    from_bytes,
+                    to_bytes,
+                    bytes,
+                }),
+            }
+        }
+        pieces
     }
 
     /// `None` for an argument with more alignment than a record has.

@@ -17,14 +17,25 @@ use super::super::shared_memory_reuse;
 use crate::llvm::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use inkwell::IntPredicate;
 use inkwell::module::Module;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Most codes of one kernel: each costs every other one registers and room in the cache.
-const MOST_CODES: usize = 4;
-/// Slots of a launch.
-pub(in crate::codegen) const SLOTS: u64 = 8;
-/// A slot: its first block, code, grid, and where its records begin.
+/// So many codes may share a kernel whatever they are: each costs every other one registers and room in the cache.
+const ANY_CODES: usize = 4;
+/// More of them share one as long as all are short and small.
+const MOST_CODES: usize = 64;
+/// Instructions of them all.
+const MOST_INSTRUCTIONS: usize = 8192;
+/// Instructions of each, where the first codes of a region have a kernel: what has more takes long to compile, and is seldom launched
+/// for little.
+const SHORT_INSTRUCTIONS: usize = 256;
+/// Static shared memory of them all, in bytes: a multiprocessor has room for several blocks.
+const MOST_SHARED_BYTES: u64 = 16 << 10;
+/// Slots of a launch; a power of two.
+pub(in crate::codegen) const SLOTS: u64 = 64;
+/// A slot: its first block, code, grid, where its records begin, and in the first one how many slots there are.
 const SLOT_BYTES: u64 = 32;
+/// Where that stands in a slot.
+const SLOTS_AT: u64 = 24;
 
 /// A code that may meet others.
 pub(in crate::codegen::fused_kernels::fuse) struct Code {
@@ -34,6 +45,8 @@ pub(in crate::codegen::fused_kernels::fuse) struct Code {
     pub(in crate::codegen::fused_kernels::fuse) block: [Option<u64>; 3],
     /// The regions in which several launches of it may wait, and how many statements of each are its own.
     pub(in crate::codegen::fused_kernels::fuse) regions: BTreeMap<usize, usize>,
+    pub(in crate::codegen::fused_kernels::fuse) instructions: usize,
+    pub(in crate::codegen::fused_kernels::fuse) static_shared_bytes: u64,
 }
 
 impl Code {
@@ -46,7 +59,8 @@ impl Code {
 }
 
 /// Which codes share a kernel; each is in one at most. Those whose blocks are not known stand with the
-/// most statements of a region.
+/// most statements of a region. Those with the most statements come first, then those that stand first; what is short and does
+/// not fit into a kernel shares the next one.
 pub(in crate::codegen::fused_kernels::fuse) fn choose(codes: &[Code]) -> Vec<Vec<usize>> {
     let mut regions: BTreeMap<usize, Vec<&Code>> = BTreeMap::new();
     for code in codes {
@@ -54,7 +68,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn choose(codes: &[Code]) -> Vec<Vec
             regions.entry(*region).or_default().push(code);
         }
     }
-    let mut taken: Vec<usize> = Vec::new();
+    let mut taken: BTreeSet<usize> = BTreeSet::new();
     let mut chosen = Vec::new();
     for (region, mut left) in regions {
         left.retain(|code| !taken.contains(&code.number));
@@ -62,18 +76,36 @@ pub(in crate::codegen::fused_kernels::fuse) fn choose(codes: &[Code]) -> Vec<Vec
         while let Some(first) = left.first() {
             let block = left.iter().find_map(|code| code.known_block());
             let block = first.known_block().or(block);
-            let fits = |code: &&Code| code.known_block().is_none_or(|own| Some(own) == block);
-            let (mut own, others): (Vec<&Code>, _) = left.into_iter().partition(fits);
-            own.truncate(MOST_CODES);
+            let alike = |code: &Code| code.known_block().is_none_or(|own| Some(own) == block);
+            let mut own: Vec<&Code> = Vec::new();
+            let mut others = Vec::new();
+            for code in left {
+                match alike(code) && have_room(&own, code) {
+                    true => own.push(code),
+                    false => others.push(code),
+                }
+            }
             if own.len() > 1 {
                 let numbers: Vec<usize> = own.iter().map(|code| code.number).collect();
                 taken.extend(&numbers);
                 chosen.push(numbers);
+                others.retain(|code| !alike(code) || code.instructions <= SHORT_INSTRUCTIONS);
             }
             left = others;
         }
     }
     chosen
+}
+
+/// Whether the kernel of some codes has room for another.
+fn have_room(codes: &[&Code], other: &Code) -> bool {
+    let all = || codes.iter().copied().chain([other]);
+    let bytes: u64 = all().map(|code| code.static_shared_bytes).sum();
+    let instructions: usize = all().map(|code| code.instructions).sum();
+    let fit = bytes <= shared_memory_reuse::MOST_SHARED_BYTES;
+    let are_few = codes.len() < ANY_CODES && fit;
+    let are_small = bytes <= MOST_SHARED_BYTES && instructions <= MOST_INSTRUCTIONS;
+    codes.is_empty() || are_few || codes.len() < MOST_CODES && are_small
 }
 
 /// A body as a function of where its record and its block are.
@@ -243,18 +275,26 @@ fn build<'ctx>(module: &Module<'ctx>, name: &str, slices: &[Value<'ctx>]) -> Val
         builder.call(ty, intrinsic, &[])
     };
     let block = register(REGISTERS[0]);
-    // First blocks grow, so as many slots begin before a block as the number of its own.
+    // First blocks grow: the last slot that begins before the block is its own.
+    let at = long.constant(SLOTS_AT);
+    let slots = builder.load_aligned(int, builder.element_pointer(byte, parameter, &[at]), 4);
+    let place = |slot: Value<'ctx>| {
+        let slot = builder.cast(Opcode::LLVMZExt, slot, long);
+        let at = builder.binary(Opcode::LLVMMul, slot, long.constant(SLOT_BYTES));
+        builder.element_pointer(byte, parameter, &[at])
+    };
     let mut slot = int.zero();
-    for later in 1..SLOTS {
-        let at = long.constant(later * SLOT_BYTES);
-        let first = builder.load_aligned(int, builder.element_pointer(byte, parameter, &[at]), 4);
+    let mut step = SLOTS / 2;
+    while step > 0 {
+        let later = builder.binary(Opcode::LLVMAdd, slot, int.constant(step));
+        let first = builder.load_aligned(int, place(later), 4);
+        let is_one = builder.is_below(later, slots);
         let begins = builder.compare(IntPredicate::UGE.into(), block, first);
-        let one = builder.cast(Opcode::LLVMZExt, begins, int);
-        slot = builder.binary(Opcode::LLVMAdd, slot, one);
+        let goes_on = builder.binary(Opcode::LLVMAnd, is_one, begins);
+        slot = builder.select(goes_on, later, slot);
+        step /= 2;
     }
-    let slot = builder.cast(Opcode::LLVMZExt, slot, long);
-    let slot = builder.binary(Opcode::LLVMMul, slot, long.constant(SLOT_BYTES));
-    let slot = builder.element_pointer(byte, parameter, &[slot]);
+    let slot = place(slot);
     let [first, code, x, y, z, records] = [0, 1, 2, 3, 4, 5].map(|field| {
         let at = builder.element_pointer(byte, slot, &[long.constant(4 * field)]);
         builder.load_aligned(int, at, 4)
@@ -270,20 +310,34 @@ fn build<'ctx>(module: &Module<'ctx>, name: &str, slices: &[Value<'ctx>]) -> Val
     let [column, row, layer] = indices;
     let arguments = [records, rest, column, row, layer, x, y, z];
     let end = Block::append(kernel, "end");
-    for (number, slice) in slices.iter().enumerate() {
-        let [own, next] = ["code", "next"].map(|name| Block::append(kernel, name));
-        let number = int.constant(number as u64);
-        let is_own = builder.compare(IntPredicate::EQ.into(), code, number);
-        builder.branch_if(is_own, own, next);
-        builder.continue_in(own);
-        builder.call(slice.value_type(), *slice, &arguments);
-        builder.branch(end);
-        builder.continue_in(next);
-    }
-    builder.branch(end);
+    run_code((kernel, &builder), (code, slices, 0), &arguments, end);
     builder.continue_in(end);
     builder.ret(None);
     kernel
+}
+
+/// Runs the slice of a number, one of these, the first of which has this one.
+fn run_code<'ctx>(
+    (kernel, builder): (Value<'ctx>, &Builder<'ctx>),
+    (code, slices, first): (Value<'ctx>, &[Value<'ctx>], usize),
+    arguments: &[Value<'ctx>],
+    end: Block<'ctx>,
+) {
+    if let [slice] = slices {
+        builder.call(slice.value_type(), *slice, arguments);
+        builder.branch(end);
+        return;
+    }
+    let (lower, upper) = slices.split_at(slices.len() / 2);
+    let middle = first + lower.len();
+    let [below, above] = ["below", "above"].map(|name| Block::append(kernel, name));
+    let number = code.ty().constant(middle as u64);
+    let is_below = builder.is_below(code, number);
+    builder.branch_if(is_below, below, above);
+    builder.continue_in(below);
+    run_code((kernel, builder), (code, lower, first), arguments, end);
+    builder.continue_in(above);
+    run_code((kernel, builder), (code, upper, middle), arguments, end);
 }
 
 #[cfg(test)]
@@ -295,6 +349,8 @@ mod tests {
             number,
             block: [threads, Some(1), Some(1)],
             regions: regions.iter().copied().collect(),
+            instructions: 100,
+            static_shared_bytes: 0,
         }
     }
 
@@ -313,11 +369,28 @@ mod tests {
         assert_eq!(choose(&codes[2..4]), [[0; 0]; 0]);
     }
 
+    /// How many codes each kernel has of so many that are of these sizes.
+    fn sizes(count: usize, instructions: usize, static_shared_bytes: u64) -> Vec<usize> {
+        let code = |number| Code {
+            instructions,
+            static_shared_bytes,
+            ..code(number, Some(64), &[(0, 1)])
+        };
+        let chosen = choose(&(0..count).map(code).collect::<Vec<_>>());
+        assert!(chosen.iter().flatten().is_sorted());
+        chosen.iter().map(Vec::len).collect()
+    }
+
     #[test]
-    fn a_kernel_has_few_codes() {
-        let codes: Vec<Code> = (0..9)
-            .map(|at| code(at, Some(64), &[(0, at + 1)]))
-            .collect();
-        assert_eq!(choose(&codes), [vec![8, 7, 6, 5]]);
+    fn small_codes_share_a_kernel_with_more_of_them() {
+        assert_eq!(sizes(60, 100, 0), [60]);
+        assert_eq!(sizes(70, 100, 0), [64, 6]);
+        assert_eq!(sizes(65, 100, 0), [64]);
+        assert_eq!(sizes(63, 256, 0), [32, 31]);
+        assert_eq!(sizes(9, 1500, 0), [5]);
+        assert_eq!(sizes(9, 5000, 0), [4]);
+        assert_eq!(sizes(9, 100, 3 << 10), [5, 4]);
+        assert_eq!(sizes(9, 100, 12 << 10), [4, 4]);
+        assert_eq!(sizes(9, 100, 20 << 10), [2, 2, 2, 2]);
     }
 }
