@@ -261,7 +261,7 @@ fn executed_launches_are_told_where_statistics_are_given() {
     report.executed = Some(ReportExecuted::read(&[one.clone(), one], figures).unwrap());
     let text = render_text(&report, false);
     assert!(
-        text.contains("\nestimated on H100: 9.6 μs -> 9.6 μs\n"),
+        text.contains("\nestimated on H100: 10.1 μs -> 10.1 μs\n"),
         "{text}"
     );
     let refused = ReportExecuted::read(&[before, other], figures).unwrap_err();
