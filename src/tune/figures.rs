@@ -58,10 +58,9 @@ const USUAL_ARCHITECTURE: u32 = 80;
 /// T4 2018, A100 80 GB SXM 2021, L40S 2023, H100 SXM 2022, B200 2024), of which nine tenths are taken to be
 /// reached; instructions are lanes for 32-bit numbers times the boost clock. The rest is not on data
 /// sheets: two microseconds between kernels that wait in one stream, half the rate at about what is under
-/// way while one load waits (rate times 600 ns), doubled for starting and ending blocks. A barrier across the grid
-/// is about what Zhang et al. measured on a V100 ("A Study of Single and Multi-device Synchronization Methods in Nvidia
-/// GPUs", IPDPS 2020); a launch that overlaps is taken to cost half of one that does not, and a node of a graph what our own
-/// graphs of short kernels took on an H200, 1.6 microseconds a node with its work (docs/models.md), less that work.
+/// way while one load waits (rate times 600 ns), doubled for starting and ending blocks. The costs of a barrier across
+/// the grid and of a launch that overlaps are guesses that nobody has measured here. A node of a graph is guessed from our own
+/// graphs of short kernels on an H200: 1.6 microseconds a node with its work (LSTM in docs/models.md), less some for that work.
 static DEVICES: &[Figures] = &[
     row("V100", 70, 80, 810.0, 7_800.0),
     row("T4", 75, 40, 288.0, 4_000.0),
