@@ -64,6 +64,40 @@ def of_program(reports, unfused, fused):
     return figures
 
 
+def of_boundaries(statistics):
+    """What a run counted that says how its launches follow each other."""
+    sums = {name: sum(kernel.get(name, 0) for kernel in statistics["kernels"]) for name in ("overlapping", "in_graphs", "grid_barriers")}
+    return {"launches": statistics["launches"], **sums}
+
+
+def boundaries(rows):
+    """Markdown: of all boundaries between consecutive launches that programs execute without fusion, the share that is gone, and the
+    share that is overlapped, for each way to build them. Only programs that were built and run in every way count. Empty where
+    nothing but the default was built.
+    """
+    rows = [row for row in rows if row.get("executed") and 2 <= row["executed"][0] <= MANY_LAUNCHES]
+    ways = list(dict.fromkeys(way for row in rows for way in row.get("boundaries", {})))
+    rows = [row for row in rows if all("launches" in row.get("boundaries", {}).get(way, {}) for way in ways)]
+    if len(ways) < 2 or not rows:
+        return ""
+    every = sum(row["executed"][0] - 1 for row in rows)
+    differ = [f"{row['program']} with {way}" for row in rows for way in ways if row["boundaries"][way].get("output", "equal") != "equal"]
+    lines = [
+        f"{len(rows)} programs, {every:,} boundaries. Outputs that differ: {', '.join(differ) or 'none'}.",
+        "",
+        "| boundaries | removed | | overlapped | | both | barriers across the grid | launches in graphs |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for way in ways:
+        runs = [(row["executed"][0], row["boundaries"][way]) for row in rows]
+        removed = sum(before - run["launches"] for before, run in runs)
+        overlapped = sum(run["overlapping"] for _, run in runs)
+        met, nodes = (sum(run[name] for _, run in runs) for name in ("grid_barriers", "in_graphs"))
+        shares = f"{removed:,} | {percent(removed, every)} | {overlapped:,} | {percent(overlapped, every)} | {percent(removed + overlapped, every)}"
+        lines.append(f"| {way if way == 'default' else f'`{way}`'} | {shares} | {met:,} | {nodes:,} |")
+    return "\n".join(lines)
+
+
 def add_report(figures, report, executed, refused):
     nodes = {node["id"]: node for node in report["nodes"]}
     launches = {id: node for id, node in nodes.items() if node["kind"] == "launch"}
@@ -106,7 +140,8 @@ def table(rows):
     for row in sorted(measured, key=lambda row: row["program"].lower()):
         before, after = row["executed"]
         lines.append(f"| {row['program']} | {row['arguments']} | {before:,} | {after:,} | {row['output']} |")
-    return "\n".join([totals(rows), "", reasons(measured), "", *lines])
+    shares = boundaries(rows)
+    return "\n".join([totals(rows), "", *([shares, ""] if shares else []), reasons(measured), "", *lines])
 
 
 def totals(rows):

@@ -23,9 +23,12 @@ import sys
 import tempfile
 import time
 
+import model_boundaries
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODELS = ["lstm", "seq2seq", "deepspeech2", "resnext", "nasnet", "bert"]
 SMALL = ["-DSMALL"]
+BOUNDARIES = "bench/results/models-boundaries.json"
 
 # Which launches run as one is decided by the first three; what the fused kernels do by the rest.
 JOINING = ["thread-remapping", "permuted-blocks"]
@@ -56,13 +59,16 @@ def main():
     arguments.add_argument("--ends", action="store_true", help="only without fusion and with all of it, no step between")
     arguments.add_argument("--compile-only", action="store_true", help="only times the compiler anew, and keeps what was counted")
     arguments.add_argument("--rounds", type=int, default=5, help="turns that each program takes on a GPU (5)")
+    arguments.add_argument("--boundaries", action="store_true", help="instead, launches and estimates with each way to make boundaries cheaper")
     arguments.add_argument("--draw", action="store_true", help="only draws docs/models.md from the results that are there")
     arguments.add_argument("models", nargs="*", metavar="MODEL", help="of " + ", ".join(MODELS) + "; all by default")
     options = arguments.parse_args()
     unknown = set(options.models) - set(MODELS)
     if unknown:
         arguments.error("no model is called " + ", ".join(sorted(unknown)))
-    if not options.draw:
+    if options.boundaries and not options.draw:
+        measure_boundaries(options)
+    elif not options.draw:
         measure(options)
     draw()
 
@@ -100,6 +106,16 @@ def measure(options):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(results, indent=1) + "\n")
     print(f"\nwritten to {place.relative_to(ROOT)}")
+
+
+def measure_boundaries(options):
+    compiler_name = ("release" if options.release else "debug") + " build of " + commit()
+    for name in options.models or MODELS:
+        print(f"\n{name}, {'full' if options.full else 'small'}", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            model = model_boundaries.measure_model(sys.modules[__name__], name, options, pathlib.Path(folder))
+        # After each, so that a run that is interrupted leaves what it has.
+        model_boundaries.add(ROOT / BOUNDARIES, name, model, compiler_name)
 
 
 def measure_model(name, options, folder):
@@ -321,6 +337,11 @@ def draw(root=ROOT):
             figure = root / f"docs/figures/models-{configuration}-{count.replace('_', '-')}.svg"
             figure.parent.mkdir(parents=True, exist_ok=True)
             figure.write_text(figure_of(results, count, f"{title}, in parts of those without fusion ({configuration} sizes)"))
+    place = root / BOUNDARIES
+    if place.exists():
+        results = json.loads(place.read_text())
+        results["models"] = {name: results["models"][name] for name in MODELS if name in results["models"]}
+        text = between(text, "boundaries table", model_boundaries.table(results))
     page.write_text(text)
     print(f"drawn in {page}")
 

@@ -6,6 +6,7 @@
 mod scene;
 
 use scene::*;
+use sirius_rs::build::Device;
 use sirius_rs::dependence::{
     CoordinateMap, CoordinateSymbol, DependenceGraph, DependenceKind, Edge, Guard, MappedScope,
     Scope, Witness, WitnessEnd,
@@ -20,6 +21,7 @@ use sirius_rs::report::{
 };
 use sirius_rs::schedule::{FusionPlan, Missed};
 use sirius_rs::stage::Stage;
+use sirius_rs::tune::Figures;
 use std::path::Path;
 
 /// scale, shift (fused, in a loop with a copy) and blur, which stays unfused.
@@ -238,9 +240,10 @@ fn one_place_is_answered_in_a_few_lines() {
 #[test]
 fn executed_launches_are_told_where_statistics_are_given() {
     let folder = tempfile::tempdir().unwrap();
-    let [before, after, other] = [
+    let [before, after, one, other] = [
         ("before.json", "{\"launches\": 925, \"kernels\": []}"),
         ("after.json", "{\"launches\": 641, \"kernels\": []}"),
+        ("one.json", ONE_KERNEL),
         ("other.json", "{\"version\": 2}"),
     ]
     .map(|(name, text)| {
@@ -248,17 +251,30 @@ fn executed_launches_are_told_where_statistics_are_given() {
         std::fs::write(&path, text).unwrap();
         path
     });
+    let figures = Figures::of(Device::Cuda, 90);
     let mut report = example().2;
-    report.executed = Some(ReportExecuted::read(&[before.clone(), after]).unwrap());
+    report.executed = Some(ReportExecuted::read(&[before.clone(), after], figures).unwrap());
     let text = render_text(&report, false);
     assert!(text.contains("\nexecuted: 925 launches -> 641\n"), "{text}");
+    assert!(!text.contains("estimated on"), "{text}");
     assert!(render_html(&report).contains("925 → 641"));
-    let refused = ReportExecuted::read(&[before, other]).unwrap_err();
+    report.executed = Some(ReportExecuted::read(&[one.clone(), one], figures).unwrap());
+    let text = render_text(&report, false);
+    assert!(
+        text.contains("\nestimated on H100: 10.1 μs -> 10.1 μs\n"),
+        "{text}"
+    );
+    let refused = ReportExecuted::read(&[before, other], figures).unwrap_err();
     assert!(
         refused.to_string().contains("no statistics of a run"),
         "{refused}"
     );
 }
+
+/// Three launches of 256 threads, each of which loads and stores a number.
+const ONE_KERNEL: &str = r#"{"launches": 3, "kernels": [{"name": "k", "kernel": "k", "launches": 3, "blocks": 3, "threads": 768,
+ "instructions": 7680, "global_load_bytes": 3072, "global_store_bytes": 3072, "shared_load_bytes": 0, "shared_store_bytes": 0,
+ "barriers": 0}]}"#;
 
 #[test]
 fn json_view() {

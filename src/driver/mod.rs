@@ -42,6 +42,7 @@ use crate::output::tell;
 use crate::report::{self as forms, ReportExecuted};
 use crate::tools::find_toolchain;
 use crate::tools::toolkit_folder::lay_out;
+use crate::tune::Figures;
 use artifacts::device_code::link_device_code;
 use artifacts::link::{compile_to_cxx, make_library, program_to_run, question, run_afterwards};
 use artifacts::ptx_module::compile_ptx;
@@ -136,7 +137,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let analysis = fallback::caught(|| analyze(build, &toolchain, relate, &mut outcome))?;
             let mut report = analysis.report(build);
             if let Some(statistics) = statistics {
-                report.executed = Some(ReportExecuted::read(statistics)?);
+                report.executed = Some(ReportExecuted::read(statistics, Figures::of_gpu(build))?);
             }
             let text = match why {
                 Some(place) => forms::render_why(&report, place).map_err(PipelineError::Why)?,

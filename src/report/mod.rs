@@ -35,7 +35,7 @@ pub use batches::{
 };
 pub use counts::ReportCounts;
 pub use dot::render_dot;
-pub use executed::{ReportExecuted, StatisticsError};
+pub use executed::{ReportExecuted, ReportModelled, StatisticsError};
 pub use grid_barriers::{ReportGridBarrier, ReportOrdered};
 pub use html::render_html;
 pub use maps::ReportMap;

@@ -1,6 +1,6 @@
 //! What is assumed of devices.
 
-use crate::build::Device;
+use crate::build::{Build, Device};
 
 /// Figures of a device that a cost model uses. They rank variants, and say nothing of how long a
 /// program takes.
@@ -24,9 +24,22 @@ pub struct Figures {
     pub load_nanoseconds: f64,
     /// A barrier of a block.
     pub barrier_nanoseconds: f64,
+    /// A barrier of all blocks of a cooperative launch.
+    pub grid_barrier_nanoseconds: f64,
+    /// The same as a launch, where the kernel begins while the one before it still runs.
+    pub overlapped_launch_nanoseconds: f64,
+    /// From the end of a kernel to the begin of the next one in a graph.
+    pub graph_node_nanoseconds: f64,
 }
 
 impl Figures {
+    /// The device whose figures count for what a build makes for GPUs: the newest that is named, else an A100.
+    pub fn of_gpu(build: &Build) -> &'static Self {
+        let named = build.architectures.iter().map(|each| each.number).max();
+        let named = named.filter(|_| build.architectures_named);
+        Self::of(Device::Cuda, named.unwrap_or(USUAL_ARCHITECTURE))
+    }
+
     /// The device of a build, and for the CUDA device of an architecture (`80` for `sm_80`): the row of
     /// the newest device that is no newer, else the first row.
     pub fn of(device: Device, architecture: u32) -> &'static Self {
@@ -39,11 +52,15 @@ impl Figures {
     }
 }
 
+const USUAL_ARCHITECTURE: u32 = 80;
+
 /// Assumptions. Multiprocessors and peak rates of memory are those of NVIDIA's data sheets (V100 SXM2 2018,
 /// T4 2018, A100 80 GB SXM 2021, L40S 2023, H100 SXM 2022, B200 2024), of which nine tenths are taken to be
 /// reached; instructions are lanes for 32-bit numbers times the boost clock. The rest is not on data
 /// sheets: two microseconds between kernels that wait in one stream, half the rate at about what is under
-/// way while one load waits (rate times 600 ns), doubled for starting and ending blocks.
+/// way while one load waits (rate times 600 ns), doubled for starting and ending blocks. The costs of a barrier across
+/// the grid and of a launch that overlaps are guesses that nobody has measured here. A node of a graph is guessed from our own
+/// graphs of short kernels on an H200: 1.6 microseconds a node with its work (LSTM in docs/models.md), less some for that work.
 static DEVICES: &[Figures] = &[
     row("V100", 70, 80, 810.0, 7_800.0),
     row("T4", 75, 40, 288.0, 4_000.0),
@@ -71,6 +88,9 @@ const fn row(
         launch_nanoseconds: 2_000.0,
         load_nanoseconds: 600.0,
         barrier_nanoseconds: 30.0,
+        grid_barrier_nanoseconds: 1_500.0,
+        overlapped_launch_nanoseconds: 1_000.0,
+        graph_node_nanoseconds: 1_300.0,
     }
 }
 
@@ -86,6 +106,9 @@ static CPU_DEVICE: Figures = Figures {
     launch_nanoseconds: 2_000.0,
     load_nanoseconds: 1.0,
     barrier_nanoseconds: 500.0,
+    grid_barrier_nanoseconds: 500.0,
+    overlapped_launch_nanoseconds: 2_000.0,
+    graph_node_nanoseconds: 2_000.0,
 };
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 //! [`crate::verify`], and guarded at run time.
 
 mod choice;
+mod executed;
 mod figures;
 mod model;
 mod problem;
@@ -21,6 +22,7 @@ mod search;
 mod subject;
 
 pub use choice::Choice;
+pub use executed::ExecutedKernel;
 pub use figures::Figures;
 pub use model::{LaunchFigures, Model};
 pub use problem::{LaunchProblem, fusion_problem};

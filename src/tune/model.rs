@@ -429,9 +429,9 @@ fn is_real(each: &Loop) -> bool {
 }
 
 /// With this part of all warps the pipes are full (Volkov, "Better Performance at Lower Occupancy", GTC 2010).
-const ENOUGH_WARPS: f64 = 0.25;
+pub(super) const ENOUGH_WARPS: f64 = 0.25;
 /// One warp gets something done.
-const LEAST_SHARE: f64 = 1e-3;
+pub(super) const LEAST_SHARE: f64 = 1e-3;
 /// ptxas repeats the bodies of loops about so often by itself.
 const USUAL_UNROLLING: u32 = 4;
 /// To count, to compare, to go back.
@@ -439,7 +439,7 @@ const INSTRUCTIONS_OF_ITERATION: f64 = 3.0;
 /// Instructions that stand about one that touches memory: its address, what is done with it.
 const INSTRUCTIONS_OF_ACCESS: f64 = 6.0;
 /// A loop's loads are under way several at once, so that only so many are waited for.
-const WAITS: f64 = 4.0;
+pub(super) const WAITS: f64 = 4.0;
 const ASSUMED_ITERATIONS: f64 = 16.0;
 /// Loops inside each other beyond these are not counted.
 const DEEPEST: usize = 4;

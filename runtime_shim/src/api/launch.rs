@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use super::driver::execution;
 use super::{Dim3, device, function, graph, registration, stream};
@@ -361,18 +361,21 @@ pub fn launch_as(
         cooperative: blocks.cooperative,
         cluster,
         workspace: [AtomicU32::new(8), AtomicU32::new(0)],
+        arrivals: AtomicU64::new(0),
         predecessor_runs: AtomicBool::new(false),
     };
     let mut kept = overlap::Kept::at_begin();
+    let begins = statistics::Begins {
+        early: blocks.early,
+        in_graph: graph::capture::is_replaying(),
+    };
     let (counters, failure) = match blocks.early {
         true => grid::run_early(&launch, &mut kept),
         false => grid::run(&launch),
     };
     kept.at_end();
     check::launch_ends(&record.display_name);
-    let blocks = launch.block_count();
-    let threads = blocks.saturating_mul(u64::from(launch.threads_per_block()));
-    statistics::launched(record, blocks, threads, &counters);
+    statistics::launched(&launch, begins, &counters);
     match failure {
         None => {}
         Some(Failure::Assertion) => set_device_failure(CudaError::ASSERT),
@@ -404,6 +407,7 @@ pub fn run_own(
         cooperative: false,
         cluster: [1; 3],
         workspace: [AtomicU32::new(8), AtomicU32::new(0)],
+        arrivals: AtomicU64::new(0),
         predecessor_runs: AtomicBool::new(false),
     };
     let failure = match grid::run(&launch).1 {

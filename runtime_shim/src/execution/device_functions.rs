@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use super::Failure;
@@ -206,6 +207,12 @@ pub unsafe fn reported_access(
     }
 }
 
+/// Whether a word is the one by which the blocks of a cooperative launch wait for each other.
+fn is_meeting_place(state: &BlockState, address: usize) -> bool {
+    let launch = state.launch();
+    launch.cooperative && &raw const launch.workspace[1] as usize == address
+}
+
 /// Counts, traces and checks one access of instrumented code.
 ///
 /// # Safety
@@ -231,6 +238,9 @@ unsafe extern "C" fn counted_access(
     let within = |(low, high): (usize, usize)| (low..high).contains(&address);
     if within(state.local_bounds) {
         return;
+    }
+    if kind == access::ATOMIC && is_counted && is_meeting_place(state, address) {
+        state.launch().arrivals.fetch_add(1, Ordering::Relaxed);
     }
     let is_own = within(state.shared_bounds);
     let shared = match is_own {

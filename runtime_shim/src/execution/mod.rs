@@ -22,7 +22,7 @@ pub use grid::{clusters, cooperative, overlap};
 pub use warp::{lockstep, tiles};
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use kernel::KernelRecord;
 
@@ -48,6 +48,8 @@ pub struct Launch {
     /// What the driver gives to the blocks of a cooperative launch: its size in bytes, and the word of
     /// their barrier.
     pub workspace: [AtomicU32; 2],
+    /// How often a block came to a barrier across the grid, in instrumented code.
+    pub arrivals: AtomicU64,
     /// The launch before it has not ended yet, as its blocks see it.
     pub predecessor_runs: AtomicBool,
 }

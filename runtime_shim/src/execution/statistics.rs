@@ -1,10 +1,11 @@
 //! `SIRIUS_STATS`: counters of each kernel, as JSON at exit.
 //!
-//! `{"launches": n, "graph_launches": n, "kernels": [{"name", "kernel", "launches", "blocks", "threads", "instructions",
+//! `{"launches": n, "graph_launches": n, "kernels": [{"name", "kernel", "launches", "overlapping", "in_graphs", "grid_barriers", "blocks", "threads", "instructions",
 //! "global_load_bytes", "global_store_bytes", "shared_load_bytes", "shared_store_bytes", "barriers"}],
 //! "groups": [{"kernel", "site", "fused", "originals", "refused": {reason: n}}], "memory": {"allocated_bytes",
 //! "reserved_bytes", "peak_bytes"}}`, in order of first launch; `name` is for people, `kernel` is
-//! mangled. Launches that CUDA would refuse are not counted, and `graph_launches` is left out where it is 0. Global bytes are those of device, managed
+//! mangled. Launches that CUDA would refuse are not counted. `graph_launches`, `overlapping`, `in_graphs` and `grid_barriers`
+//! are left out where they are 0. Global bytes are those of device, managed
 //! and pinned memory and of `__device__` variables; `__constant__` variables and a thread's own stack
 //! are not counted. An atomic update counts as a load and a store. `groups` says of each group of
 //! launches that the compiler made one, in order of first arrival, how often its guards held, so that
@@ -14,13 +15,14 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 
 use crate::abi::Counters;
 use crate::allocations::{self, MemoryStatistics};
 use crate::environment::settings;
-use crate::execution::kernel::KernelRecord;
+use crate::execution::Launch;
 use crate::termination;
 
 /// The contents of the file.
@@ -66,6 +68,15 @@ pub struct KernelStatistics {
     pub kernel: String,
     /// Launches.
     pub launches: u64,
+    /// Launches that may begin before the launch before them has ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overlapping: u64,
+    /// Launches that a graph made.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub in_graphs: u64,
+    /// Barriers of all blocks of a cooperative launch, once a launch.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub grid_barriers: u64,
     /// Blocks launched.
     pub blocks: u64,
     /// Threads launched.
@@ -86,7 +97,8 @@ pub struct KernelStatistics {
 
 impl Statistics {
     /// Adds one launch.
-    pub fn add(&mut self, kernel: &KernelRecord, blocks: u64, threads: u64, counters: &Counters) {
+    pub fn add(&mut self, launch: &Launch, begins: Begins, counters: &Counters) {
+        let kernel = launch.kernel;
         self.launches += 1;
         let index = self
             .kernels
@@ -102,8 +114,12 @@ impl Statistics {
         });
         let entry = &mut self.kernels[index];
         entry.launches += 1;
+        let blocks = launch.block_count();
+        entry.overlapping += u64::from(begins.early);
+        entry.in_graphs += u64::from(begins.in_graph);
+        entry.grid_barriers += launch.arrivals.load(Ordering::Relaxed) / blocks.max(1);
         entry.blocks += blocks;
-        entry.threads += threads;
+        entry.threads += blocks.saturating_mul(u64::from(launch.threads_per_block()));
         entry.instructions += counters.instructions;
         entry.global_load_bytes += counters.global_load_bytes;
         entry.global_store_bytes += counters.global_store_bytes;
@@ -180,13 +196,22 @@ pub fn accumulate(total: &mut Counters, other: &Counters) {
     total.barriers += other.barriers;
 }
 
-/// Adds one launch of `blocks` blocks with `threads` threads in all to the program's statistics.
-pub fn launched(kernel: &KernelRecord, blocks: u64, threads: u64, counters: &Counters) {
+/// How a launch begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Begins {
+    /// It may before the launch before it has ended.
+    pub early: bool,
+    /// A graph makes it.
+    pub in_graph: bool,
+}
+
+/// Adds one launch that has ended to the program's statistics.
+pub fn launched(launch: &Launch, begins: Begins, counters: &Counters) {
     if settings().statistics.is_some() {
         let mut total = TOTAL
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        total.add(kernel, blocks, threads, counters);
+        total.add(launch, begins, counters);
     }
 }
 

@@ -11,7 +11,7 @@
 //! whatever it takes, since somebody asked for it.
 
 use super::super::facts::{Facts, Proposed};
-use crate::build::{Build, Device, Fusion, Planning};
+use crate::build::{Build, Fusion, Planning};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use crate::output::tell;
 use crate::planner::{LEAST_GAIN, Oracle, Pattern, Plan, PlanOptions, Planner, file, plan};
@@ -41,7 +41,7 @@ pub(super) fn choose(facts: &Facts, greedy: &mut Proposed, build: &Build) {
     if is_off || all.len() < 2 {
         return;
     }
-    let figures = figures(build);
+    let figures = Figures::of_gpu(build);
     let model = Model::new(graph, models, figures);
     let of_greedy = nanoseconds(&model, &all, &greedy.plan);
     let mut report = ReportPlanning {
@@ -238,15 +238,6 @@ const MOST_ASKED_BY_AUTO: usize = 200;
 const MOST_LAUNCHES_OF_AUTO: usize = 256;
 /// So often a planner is asked again.
 const MOST_REFUSED: usize = 4;
-
-/// The device whose figures count: the newest that is named, else an A100, as where groups are laid out.
-fn figures(build: &Build) -> &'static Figures {
-    let named = build.architectures.iter().map(|each| each.number).max();
-    let named = named.filter(|_| build.architectures_named);
-    Figures::of(Device::Cuda, named.unwrap_or(USUAL_ARCHITECTURE))
-}
-
-const USUAL_ARCHITECTURE: u32 = 80;
 
 /// Launches near statements that wait for a batch: in the same function, and the same outermost loop.
 fn fixed(graph: &LaunchGraph, plan: &FusionPlan) -> BTreeSet<LaunchId> {

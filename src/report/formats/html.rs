@@ -104,8 +104,8 @@ fn summarise(page: &mut String, report: &Report) {
     let (sets, copies) = (of_kind(ReportNodeKind::Set), of_kind(ReportNodeKind::Copy));
     let seconds: f64 = report.stages.iter().map(|stage| stage.seconds).sum();
     page.push_str("<div class=\"figures\">\n");
-    let executed = report.executed.map(|executed| {
-        let ReportExecuted { before, after } = executed;
+    let executed = report.executed.as_ref().map(|executed| {
+        let ReportExecuted { before, after, .. } = executed;
         (format!("{before} → {after}"), "launches executed")
     });
     for (figure, what) in executed.into_iter().chain([

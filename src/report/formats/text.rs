@@ -15,12 +15,21 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
         Some(line) => format!("{line}\n"),
         None => "sirius: nothing fuses\n".to_string(),
     };
-    if let Some(executed) = report.executed {
+    if let Some(executed) = &report.executed {
         let _ = writeln!(
             text,
             "executed: {} launches -> {}",
             executed.before, executed.after
         );
+        if let Some(modelled) = &executed.modelled {
+            let _ = writeln!(
+                text,
+                "estimated on {}: {:.1} μs -> {:.1} μs",
+                modelled.device,
+                modelled.before / 1e3,
+                modelled.after / 1e3
+            );
+        }
     }
     let alike = |fusion: &ReportFusion| {
         let names: Vec<_> = fusion

@@ -528,6 +528,11 @@ thread_local! {
 }
 
 /// Runs what a graph does: nothing of it is recorded.
+/// Whether this thread launches what is in a graph.
+pub fn is_replaying() -> bool {
+    REPLAYS.get()
+}
+
 pub(super) fn while_replaying<T>(body: impl FnOnce() -> T) -> T {
     let before = REPLAYS.replace(true);
     let result = body();

@@ -1,0 +1,116 @@
+"""What `scripts/bench models --boundaries` counts and draws: the launches of each model with each way to make boundaries cheaper, and
+what the cost model estimates that they take.
+
+Each model is built for the CPU device in each way, and run with its counts. `sirius-rs analyze --with-stats` estimates from these
+counts what the launches take on a GPU. The estimates are no measurements.
+"""
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+
+ARCHITECTURE = "sm_90"
+BATCHES = "--sirius-opt=-launch-batches"
+WAYS = [
+    ("unfused", ["--sirius-fusion=off"]),
+    ("none", ["--sirius-boundaries=none"]),
+    ("last-block", ["--sirius-boundaries=last-block"]),
+    ("grid-barrier", ["--sirius-boundaries=grid-barrier"]),
+    ("overlap", ["--sirius-boundaries=overlap"]),
+    ("overlap, no batches", ["--sirius-boundaries=overlap", BATCHES]),
+    ("graph", ["--sirius-boundaries=graph"]),
+]
+KINDS = ["overlapping", "in_graphs", "grid_barriers"]
+# Ways whose estimates differ by less are as good as each other.
+EQUAL = 0.005
+# What is estimated depends on the counts, not on the program that is looked at.
+PROGRAM = "__global__ void nothing() {}\nint main() { nothing<<<1, 1>>>(); return 0; }\n"
+
+
+def measure_model(bench, name, options, folder):
+    """The counts of a model in each way, and what they are estimated to take."""
+    ways = {}
+    said, unfused = None, None
+    for way, flags in WAYS:
+        build = bench.compile_model(name, options, folder, [*flags, f"-arch={ARCHITECTURE}", "--sirius-device=cpu"], cached=True)
+        run = build if "failure" in build else run_with_room(bench, build["program"], options.limit, folder)
+        if "failure" in run:
+            ways[way] = {"failure": run["failure"]}
+            print(f"{way:22}  {run['failure']}", flush=True)
+            continue
+        if said is not None and run["said"] != said:
+            sys.exit(f"{name}: `{way}` says {run['said']!r}, unfused it says {said!r}")
+        said = run["said"]
+        counts = json.loads((folder / "statistics.json").read_text())
+        place = folder / f"{len(ways)}.json"
+        place.write_text(json.dumps(counts))
+        unfused = unfused or place
+        sums = {kind: sum(kernel.get(kind, 0) for kernel in counts["kernels"]) for kind in KINDS}
+        ways[way] = {"launches": counts["launches"], **sums, **estimated(bench, unfused, place, options, folder)}
+        print(f"{way:22}" + "".join(f"  {key} {value}" for key, value in ways[way].items()), flush=True)
+    return {"ways": ways, "small": not options.full}
+
+
+def run_with_room(bench, program, limit, folder):
+    """A run on a device with as many multiprocessors as cooperative launches need; the CPU device has one for each thread of its own."""
+    before = os.environ.get("SIRIUS_CPU_THREADS")
+    os.environ["SIRIUS_CPU_THREADS"] = "16"
+    try:
+        return bench.run_program(program, limit, folder)
+    finally:
+        os.environ.pop("SIRIUS_CPU_THREADS")
+        if before is not None:
+            os.environ["SIRIUS_CPU_THREADS"] = before
+
+
+def estimated(bench, unfused, fused, options, folder):
+    source = folder / "nothing.cu"
+    source.write_text(PROGRAM)
+    command = [bench.compiler(options), "analyze", source, f"-arch={ARCHITECTURE}", "--format=json", f"--with-stats={unfused},{fused}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"no estimate: {done.stderr.strip()}")
+    modelled = json.loads(done.stdout)["executed"]["modelled"]
+    return {"microseconds": round(modelled["after"] / 1e3, 1), "device": modelled["device"]}
+
+
+def add(place, name, model, compiler):
+    """Puts the figures of a model beside those of others that are there."""
+    results = json.loads(place.read_text()) if place.exists() else {"models": {}}
+    results["date"] = datetime.date.today().isoformat()
+    results["models"][name] = {"compiler": compiler} | model
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def table(results):
+    """Markdown: a row for each model, launches and estimate in each way, and the way with the lowest estimate."""
+    models = results["models"]
+    devices = sorted({way["device"] for model in models.values() for way in model["ways"].values() if "device" in way})
+    compilers = sorted({model["compiler"] for model in models.values()})
+    lines = [f"{results['date']}; {', '.join(compilers)}; launches, and what they are estimated to take on {', '.join(devices)}.", ""]
+    lines += ["| model | " + " | ".join(way for way, _ in WAYS) + " | the model would choose |", "|---|" + "---:|" * len(WAYS) + "---|"]
+    for name, model in models.items():
+        cells = [cell_of(model["ways"].get(way, {})) for way, _ in WAYS]
+        size = ", small" if model["small"] else ""
+        lines.append(f"| {name}{size} | " + " | ".join(cells) + f" | {chosen(model['ways'])} |")
+    return "\n".join(lines)
+
+
+def cell_of(way):
+    if "launches" not in way:
+        return way.get("failure", "not run").split(":")[0].replace("sirius-rs fatal", "").strip()
+    kinds = [(way["overlapping"], "overlap"), (way["in_graphs"], "in graphs"), (way["grid_barriers"], "barriers")]
+    notes = ", ".join(f"{count:,} {what}" for count, what in kinds if count)
+    return f"{way['launches']:,}" + (f" ({notes})" if notes else "") + f"; {way['microseconds']:,.0f} μs"
+
+
+def chosen(ways):
+    """The way with the lowest estimate: of several that are as good, the first."""
+    known = [(way, ways[way]["microseconds"]) for way, _ in WAYS if "microseconds" in ways.get(way, {})]
+    if not known:
+        return "unknown"
+    least = min(time for _, time in known)
+    return next(way for way, time in known if time <= least * (1 + EQUAL))
