@@ -6,7 +6,7 @@ use super::super::facts::Analysis;
 use super::{Draft, Otherwise, Revision};
 use crate::build::Fusion;
 use crate::dependence::SharedMemory;
-use crate::schedule::{FusionPlan, plan_graph_regions};
+use crate::schedule::{FusionPlan, find_dead_buffers, plan_graph_regions};
 use crate::verify::VerifiedPlan;
 
 /// The plan with the regions whose launches wait for graphs alone.
@@ -43,5 +43,9 @@ fn with_regions(analysis: &Analysis, plan: &FusionPlan) -> Option<FusionPlan> {
     let known = (models, &SharedMemory::new(graph, models));
     let regions = plan_graph_regions(graph, known, &whole, options);
     whole.batched_regions.extend(regions);
+    // What waits may run as it is written, and touches what no group would.
+    if !whole.dead_buffers.is_empty() {
+        whole.dead_buffers = find_dead_buffers(graph, models, &whole);
+    }
     (whole != *plan).then_some(whole)
 }
