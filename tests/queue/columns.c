@@ -21,6 +21,8 @@ int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *st
     return (void)to, (void)from, (void)bytes, (void)kind, (void)stream, 0;
 }
 int cudaMallocAsync(void **memory, size_t bytes, void *stream) { return (void)memory, (void)bytes, (void)stream, 2; }
+int cudaMalloc(void **memory, size_t bytes) { return (void)memory, (void)bytes, 2; }
+int cudaThreadExchangeStreamCaptureMode(int *mode) { return (void)mode, 0; }
 int cudaFreeAsync(void *memory, void *stream) { return (void)memory, (void)stream, 0; }
 int cudaStreamIsCapturing(void *stream, int *status) { return (void)stream, *status = 0, 0; }
 

@@ -94,6 +94,7 @@ int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int how, void *str
     return 0;
 }
 int cudaMallocAsync(void **memory, size_t bytes, void *stream) { return (void)stream, *memory = malloc(bytes), 0; }
+int cudaMalloc(void **memory, size_t bytes) { return *memory = malloc(bytes), 0; }
 int cudaFreeAsync(void *memory, void *stream) { return (void)stream, free(memory), 0; }
 int cudaStreamIsCapturing(void *stream, int *status) {
     (void)stream;

@@ -119,6 +119,8 @@ int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int how, void *str
     return 0;
 }
 int cudaMallocAsync(void **memory, size_t bytes, void *stream) { return (void)stream, *memory = malloc(bytes), 0; }
+int cudaMalloc(void **memory, size_t bytes) { return *memory = malloc(bytes), 0; }
+int cudaThreadExchangeStreamCaptureMode(int *mode) { return (void)mode, 0; }
 int cudaFreeAsync(void *memory, void *stream) { return (void)stream, free(memory), 0; }
 int cudaStreamIsCapturing(void *stream, int *status) { return (void)stream, *status = 0; }
 

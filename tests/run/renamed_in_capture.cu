@@ -1,8 +1,8 @@
-// Launches that wait for their batches while their stream is captured. What they replace stays where it is: other memory
-// would be gone when the graph runs. Outside of a capture it is renamed. The argument says how often the graph is launched;
-// 0: nothing is captured.
+// Launches that wait for their batches while their stream is captured. What they replace is renamed, as it is outside of a capture, in
+// memory that stays, since the graph runs later and again. The argument says how often the graph is launched; 0: nothing is
+// captured.
 //
-// executes: 3 9 27
+// executes: 3 3 9
 // arguments: 0
 // arguments: 1
 // arguments: 3

@@ -201,9 +201,44 @@ static int compare(const void *left, const void *right) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void *allocate(size_t bytes, void *stream) {
+/* Whether what is issued on a stream is recorded, to run later and perhaps again. */
+static int is_recorded(void *stream) {
+    int status = 0;
+    if (SIRIUS_IS_CAPTURING(stream, &status)) {
+        cudaGetLastError();
+        return 1;
+    }
+    return status != 0;
+}
+
+static _Atomic size_t kept_bytes;
+
+/* Memory that is never given back: a graph may be launched as long as the program runs, and a node that allocates would forbid
+ * to make the graph twice. 0: there is none, or too much is kept already. */
+static void *allocate_for_good(size_t bytes) {
+    if (bytes > MOST_KEPT_BYTES || kept_bytes > MOST_KEPT_BYTES - bytes) return 0;
+    kept_bytes += bytes;
 #ifdef SIRIUS_CPU_DEVICE
-    (void)stream;
+    return __sirius_version_allocate(bytes);
+#else
+    void *memory = 0;
+    int relaxed = 2;
+    if (cudaThreadExchangeStreamCaptureMode(&relaxed)) {
+        cudaGetLastError();
+        return 0;
+    }
+    if (cudaMalloc(&memory, bytes)) {
+        cudaGetLastError();
+        memory = 0;
+    }
+    if (cudaThreadExchangeStreamCaptureMode(&relaxed)) cudaGetLastError();
+    return memory;
+#endif
+}
+
+static void *allocate(size_t bytes, void *stream, int kept) {
+    if (kept) return allocate_for_good(bytes);
+#ifdef SIRIUS_CPU_DEVICE
     return __sirius_version_allocate(bytes);
 #else
     void *memory = 0;
@@ -215,7 +250,8 @@ static void *allocate(size_t bytes, void *stream) {
 #endif
 }
 
-/* Copies versions to where the program has them and gives their memory back, all behind what was launched. */
+/* Copies versions to where the program has them and gives their memory back, all behind what was launched. What a capture keeps is
+ * not used again: graphs may run at the same time. */
 static int settle(void) {
     enum { WHEREVER_IT_IS = 4 };
     int status = 0;
@@ -226,6 +262,7 @@ static int settle(void) {
         status = status ? status : one;
     }
     for (unsigned i = 0; i < queue.blocks; ++i) {
+        if (queue.block[i].kept) continue;
 #ifdef SIRIUS_CPU_DEVICE
         __sirius_version_free(queue.block[i].memory);
 #else
@@ -597,9 +634,10 @@ static int find_place(const struct sirius_batch_range *range, int own_is_free, u
     }
     if (found && *after <= batch) return 1;
     if (queue.blocks >= MOST_BLOCKS || bytes > MOST_VERSION_BYTES - queue.version_bytes) return found;
-    char *memory = allocate(bytes, stream);
+    int kept = is_recorded(stream);
+    char *memory = allocate(bytes, stream, kept);
     if (!memory) return found;
-    struct block fresh = {memory, bytes, 0};
+    struct block fresh = {memory, bytes, 0, kept};
     *block = queue.blocks;
     queue.block[queue.blocks++] = fresh;
     queue.version_bytes += bytes;
@@ -676,16 +714,6 @@ static unsigned latest_of(const struct sirius_batch_range *ranges, const struct 
     return batch;
 }
 
-/* Whether what is issued on a stream is recorded, to run later and perhaps again: versions would be gone by then. */
-static int is_recorded(void *stream) {
-    int status = 0;
-    if (SIRIUS_IS_CAPTURING(stream, &status)) {
-        cudaGetLastError();
-        return 1;
-    }
-    return status != 0;
-}
-
 /* Where a launch touches memory, how far its arguments are moved and which batch it comes after; UINT32_MAX
  * when it cannot wait beside what waits already. `must` move what it replaces out of its own way. `moved` says
  * whether what it replaces is moved, to `blocks`, which are taken then. */
@@ -699,7 +727,7 @@ static unsigned place(const struct sirius_batch_range *ranges, unsigned count, i
         return kept;
     }
     unsigned batch = latest_of(ranges, found, count, 1);
-    if (batch < kept && !is_recorded(stream)) {
+    if (batch < kept) {
         batch = replace(ranges, count, batch, stream, found, distances, blocks);
         if (batch < kept) {
             *moved = 1;

@@ -37,6 +37,8 @@ void __sirius_version_free(void *);
 #else
 int SIRIUS_ALLOCATE(void **, size_t, void *);
 int SIRIUS_FREE(void *, void *);
+int cudaMalloc(void **, size_t);
+int cudaThreadExchangeStreamCaptureMode(int *);
 #endif
 
 /* A kernel of several codes. Its parameter: up to SLOTS slots, then records. */
@@ -118,14 +120,16 @@ struct span {
 /* Columns of a matrix that records touched. No span tells of them. */
 struct columns { struct sirius_batch_range range; unsigned batch; };
 
-/* Memory for versions. */
-struct block { char *memory; size_t bytes; int taken; };
+/* Memory for versions. What a capture records keeps its memory, since it runs later, and perhaps again. */
+struct block { char *memory; size_t bytes; int taken, kept; };
 
 /* A range of the program's memory whose bytes are that much further at present. */
 struct version { int64_t low, high, distance; unsigned block; };
 
 enum { MOST_BLOCKS = 256, MOST_COLUMNS = 128, ALIGNMENT = 256 };
 static const size_t MOST_VERSION_BYTES = (size_t)1 << 28;
+/* All captures of a program keep at most so much. */
+static const size_t MOST_KEPT_BYTES = (size_t)1 << 26;
 
 struct queue {
     void *stream;
