@@ -71,24 +71,7 @@ impl<'a> Judge<'a> {
     /// The members with the array's launch leading.
     fn placed_in(&self, array: &Array, members: &[Candidate<'a>]) -> Option<Domains> {
         let leader = members.iter().find(|member| member.node == array.leader)?;
-        let has_its_shape = |member: &Candidate| {
-            (0..6).all(|axis| self.extent(member, axis) == self.extent(leader, axis))
-        };
-        let mut kept: Vec<Candidate> = vec![*leader];
-        let mut others: Vec<Candidate> = Vec::new();
-        for member in members.iter().filter(|member| member.node != leader.node) {
-            let stays = has_its_shape(member)
-                && kept.iter().all(|other| {
-                    let [first, second] = in_order(other, member);
-                    self.scope_allows(first, second).is_ok()
-                });
-            match stays {
-                true => kept.push(*member),
-                false if needs_its_block(member) => return None,
-                false if self.graph.operation_of(member.launch.id).is_some() => return None,
-                false => others.push(*member),
-            }
-        }
+        let (kept, mut others) = self.kept_beside(leader, members)?;
         let mut domains = Domains::default();
         let mut placed: Vec<Placed> = Vec::new();
         // Who meets the array's own launches says along which axes its threads are elements.
@@ -127,6 +110,30 @@ impl<'a> Judge<'a> {
             domains.place(&member, map);
         }
         domains.settle_guards().then_some(domains)
+    }
+
+    /// The members that keep their threads beside one of them, and the others; `None` where one of these cannot leave its place.
+    pub(in crate::schedule) fn kept_beside(
+        &self,
+        leader: &Candidate<'a>,
+        members: &[Candidate<'a>],
+    ) -> Option<(Vec<Candidate<'a>>, Vec<Candidate<'a>>)> {
+        let mut kept: Vec<Candidate> = vec![*leader];
+        let mut others: Vec<Candidate> = Vec::new();
+        for member in members.iter().filter(|member| member.node != leader.node) {
+            let stays = self.same_extents(member, leader)
+                && kept.iter().all(|other| {
+                    let [first, second] = in_order(other, member);
+                    self.scope_allows(first, second).is_ok()
+                });
+            match stays {
+                true => kept.push(*member),
+                false if needs_its_block(member) => return None,
+                false if self.graph.operation_of(member.launch.id).is_some() => return None,
+                false => others.push(*member),
+            }
+        }
+        Some((kept, others))
     }
 
     /// Along which axes a member's threads are the array's elements, by its edges to those that are placed.

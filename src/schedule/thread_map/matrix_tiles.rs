@@ -5,7 +5,7 @@
 //! has a barrier; edges between two placed members join threads of one number; or edges are absent under guards.
 
 use super::super::ThreadMap;
-use super::super::domains::{Domains, MOST_NUMBERS, needs_its_block};
+use super::super::domains::{Domains, MOST_NUMBERS};
 use super::super::group::{Judge, orders};
 use super::super::obstacle::Candidate;
 use super::super::rearranged::in_order;
@@ -80,24 +80,7 @@ impl<'a> Judge<'a> {
     /// The members with the launch leading whose blocks work on the tiles.
     fn placed_in_tiles(&self, tiles: &Tiles, members: &[Candidate<'a>]) -> Option<Domains> {
         let leader = members.iter().find(|member| member.node == tiles.leader)?;
-        let same_extents = |one: &Candidate, other: &Candidate| {
-            (0..6).all(|axis| self.extent(one, axis) == self.extent(other, axis))
-        };
-        let mut kept: Vec<Candidate> = vec![*leader];
-        let mut placed: Vec<Candidate> = Vec::new();
-        for member in members.iter().filter(|member| member.node != leader.node) {
-            let stays = same_extents(member, leader)
-                && kept.iter().all(|other| {
-                    let [first, second] = in_order(other, member);
-                    self.scope_allows(first, second).is_ok()
-                });
-            match stays {
-                true => kept.push(*member),
-                false if needs_its_block(member) => return None,
-                false if self.graph.operation_of(member.launch.id).is_some() => return None,
-                false => placed.push(*member),
-            }
-        }
+        let (kept, placed) = self.kept_beside(leader, members)?;
         let mut domains = Domains::default();
         for (position, member) in placed.iter().enumerate() {
             for other in &kept {
