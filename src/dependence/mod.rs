@@ -9,7 +9,7 @@
 //!   eight operations on device memory apart always have their own edges.
 //! * a path from the earlier to the later, of edges that always exist ([`Edge::absent_if`] is empty),
 //!   that no fused launch can hold: it has an edge of global scope under every map tried
-//!   ([`Edge::mapped`] is `None`) or one to what is not a launch, or more than [`LARGEST_GROUP`] nodes. At
+//!   (not [`Edge::has_map`]) or one to what is not a launch, or more than [`LARGEST_GROUP`] nodes. At
 //!   most one of its edges is carried, and one is when the pair lies in different iterations or calls; each
 //!   node in between runs whenever the later node runs, in the iteration (the earlier or the later one's)
 //!   that its side of the path belongs to. Across calls the nodes in between need not run, since the end of

@@ -218,22 +218,20 @@ static _Atomic size_t kept_bytes;
 static void *allocate_for_good(size_t bytes) {
     if (bytes > MOST_KEPT_BYTES || kept_bytes > MOST_KEPT_BYTES - bytes) return 0;
     kept_bytes += bytes;
-#ifdef SIRIUS_CPU_DEVICE
-    return __sirius_version_allocate(bytes);
-#else
     void *memory = 0;
+#ifdef SIRIUS_CPU_DEVICE
+    memory = __sirius_version_allocate(bytes);
+#else
     int relaxed = 2;
-    if (cudaThreadExchangeStreamCaptureMode(&relaxed)) {
-        cudaGetLastError();
-        return 0;
-    }
-    if (cudaMalloc(&memory, bytes)) {
+    int refused = cudaThreadExchangeStreamCaptureMode(&relaxed);
+    if (refused || cudaMalloc(&memory, bytes)) {
         cudaGetLastError();
         memory = 0;
     }
-    if (cudaThreadExchangeStreamCaptureMode(&relaxed)) cudaGetLastError();
-    return memory;
+    if (!refused && cudaThreadExchangeStreamCaptureMode(&relaxed)) cudaGetLastError();
 #endif
+    if (!memory) kept_bytes -= bytes;
+    return memory;
 }
 
 static void *allocate(size_t bytes, void *stream, int kept) {
