@@ -1,6 +1,7 @@
 // Lanes of a warp that exchange plain shared memory with no barrier between: the last steps of a block's sum, as TeaLeaf
-// and CloverLeaf have them, in nested branches and in a loop, and a scan. They go in lockstep,
+// and CloverLeaf have them, in nested branches and in a loop, and a scan. On the CPU device they go in lockstep,
 // also where these kernels run as one with others: threads that have ended wait at the barriers that are left.
+// CUDA promises no lockstep from Volta on: on such a GPU the program may fail, whoever compiles it.
 //
 // expect: 5 launches -> 3
 #include <cstdio>

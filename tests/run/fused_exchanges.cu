@@ -1,7 +1,7 @@
 // Lanes of a warp that exchange plain shared memory with no barrier between, in kernels that fuse: the values that they
 // hand on come from another kernel, go to another one, or do both, and two kernels with such exchanges follow each
 // other. What a kernel leaves in global memory for the next is not needed afterwards, and is handed on in registers where
-// no barrier stands between.
+// no barrier stands between. CUDA promises no lockstep of lanes from Volta on: on such a GPU the program may fail, whoever compiles it.
 //
 // expect: 10 launches -> 3
 #include <cstdio>

@@ -1,7 +1,8 @@
 // expect: 6 launches -> 3
 // expect-missed: shape, copy_between, copy_between
-// Threads that differ only in an index that the kernel never reads do the same work. A device runs
-// them in step: each loads `x[i]` before any stores it. One of them stands for all.
+// Threads that differ only in an index that the kernel never reads do the same work. The CPU device runs
+// them in step: each loads `x[i]` before any stores it, and one of them stands for all. CUDA promises that of no two warps: on a GPU
+// the program races, whoever compiles it.
 #include <cstdio>
 
 constexpr int count = 64;
