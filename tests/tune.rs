@@ -85,7 +85,7 @@ fn what_a_packed_program_measures_chooses_variants_and_nothing_else() {
         SOURCE,
         "-o",
         "packed",
-        "--sirius-tune-budget=1",
+        "--sirius-tune-budget=0",
     ];
     let packed = compiler(folder, &pack);
     let said = String::from_utf8_lossy(&packed.stderr).into_owned();
@@ -168,9 +168,11 @@ fn what_a_packed_program_measures_chooses_variants_and_nothing_else() {
 }
 
 /// Packs a program and runs that; what it wrote.
-fn packed_results(folder: &Path, source: &str, argument: &str) -> Value {
+fn packed_results(folder: &Path, source: &str, argument: &str, options: &[&str]) -> Value {
     let budget = "--sirius-tune-budget=1";
-    let packed = compiler(folder, &["tune", "--pack", source, "-o", "packed", budget]);
+    let mut arguments = vec!["tune", "--pack", source, "-o", "packed", budget];
+    arguments.extend(options);
+    let packed = compiler(folder, &arguments);
     let said = String::from_utf8_lossy(&packed.stderr).into_owned();
     assert!(packed.status.success(), "{said}");
     let run = Command::new(folder.join("packed"))
@@ -187,7 +189,7 @@ fn aligned_domains_and_unrolled_loops_are_variants() {
     const ALIGNED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/aligned_domains.cu");
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let results = packed_results(folder, ALIGNED, "5");
+    let results = packed_results(folder, ALIGNED, "5", &[]);
     let subjects = results["manifest"]["subjects"].as_array().unwrap();
     let with_loop = subjects.iter().find(|subject| {
         let mut kernels = subject["kernels"].as_array().unwrap().iter();
@@ -247,7 +249,7 @@ fn choices_stay_where_a_crowded_group_is_planned_again() {
     const CROWDED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/shared_compared.cu");
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let results = packed_results(folder, CROWDED, "");
+    let results = packed_results(folder, CROWDED, "", &[]);
     let subjects = results["manifest"]["subjects"].as_array().unwrap();
     let kernels = subjects[0]["kernels"].as_array().unwrap();
     assert_eq!((subjects.len(), kernels.len()), (1, 2), "two of three fit");
@@ -303,7 +305,7 @@ int main() {
 ";
     std::fs::write(&source, text).unwrap();
     let source = source.to_str().unwrap();
-    let results = packed_results(folder, source, "");
+    let results = packed_results(folder, source, "", &[]);
     assert_eq!(results["caches_emptied"], 0, "not on the CPU device");
     let run = Command::new(folder.join("packed"))
         .env("SIRIUS_TUNE_CACHES", "emptied")
@@ -534,4 +536,69 @@ fn launches_that_are_captured_are_timed_when_their_graph_runs() {
     let off = [("SIRIUS_TUNE_GRAPHS", "off")];
     let (results, _) = measured(&text, 1, &off);
     assert_eq!(sites_as(&results, None).unwrap(), [(FUSED | 2, 3)]);
+}
+
+/// Planners go by the model, by bytes alone, or by what was measured. Here two light kernels and a heavy one may be one
+/// kernel, which the model finds too slow.
+#[test]
+fn planners_go_by_measured_times_where_they_are_told_to() {
+    const SPLIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run/planned_split.cu");
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // How many launches each group has, and the line about planning.
+    let planned = |options: &[&str]| -> (Vec<usize>, Value, String) {
+        let mut arguments = vec!["analyze", "--format=json", SPLIT];
+        arguments.extend(options);
+        let output = compiler(folder, &arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let fusions = report["fusions"].as_array().unwrap().iter();
+        let members = fusions.map(|fusion| fusion["members"].as_array().unwrap().len());
+        (members.collect(), report["planning"].clone(), said)
+    };
+    let (groups, planning, _) = planned(&[]);
+    assert_eq!((groups, &planning["score"]), (vec![2], &"model".into()));
+    let (groups, planning, _) = planned(&["--sirius-plan-score=bytes"]);
+    assert_eq!((groups, &planning["score"]), (vec![3], &"bytes".into()));
+
+    let results = packed_results(folder, SPLIT, "5", &["--sirius-planner=greedy"]);
+    let retimed = |together: f64, alone: f64| {
+        let mut results = results.clone();
+        for run in results["runs"].as_array_mut().unwrap() {
+            for site in run["sites"].as_array_mut().unwrap() {
+                let launches = site["launches"].as_f64().unwrap();
+                let time = if site["fused"] == true {
+                    together
+                } else {
+                    alone
+                };
+                site["nanoseconds"] = (time * launches).into();
+            }
+        }
+        std::fs::write(folder.join("told.json"), results.to_string()).unwrap();
+    };
+    let measured = [
+        "--sirius-plan-score=measured",
+        "--sirius-tune-results=told.json",
+    ];
+    retimed(6e3, 9e3);
+    let (groups, planning, said) = planned(&measured);
+    assert_eq!(groups, [3], "{planning} {said}");
+    assert_eq!(planning["measured_launches"], 3);
+    assert_eq!(planning["unfused_nanoseconds"], 27e3);
+    assert_eq!(planning["nanoseconds"], 6e3);
+    retimed(40e3, 9e3);
+    let (groups, planning, said) = planned(&measured);
+    assert_eq!(groups, [2], "{planning} {said}");
+    assert_eq!(planning["greedy_nanoseconds"], 40e3);
+    assert!(planning["nanoseconds"].as_f64().unwrap() < 27e3);
+    // Without a file the model decides, with a line that says so.
+    let (groups, _, said) = planned(&measured[..1]);
+    assert_eq!(groups, [2]);
+    assert_eq!(
+        said.matches("no --sirius-tune-results=FILE").count(),
+        1,
+        "{said}"
+    );
 }

@@ -15,7 +15,7 @@ pub use optimisation::Optimisation;
 pub use times::Times;
 
 use crate::planner::policy::Policy;
-use crate::planner::{Planner, Priority};
+use crate::planner::{Planner, Priority, Score};
 use crate::stage::Stage;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -311,6 +311,8 @@ pub struct Planning {
     pub priority: Priority,
     /// `--sirius-policy=FILE`; `None`: the compiler's own.
     pub policy: Option<Arc<Policy>>,
+    /// `--sirius-plan-score=model|measured|bytes`.
+    pub score: Score,
     /// `--sirius-plan-budget=SECONDS`: the search ends then, with the best plan so far.
     pub budget: Duration,
     /// `--sirius-plan-seed=N`, for annealing and the learned order.
@@ -323,6 +325,7 @@ impl Default for Planning {
             planner: Planner::Auto,
             priority: Priority::Default,
             policy: None,
+            score: Score::Model,
             budget: Duration::from_secs(10),
             seed: 0,
         }

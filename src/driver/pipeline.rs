@@ -123,7 +123,7 @@ fn compile_fused(
     let Some(facts) = relate(graph, models, session) else {
         return Ok(());
     };
-    let Some(mut analysis) = first_plan(facts, session, outcome)? else {
+    let Some(mut analysis) = first_plan(&program, facts, session, outcome)? else {
         return Ok(());
     };
     if analysis.facts.dependences.cut_short && objects_can_be_linked(build) {
@@ -271,7 +271,7 @@ pub(super) fn analyze(
     let read = read_both_sides(&mut program, session, outcome)?;
     let (graph, models) = read.ok_or_else(stopped)?;
     let facts = relate(graph, models, session).ok_or_else(stopped)?;
-    let mut analysis = first_plan(facts, session, outcome)?.ok_or_else(stopped)?;
+    let mut analysis = first_plan(&program, facts, session, outcome)?.ok_or_else(stopped)?;
     Replanner::new(&mut program, session, outcome).replan(&mut analysis, Cause::BEFORE_CODE)?;
     if decides(session) {
         clock.time(Stage::Codegen, || {

@@ -322,6 +322,32 @@ impl Planner {
     }
 }
 
+/// Where f(P) comes from (FusionStitching §4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Score {
+    /// A cost model of kernels.
+    #[default]
+    Model,
+    /// Measured times, where there are some; a cost model elsewhere.
+    Measured,
+    /// Bytes alone, and the curve of memory's rate.
+    Bytes,
+}
+
+impl Score {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Model, Self::Measured, Self::Bytes];
+
+    /// As the command line has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Measured => "measured",
+            Self::Bytes => "bytes",
+        }
+    }
+}
+
 /// Where the priorities of [`priority`] come from.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,

@@ -9,6 +9,11 @@ pub struct ReportPlanning {
     pub planner: String,
     /// The planner that the command line names.
     pub asked: String,
+    /// What the times are of: `model`, `measured` or `bytes`.
+    pub score: String,
+    /// Launches of which times were measured.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub measured_launches: usize,
     /// The device whose figures the model uses.
     pub device: String,
     /// What the plan takes.
@@ -33,14 +38,29 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl ReportPlanning {
+    /// Where the times come from, in words.
+    fn source(&self) -> String {
+        let device = &self.device;
+        match (self.score.as_str(), self.measured_launches) {
+            ("measured", 1) => {
+                format!("measured times of one launch and the cost model of {device}")
+            }
+            ("measured", launches) => {
+                format!("measured times of {launches} launches and the cost model of {device}")
+            }
+            ("bytes", _) => format!("the bytes that move, on {device}"),
+            _ => format!("the cost model of {device}"),
+        }
+    }
+
     /// In one line.
     pub fn sentence(&self) -> String {
         let microseconds = |nanoseconds: f64| format!("{:.1}", nanoseconds / 1e3);
         let mut text = format!(
-            "groups by the planner {}: {} μs by the cost model of {}, greedy {}, unfused {}",
+            "groups by the planner {}: {} μs by {}, greedy {}, unfused {}",
             self.planner,
             microseconds(self.nanoseconds),
-            self.device,
+            self.source(),
             microseconds(self.greedy_nanoseconds),
             microseconds(self.unfused_nanoseconds),
         );

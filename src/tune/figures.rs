@@ -40,6 +40,14 @@ impl Figures {
         Self::of(Device::Cuda, named.unwrap_or(USUAL_ARCHITECTURE))
     }
 
+    /// Nanoseconds of so many bytes on the curve of memory's rate.
+    pub(super) fn moving(&self, bytes: f64) -> f64 {
+        match bytes > 0.0 {
+            true => (bytes + self.half_rate_bytes) / self.bytes_per_nanosecond,
+            false => 0.0,
+        }
+    }
+
     /// The device of a build, and for the CUDA device of an architecture (`80` for `sm_80`): the row of
     /// the newest device that is no newer, else the first row.
     pub fn of(device: Device, architecture: u32) -> &'static Self {

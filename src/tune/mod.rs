@@ -15,6 +15,7 @@
 mod choice;
 mod executed;
 mod figures;
+mod kernel_times;
 mod model;
 mod problem;
 mod records;
@@ -24,6 +25,7 @@ mod subject;
 pub use choice::Choice;
 pub use executed::ExecutedKernel;
 pub use figures::Figures;
+pub use kernel_times::{KernelTimes, KeyOf};
 pub use model::{LaunchFigures, Model};
 pub use problem::{LaunchProblem, fusion_problem};
 pub use records::{Manifest, Measurements, RecordError, Verdict, read_verdict};

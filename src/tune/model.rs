@@ -22,11 +22,14 @@
 //! Grids, blocks and loops that are not known are taken to fill the device once, to have
 //! [`ASSUMED_THREADS`] and to run [`ASSUMED_ITERATIONS`] times. What only ptxas knows, registers, it
 //! judges later.
+//!
+//! Where bytes alone are to count ([`Score::Bytes`]), a launch takes its bytes at the rate of memory, however many warps there are.
 
 use super::figures::Figures;
 use crate::dependence::{BESIDE, Guard};
 use crate::kernel::{Access, AccessKind, KernelModel, Loop, Target};
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, NodeKind, ValueId};
+use crate::planner::Score;
 use crate::schedule::occupancy::{Capability, KernelUsage};
 use crate::schedule::resources::ASSUMED_THREADS;
 use crate::schedule::{FusionGroup, ThreadMap};
@@ -38,6 +41,8 @@ pub struct Model<'a> {
     graph: &'a LaunchGraph,
     launches: HashMap<LaunchId, &'a Launch>,
     figures: &'a Figures,
+    /// Instructions and waits are taken to cost nothing.
+    only_bytes: bool,
 }
 
 impl<'a> Model<'a> {
@@ -52,6 +57,27 @@ impl<'a> Model<'a> {
             graph,
             launches: launches.collect(),
             figures,
+            only_bytes: false,
+        }
+    }
+
+    /// A model that counts bytes alone.
+    pub fn of_bytes(
+        graph: &'a LaunchGraph,
+        models: &'a [KernelModel],
+        figures: &'a Figures,
+    ) -> Self {
+        Self {
+            only_bytes: true,
+            ..Self::new(graph, models, figures)
+        }
+    }
+
+    /// What it counts.
+    pub fn score(&self) -> Score {
+        match self.only_bytes {
+            true => Score::Bytes,
+            false => Score::Model,
         }
     }
 
@@ -173,10 +199,12 @@ impl<'a> Model<'a> {
                 .sum()
         };
         let bytes: f64 = partitions.iter().map(|work| work.bytes(at_once)).sum();
+        if self.only_bytes {
+            return figures.launch_nanoseconds + figures.moving(bytes);
+        }
         let instructions = total(|work| work.instructions * work.threads_of_block as f64);
         // Few warps ask for less at once, and wait no longer for the first byte.
-        let of_memory = (bytes / share + figures.half_rate_bytes) / figures.bytes_per_nanosecond;
-        let of_memory = if bytes > 0.0 { of_memory } else { 0.0 };
+        let of_memory = figures.moving(bytes / share);
         let of_cores = instructions / figures.instructions_per_nanosecond / share;
         let rounds = blocks.div_ceil(at_once).max(1) as f64;
         let waits = partitions.iter().map(|work| {

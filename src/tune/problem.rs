@@ -4,7 +4,8 @@
 //! program in host order. Launches that stay as they are, or of which nothing is known, are opaque.
 
 use super::figures::Figures;
-use super::model::{LaunchFigures, Model};
+use super::kernel_times::KernelTimes;
+use super::model::LaunchFigures;
 use crate::dependence::Scope;
 use crate::kernel::{KernelModel, class_of};
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeKind};
@@ -48,7 +49,7 @@ impl LaunchProblem {
 pub fn fusion_problem(
     graph: &LaunchGraph,
     kernels: &[KernelModel],
-    (model, figures): (&Model<'_>, &Figures),
+    (times, figures): (&KernelTimes<'_>, &Figures),
     patterns: &Patterns<'_>,
     (greedy, fixed): (&[(&FusionGroup, f64)], &BTreeSet<LaunchId>),
 ) -> LaunchProblem {
@@ -64,7 +65,7 @@ pub fn fusion_problem(
         .collect();
     let known: Vec<Option<LaunchFigures>> = launches
         .iter()
-        .map(|launch| model.figures_of(*launch))
+        .map(|launch| times.model().figures_of(*launch))
         .collect();
     let mut classes: BTreeMap<KernelId, Class> = BTreeMap::new();
     let nodes = all.iter().zip(&known).map(|((launch, may_join), known)| {
@@ -76,7 +77,7 @@ pub fn fusion_problem(
             }
             _ => Class::Opaque,
         };
-        let nanoseconds = model.single_launch(*launch) - model.launch_nanoseconds();
+        let nanoseconds = times.single_launch(*launch) - times.launch_nanoseconds();
         let Some(known) = known else {
             return Operator {
                 name,
@@ -118,7 +119,7 @@ pub fn fusion_problem(
         let pattern = made.pattern_of(group);
         made.problem.answers.push(Answer {
             pattern: pattern.clone(),
-            nanoseconds: Some((nanoseconds - model.launch_nanoseconds()).max(0.0)),
+            nanoseconds: Some((nanoseconds - times.launch_nanoseconds()).max(0.0)),
         });
         of_greedy.push(pattern);
     }

@@ -4,6 +4,7 @@
 //! results are put together by writing one after the other. Nothing in a file is trusted: what does not
 //! read is an error that costs the choices and no more, and names count only where a subject has them.
 
+use super::choice::Choice;
 use super::subject::Subject;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -56,6 +57,26 @@ pub struct Measurements {
     pub device: String,
     /// By key, the planned variant and the times of each variant in nanoseconds, one for each run.
     subjects: BTreeMap<String, (String, BTreeMap<String, Vec<f64>>)>,
+    /// By key, what a launch took, on average of a run: of each variant as one launch, and of each site unfused.
+    launches: BTreeMap<String, LaunchTimes>,
+}
+
+/// What launches of a subject took, one number for each run.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct LaunchTimes {
+    /// By the name of the variant.
+    together: BTreeMap<String, Vec<f64>>,
+    /// By the place of a site among those of the subject.
+    apart: BTreeMap<usize, Vec<f64>>,
+}
+
+/// What a group took in nanoseconds, medians of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupTimes {
+    /// As one launch, in the variant that was fastest.
+    pub together: f64,
+    /// By member, as a launch of its own.
+    pub apart: Vec<f64>,
 }
 
 /// What a key's measurements come to.
@@ -120,6 +141,10 @@ impl Measurements {
                     continue;
                 }
                 let name = configuration.get(&subject.key).unwrap_or(&subject.planned);
+                self.launches
+                    .entry(subject.key.clone())
+                    .or_default()
+                    .add(subject, name, &run.sites);
                 let entry = self.subjects.entry(subject.key.clone());
                 let (_, variants) =
                     entry.or_insert_with(|| (subject.planned.clone(), BTreeMap::new()));
@@ -132,6 +157,15 @@ impl Measurements {
     /// Takes other measurements in.
     pub fn merge(&mut self, other: Self) {
         self.device = other.device;
+        for (key, times) in other.launches {
+            let own = self.launches.entry(key).or_default();
+            for (name, times) in times.together {
+                own.together.entry(name).or_default().extend(times);
+            }
+            for (place, times) in times.apart {
+                own.apart.entry(place).or_default().extend(times);
+            }
+        }
         for (key, (planned, variants)) in other.subjects {
             let own = self.subjects.entry(key);
             let (_, own) = own.or_insert_with(|| (planned, BTreeMap::new()));
@@ -153,6 +187,27 @@ impl Measurements {
     pub fn median(&self, key: &str, name: &str) -> Option<f64> {
         let (_, variants) = self.subjects.get(key)?;
         variants.get(name).map(|times| quantile(times, 0.5))
+    }
+
+    /// What the group of a key took, which has so many members; `None` where it did not run both as one launch and
+    /// unfused.
+    pub fn of_group(&self, key: &str, members: usize) -> Option<GroupTimes> {
+        let times = self.launches.get(key)?;
+        let variants = times.together.values();
+        let together = variants
+            .map(|times| quantile(times, 0.5))
+            .reduce(f64::min)?;
+        // Groups that are tuned as one have their sites one behind the other.
+        let apart = (0..members).map(|member| {
+            let own = times
+                .apart
+                .iter()
+                .filter(|(place, _)| **place % members == member);
+            let all: Vec<f64> = own.flat_map(|(_, times)| times.iter().copied()).collect();
+            (!all.is_empty()).then(|| quantile(&all, 0.5))
+        });
+        let apart: Vec<f64> = apart.collect::<Option<_>>()?;
+        Some(GroupTimes { together, apart })
     }
 
     /// The best variant of each subject that ran: another one than planned only where its median is below
@@ -204,6 +259,36 @@ pub fn read_verdict(text: &str) -> Result<Verdict, RecordError> {
     }
 }
 
+impl LaunchTimes {
+    /// Takes in a run in which the subject had the variant of a name.
+    fn add(&mut self, subject: &Subject, name: &str, sites: &[Site]) {
+        let own = |number: u32, fused: bool| {
+            let mut sites = sites.iter();
+            sites.find(|site| site.site == number && site.fused == fused && site.launches > 0)
+        };
+        if matches!(Choice::named(name), Some(Choice::Unfused)) {
+            for (place, number) in subject.sites.iter().enumerate() {
+                if let Some(site) = own(*number, false) {
+                    let times = self.apart.entry(place).or_default();
+                    times.push(site.nanoseconds / site.launches as f64);
+                }
+            }
+            return;
+        }
+        let fused: Vec<&Site> = subject
+            .sites
+            .iter()
+            .filter_map(|number| own(*number, true))
+            .collect();
+        let launches: u64 = fused.iter().map(|site| site.launches).sum();
+        if launches > 0 {
+            let total: f64 = fused.iter().map(|site| site.nanoseconds).sum();
+            let times = self.together.entry(name.to_owned()).or_default();
+            times.push(total / launches as f64);
+        }
+    }
+}
+
 /// What a program that measures writes.
 #[derive(Deserialize)]
 struct Results {
@@ -225,6 +310,12 @@ struct Run {
 struct Site {
     /// Its number; a fused launch has that of its first member, and says that it is `fused`.
     site: u32,
+    /// It is a fused launch.
+    #[serde(default)]
+    fused: bool,
+    /// How many there were.
+    #[serde(default)]
+    launches: u64,
     /// Of all of them.
     nanoseconds: f64,
 }

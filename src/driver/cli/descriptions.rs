@@ -101,6 +101,11 @@ pub(super) static OWN_GROUPS: &[Group] = &[
                 "the policy of the learned order, as 'sirius-rs train' writes it (default: the compiler's own)",
             ),
             says(
+                "sirius-plan-score",
+                "model|measured|bytes",
+                "what planners go by: the cost model, what --sirius-tune-results measured, or bytes alone (default: model)",
+            ),
+            says(
                 "sirius-plan-budget",
                 "SECONDS",
                 "how long a planner may search (default: 10)",

@@ -6,7 +6,7 @@ use super::parse::UsageError;
 use super::values::{one_of, undefined};
 use crate::build::{Boundary, Device, Fusion, Optimisation, ReportFormat, TuneMode};
 use crate::planner::policy::{self, Policy};
-use crate::planner::{Planner, Priority};
+use crate::planner::{Planner, Priority, Score};
 use crate::stage::Stage;
 use crate::tensor::mapping::{Mapping, Scatter};
 use crate::tensor::transform::{Reductions, TileSizes};
@@ -142,6 +142,11 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
     }),
     honour("sirius-policy", &[], Arity::Scalar, |draft, value| {
         draft.build.sirius.planning.policy = Some(read_policy(value)?);
+        Ok(())
+    }),
+    honour("sirius-plan-score", &[], Arity::Scalar, |draft, value| {
+        let scores = Score::ALL.map(|score| (score.name(), score));
+        draft.build.sirius.planning.score = one_of("sirius-plan-score", value, &scores)?;
         Ok(())
     }),
     honour("sirius-plan-budget", &[], Arity::Scalar, |draft, value| {

@@ -9,7 +9,7 @@ use super::parse::UsageError;
 use super::sirius_options::read_policy;
 use super::values::undefined;
 use crate::build::{Planning, ReportFormat, TensorForm};
-use crate::planner::{Planner, Priority};
+use crate::planner::{Planner, Priority, Score};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Args, Command, CommandFactory, Parser, ValueHint};
@@ -145,6 +145,7 @@ impl PlanningOptions {
         let mut planners = Planner::ALL.into_iter();
         let mut orders = Priority::ALL.into_iter();
         let planning = Planning {
+            score: Score::Model,
             planner: planners
                 .find(|planner| planner.name() == self.planner)
                 .unwrap_or_default(),

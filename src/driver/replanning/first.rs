@@ -13,6 +13,7 @@ use crate::dependence::{take_domains, take_iterations};
 use crate::diagnostics::RejectionReason;
 use crate::kernel::KernelModel;
 use crate::launch::LaunchGraph;
+use crate::program::Program;
 use crate::schedule::occupancy::Limits;
 use crate::schedule::{
     FusionGroup, Layout, ScheduleOptions, left_unfused, plan_fusion, plan_grid_barriers,
@@ -50,12 +51,15 @@ pub(in crate::driver) fn relate(
 /// # Errors
 /// A layout was asked for that no group has; with `SIRIUS_STRICT` set it is fatal when the verifier refuses the plan.
 pub(in crate::driver) fn first_plan(
+    program: &Program<'_>,
     facts: Facts,
     session: Session<'_>,
     outcome: &mut Outcome,
 ) -> Result<Option<Analysis>, PipelineError> {
     let Session { build, clock, .. } = session;
-    let mut proposed = clock.time(Stage::Schedule, || propose(&facts, session));
+    let mut proposed = clock.time(Stage::Schedule, || {
+        propose(program, &facts, session, outcome)
+    });
     let chosen = proposed.plan.groups.clone();
     check_layout(&chosen, build)?;
     clock.dump(Stage::Schedule, || as_json(&proposed.plan));
@@ -75,7 +79,12 @@ pub(in crate::driver) fn first_plan(
     Ok(Some(Analysis::new(facts, plan, proposed)))
 }
 
-fn propose(facts: &Facts, session: Session<'_>) -> Proposed {
+fn propose(
+    program: &Program<'_>,
+    facts: &Facts,
+    session: Session<'_>,
+    outcome: &mut Outcome,
+) -> Proposed {
     let Facts {
         graph,
         models,
@@ -89,7 +98,7 @@ fn propose(facts: &Facts, session: Session<'_>) -> Proposed {
         planning: None,
         options,
     };
-    planning::choose(facts, &mut proposed, session.build);
+    planning::choose(program, facts, &mut proposed, session.build, outcome);
     for add in [plan_grid_barriers, plan_last_blocks, plan_recomputation] {
         let planned = (&mut proposed.plan, &mut proposed.missed);
         add(graph, models, dependences, &options, planned);

@@ -11,21 +11,30 @@
 //! whatever it takes, since somebody asked for it.
 
 use super::super::facts::{Facts, Proposed};
+use super::super::outcome::Outcome;
+use super::variants::group_keys;
 use crate::build::{Build, Fusion, Planning};
 use crate::launch::{LaunchGraph, LaunchId, NodeId, NodeKind};
 use crate::output::tell;
-use crate::planner::{LEAST_GAIN, Oracle, Pattern, Plan, PlanOptions, Planner, file, plan};
+use crate::planner::{LEAST_GAIN, Oracle, Pattern, Plan, PlanOptions, Planner, Score, file, plan};
+use crate::program::Program;
 use crate::report::ReportPlanning;
 use crate::schedule::{
     FusionGroup, FusionPlan, Missed, Patterns, Regrouper, ScheduleOptions, plan_fusion_as,
 };
-use crate::tune::{Figures, LaunchProblem, Model, fusion_problem};
+use crate::tune::{Figures, KernelTimes, LaunchProblem, Measurements, Model, fusion_problem};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 /// Puts the groups of the planner that the command line names in the place of those of greedy grouping, where these are
-/// the better ones, and notes what is reported of both.
-pub(super) fn choose(facts: &Facts, greedy: &mut Proposed, build: &Build) {
+/// the better ones, and notes what is reported of both. Which are better is said by what `--sirius-plan-score` names.
+pub(super) fn choose(
+    program: &Program<'_>,
+    facts: &Facts,
+    greedy: &mut Proposed,
+    build: &Build,
+    outcome: &mut Outcome,
+) {
     let Facts { graph, models, .. } = facts;
     let options = &greedy.options;
     // A number of fusions is for bisection, which wants the same order of groups every time.
@@ -42,15 +51,27 @@ pub(super) fn choose(facts: &Facts, greedy: &mut Proposed, build: &Build) {
         return;
     }
     let figures = Figures::of_gpu(build);
-    let model = Model::new(graph, models, figures);
-    let of_greedy = nanoseconds(&model, &all, &greedy.plan);
+    let model = match asked.score {
+        Score::Bytes => Model::of_bytes(graph, models, figures),
+        Score::Model | Score::Measured => Model::new(graph, models, figures),
+    };
+    let times = match (asked.score, results(build, outcome)) {
+        (Score::Measured, Some(results)) => {
+            let key_of = group_keys(program, graph, models, build);
+            KernelTimes::measured(&model, results, key_of, &greedy.plan.groups)
+        }
+        _ => KernelTimes::modelled(&model),
+    };
+    let of_greedy = nanoseconds(&times, &all, &greedy.plan);
     let mut report = ReportPlanning {
         planner: Planner::Greedy.name().to_owned(),
         asked: asked.planner.name().to_owned(),
+        score: times.score().name().to_owned(),
+        measured_launches: times.measured_launches(),
         device: figures.name.to_owned(),
         nanoseconds: of_greedy,
         greedy_nanoseconds: of_greedy,
-        unfused_nanoseconds: nanoseconds(&model, &all, &FusionPlan::default()),
+        unfused_nanoseconds: nanoseconds(&times, &all, &FusionPlan::default()),
         bound_nanoseconds: None,
         gap: None,
         refused: 0,
@@ -65,7 +86,7 @@ pub(super) fn choose(facts: &Facts, greedy: &mut Proposed, build: &Build) {
             facts,
             greedy: &greedy.plan,
             options,
-            model: &model,
+            times: &times,
             figures,
             launches: &all,
         };
@@ -86,7 +107,7 @@ struct Search<'a> {
     facts: &'a Facts,
     greedy: &'a FusionPlan,
     options: &'a ScheduleOptions,
-    model: &'a Model<'a>,
+    times: &'a KernelTimes<'a>,
     figures: &'static Figures,
     /// Of the program, in order.
     launches: &'a [LaunchId],
@@ -105,19 +126,19 @@ impl Search<'_> {
             models,
             dependences,
         } = self.facts;
-        let (model, greedy, options) = (self.model, self.greedy, self.options);
+        let (times, greedy, options) = (self.times, self.greedy, self.options);
         let patterns = Patterns::new(graph, models, dependences, options);
         let fixed = fixed(graph, greedy);
         let of_greedy = report.greedy_nanoseconds;
         let groups = greedy.groups.iter();
         let groups: Vec<(&FusionGroup, f64)> =
-            groups.map(|group| (group, model.together(group))).collect();
-        let figures = (model, self.figures);
+            groups.map(|group| (group, times.together(group))).collect();
+        let figures = (times, self.figures);
         let mut made = fusion_problem(graph, models, figures, &patterns, (&groups, &fixed));
         let patterns = RefCell::new(patterns);
         let ask = |made: &LaunchProblem, pattern: &[usize]| {
             let group = patterns.borrow_mut().group(&made.launches_of(pattern))?;
-            Some((model.together(&group) - model.launch_nanoseconds()).max(0.0))
+            Some((times.together(&group) - times.launch_nanoseconds()).max(0.0))
         };
         let mut wanted = wanted(asked);
         // What other layouts would bring to greedy's groups, once somebody wants to know.
@@ -151,7 +172,7 @@ impl Search<'_> {
                 wanted.forbidden.push(refused);
                 continue;
             }
-            let time = nanoseconds(model, self.launches, &planned.0);
+            let time = nanoseconds(times, self.launches, &planned.0);
             let most = match by_layouts {
                 Some(saved) => (of_greedy - saved) * (1.0 - LEAST_GAIN),
                 None => f64::INFINITY,
@@ -175,18 +196,18 @@ impl Search<'_> {
             models,
             dependences,
         } = self.facts;
-        let model = self.model;
+        let times = self.times;
         let regrouper = Regrouper::new(graph, models, dependences, self.options);
         let mut saved = 0.0;
         let groups = self.greedy.groups.iter();
         for group in groups.filter(|group| group.members.len() > 1) {
-            let best = in_best_layout(model, &regrouper, group);
+            let best = in_best_layout(times, &regrouper, group);
             let pattern = made.pattern_of(group);
             let mut answers = made.problem.answers.iter_mut();
             // Those that stay are in every plan.
             if let Some(answer) = answers.find(|answer| answer.pattern == pattern) {
-                saved += model.together(group) - best;
-                answer.nanoseconds = Some((best - model.launch_nanoseconds()).max(0.0));
+                saved += times.together(group) - best;
+                answer.nanoseconds = Some((best - times.launch_nanoseconds()).max(0.0));
             }
         }
         saved
@@ -213,6 +234,21 @@ impl Search<'_> {
         }
     }
 }
+
+/// What was measured, where planners are to go by that. Without a file there is a warning; of one that cannot be read
+/// those speak who choose variants by it.
+fn results(build: &Build, outcome: &mut Outcome) -> Option<Measurements> {
+    if build.sirius.planning.score != Score::Measured {
+        return None;
+    }
+    let Some(path) = &build.sirius.tuning.results else {
+        outcome.warnings.push_str(NO_RESULTS);
+        return None;
+    };
+    Measurements::read(&std::fs::read_to_string(path).ok()?).ok()
+}
+
+const NO_RESULTS: &str = "sirius-rs: --sirius-plan-score=measured goes by the cost model, since no --sirius-tune-results=FILE is given\n";
 
 /// What a planner is to do.
 fn wanted(asked: &Planning) -> PlanOptions {
@@ -297,16 +333,16 @@ fn same_regions(one: &FusionPlan, other: &FusionPlan) -> bool {
     regions(one) == regions(other)
 }
 
-/// What all launches take by the model, each site once.
-fn nanoseconds(model: &Model<'_>, launches: &[LaunchId], plan: &FusionPlan) -> f64 {
+/// What all launches take, each site once.
+fn nanoseconds(times: &KernelTimes<'_>, launches: &[LaunchId], plan: &FusionPlan) -> f64 {
     let groups = plan.groups.iter().filter(|group| group.members.len() > 1);
     let fused: BTreeSet<LaunchId> = groups
         .clone()
         .flat_map(|group| group.members.iter().map(|member| member.launch))
         .collect();
     let rest = launches.iter().filter(|launch| !fused.contains(launch));
-    let rest: f64 = rest.map(|launch| model.single_launch(*launch)).sum();
-    rest + groups.map(|group| model.together(group)).sum::<f64>()
+    let rest: f64 = rest.map(|launch| times.single_launch(*launch)).sum();
+    rest + groups.map(|group| times.together(group)).sum::<f64>()
 }
 
 /// The bound of an integer program, for the plan as it was carried out.
@@ -317,14 +353,18 @@ fn take_bound(report: &mut ReportPlanning, found: &Plan, time: f64) {
     }
 }
 
-/// What a group takes as one launch in the layout in which it takes least.
-fn in_best_layout(model: &Model<'_>, regrouper: &Regrouper<'_>, group: &FusionGroup) -> f64 {
+/// What a group takes as one launch in the layout in which it takes least. What was measured is of the best of them.
+fn in_best_layout(times: &KernelTimes<'_>, regrouper: &Regrouper<'_>, group: &FusionGroup) -> f64 {
+    let planned = times.together(group);
+    if times.is_measured(group) {
+        return planned;
+    }
     let others = group.layouts.iter().filter(|name| **name != group.layout);
     let others = others
         .take(MOST_LAYOUTS)
         .filter_map(|name| regrouper.laid_out(group, name));
-    let times = others.map(|group| model.together(&group));
-    times.fold(model.together(group), f64::min)
+    let others = others.map(|group| times.together(&group));
+    others.fold(planned, f64::min)
 }
 
 /// So many layouts of a group are compared.

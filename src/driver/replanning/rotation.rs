@@ -264,7 +264,7 @@ fn plan_again(
     };
     let mut said = Outcome::default();
     let found = match relate(graph, models, trial) {
-        Some(facts) => first_plan(facts, trial, &mut said),
+        Some(facts) => first_plan(program, facts, trial, &mut said),
         None => Ok(None),
     };
     for (stage, seconds) in clock.seconds() {

@@ -10,12 +10,13 @@ use crate::build::{Build, Device, Optimisation, TuneMode};
 use crate::codegen::kernel_texts;
 use crate::files::{read_regular, write_whole};
 use crate::kernel::KernelModel;
-use crate::launch::{LaunchId, NodeKind};
+use crate::launch::{LaunchGraph, LaunchId, NodeKind};
+use crate::planner::Score;
 use crate::program::Program;
 use crate::schedule::occupancy::Capability;
 use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper};
 use crate::tune::{
-    Choice, Evaluated, Figures, Genome, Measurements, Model, Space, Subject, Verdict,
+    Choice, Evaluated, Figures, Genome, KeyOf, Measurements, Model, Space, Subject, Verdict,
     first_generation, key_of, next_generation, read_verdict,
 };
 use rand::SeedableRng;
@@ -49,6 +50,10 @@ pub(super) fn revision(
         match told {
             Ok(measured) => {
                 take_verdicts(measured.verdicts(), &subjects, &mut choices, |strange| {
+                    // Planners that know these results may have made other groups for them.
+                    if build.sirius.planning.score == Score::Measured {
+                        return;
+                    }
                     outcome.warnings.push_str(&format!(
                         "sirius-rs: {strange} results in {} fit nothing in this program\n",
                         path.display()
@@ -121,20 +126,37 @@ fn take_verdicts(
     }
 }
 
+/// The key of a group that is tuned by itself.
+pub(super) fn group_keys<'a>(
+    program: &Program<'_>,
+    graph: &'a LaunchGraph,
+    models: &'a [KernelModel],
+    build: &Build,
+) -> KeyOf<'a> {
+    let texts = kernel_texts(program);
+    let made_for = made_for(build);
+    Box::new(move |group| key_of(graph, models, &texts, &[group], &made_for))
+}
+
+/// Names the device, its architectures and the options.
+fn made_for(build: &Build) -> String {
+    format!(
+        "{:?} {:?} {:?} {:?} {:?}",
+        build.device,
+        build.architectures,
+        build.numerics,
+        build.maximum_registers,
+        build.sirius.optimisations
+    )
+}
+
 /// What there is to choose for.
 fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Subject> {
     let Facts { graph, models, .. } = &analysis.facts;
     let plan = analysis.plan.plan();
     let texts = kernel_texts(program);
     let options = &build.sirius;
-    let made_for = format!(
-        "{:?} {:?} {:?} {:?} {:?}",
-        build.device,
-        build.architectures,
-        build.numerics,
-        build.maximum_registers,
-        options.optimisations
-    );
+    let made_for = made_for(build);
     let key = |groups: &[&FusionGroup]| key_of(graph, models, &texts, groups, &made_for);
     let mut found: Vec<Subject> = Vec::new();
     let mut in_regions = BTreeSet::new();
@@ -347,8 +369,18 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     // Launches that are not fused have one variant only.
     let mut names = BTreeSet::new();
     all.retain(|each| names.insert(subject.space.choice(&each.genome).to_string()));
+    // Whether fusion pays is measured in any case, and planners can go by it.
+    let mut each = all.iter();
+    let unfused = each.position(|each| subject.space.choice(&each.genome) == Choice::Unfused);
+    if let Some(place) = unfused.filter(|place| *place > LATEST_UNFUSED) {
+        let unfused = all.remove(place);
+        all.insert(LATEST_UNFUSED, unfused);
+    }
     all
 }
+
+/// Among the variants that are measured first the launches are unfused, at this place at the latest.
+const LATEST_UNFUSED: usize = 3;
 
 /// So many variants are estimated where there are more.
 const MOST_EVALUATED: usize = 64;
