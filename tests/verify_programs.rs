@@ -6,7 +6,7 @@ use inkwell::context::Context;
 use rayon::prelude::*;
 use sirius_rs::dependence::{Guard, build_dependence_graph, take_domains};
 use sirius_rs::driver::cli::{Invocation, parse};
-use sirius_rs::kernel::{KernelModel, Tables, let_ended_threads_wait, model_kernels};
+use sirius_rs::kernel::{KernelModel, Tables, class_of, let_ended_threads_wait, model_kernels};
 use sirius_rs::launch::{LaunchGraph, build_launch_graph, fold_launches_by_handles};
 use sirius_rs::math::expression::{Condition, Expression};
 use sirius_rs::program::read_program;
@@ -260,9 +260,9 @@ fn sources() -> Vec<PathBuf> {
 
 #[test]
 fn plans_of_test_programs() {
-    let wrong: Vec<String> = sources()
+    let found: Vec<(String, Vec<String>)> = sources()
         .par_iter()
-        .flat_map_iter(|source| {
+        .map(|source| {
             let text = std::fs::read_to_string(source).expect("a source can be read");
             let analysed = analyse(source);
             let name = source
@@ -273,10 +273,30 @@ fn plans_of_test_programs() {
             let found = misjudged(&analysed)
                 .into_iter()
                 .chain(broken_promise(&text, &analysed.report));
-            found
-                .map(|what| format!("{name}: {what}"))
-                .collect::<Vec<_>>()
+            let wrong = found.map(|what| format!("{name}: {what}")).collect();
+            (classes(&name, &analysed.models), wrong)
         })
         .collect();
+    let (mut classes, wrong): (Vec<String>, Vec<Vec<String>>) = found.into_iter().unzip();
+    let wrong = wrong.concat();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    classes.sort();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/classes_of_programs.txt");
+    let classes = classes.concat();
+    if std::env::var_os("SIRIUS_BLESS").is_some() {
+        std::fs::write(&file, &classes).expect("expectations can be written");
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap_or_default(), classes);
+}
+
+/// What kind of work the kernels of a program do, a line each. Copies and sets have kernels of the compiler's own.
+fn classes(program: &str, models: &[KernelModel]) -> String {
+    let written = models
+        .iter()
+        .filter(|model| !model.display_name.starts_with("cudaMem"));
+    let lines = written.map(|model| {
+        let class = class_of(model).name();
+        format!("{program} {}: {class}\n", model.display_name)
+    });
+    lines.collect()
 }

@@ -2,10 +2,10 @@
 //!
 //! # Measured times
 //! A group that a file of results knows by its key has been measured as one launch, and its members as launches of
-//! their own. K of these launches is what they took, and K of the group what its fastest variant took. Where the file
-//! knows a group by the same launches otherwise measured, what counts is the ratio of both. A group that was never measured takes what
-//! the model says, times the ratio of its members' times and what the model says of these: so gains of the model and of
-//! the clock are in one unit.
+//! their own. K of these launches is what they took, and K of the group what its fastest variant took. Where greedy
+//! grouping has a launch in another group, K of the launch is what it took there, and K of this group the same part of
+//! its members' times as was measured. A group that was never measured takes what the model says, times the ratio of its
+//! members' times and what the model says of these: so gains of the model and of the clock are in one unit.
 //!
 //! Invariant: without measurements all times are the model's.
 
