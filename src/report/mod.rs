@@ -305,6 +305,9 @@ pub struct ReportFusion {
     /// From which member on the last block of the fused launch goes on alone, and what it needs of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_block: Option<ReportGridBarrier>,
+    /// The members in front of that one also run as one without it, where only what is tested of it does not hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub also_without_last_block: bool,
     /// What is tested at run time.
     pub guards: Vec<ReportGuard>,
     /// Ids of members that are those of the next iteration of the host loop around the others.
@@ -718,6 +721,7 @@ fn fusion(
         maps: maps::maps(graph, kernels, names, group),
         grid_barriers: grid_barriers::grid_barriers(dependences, group, &nodes),
         last_block: grid_barriers::last_block(dependences, group, &nodes),
+        also_without_last_block: group.front_guards.is_some(),
         guards: group
             .guards
             .iter()

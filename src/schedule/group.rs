@@ -449,6 +449,7 @@ impl<'a> Judge<'a> {
             grid_barriers: Vec::new(),
             overlap: None,
             last_block: None,
+            front_guards: None,
             recomputation: None,
             tested_loop: None,
         }

@@ -138,6 +138,10 @@ pub struct FusionGroup {
     /// that block in linear order (x fastest).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_block: Option<usize>,
+    /// With these tests alone, the members in front of `last_block` run as one launch that ends without it, and the one
+    /// behind follows as it is written. `None`: without the last block the originals run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front_guards: Option<Vec<Guard>>,
     /// The first of two members has one block, whose work every block of the launch does by itself in front of the second's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recomputation: Option<Recomputation>,
@@ -320,6 +324,11 @@ impl FusionGroup {
     /// How many members, from the first on, all blocks of the launch run; the last block alone runs those behind them.
     pub fn of_all_blocks(&self) -> usize {
         self.last_block.unwrap_or(self.members.len())
+    }
+
+    /// What is tested in front of any launch in place of the originals.
+    pub fn guards_of_front(&self) -> &[Guard] {
+        self.front_guards.as_deref().unwrap_or(&self.guards)
     }
 
     /// The members between grid-wide barriers, as ranges of positions; all of them where there are no such barriers.

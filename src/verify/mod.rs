@@ -173,6 +173,10 @@ pub fn verify(
     let host = host::Host::new(graph, kernels);
     for (group, members) in &groups {
         refusals.extend(host::refusals(&host, group, members));
+        // Without its last block it is moved with other tests.
+        if let Some(front) = last_block::without(group) {
+            refusals.extend(host::refusals(&host, &front, members));
+        }
     }
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {
@@ -186,11 +190,11 @@ pub fn verify(
             }
             refusals.extend(liveness::refusals(graph, &readers, group, members));
             refusals.extend(operations::refusals(graph, group, members));
-            refusals.extend(capture::refusal(graph, &group.guards, members));
+            refusals.extend(capture::refusal(graph, group.guards_of_front(), members));
             let moved = expansion::moved(&plan, group);
             let own = (*group, members.as_slice());
             refusals.extend(match group.is_cooperative() {
-                _ if group.last_block.is_some() => {
+                _ if group.last_block.is_some() || group.front_guards.is_some() => {
                     last_block::refusals(graph, &plan, own, &mut known)
                 }
                 _ if group.recomputation.is_some() => {

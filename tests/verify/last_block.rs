@@ -417,3 +417,66 @@ fn what_is_written_is_called_unread() {
     plan.groups[0].unread_afterwards = vec![chain.buffers[1]];
     is_refused(&chain.scene, &plan);
 }
+
+/// Two launches in front of one of one block, which may also run as one launch without it.
+fn two_in_front() -> (Scene, FusionPlan) {
+    let (scene, launches) = three(Scene::pointwise, 1);
+    let mut plan = plan_of_three(&launches, 2, [false, false]);
+    plan.groups[0].front_guards = Some(launches[..2].iter().copied().map(valid).collect());
+    (scene, plan)
+}
+
+#[test]
+fn passes_those_in_front_without_the_last_block() {
+    let (scene, plan) = two_in_front();
+    assert_passes(&scene, &plan);
+}
+
+#[test]
+fn what_those_in_front_need_is_tested_with_the_last_block_alone() {
+    let (mut scene, mut plan) = two_in_front();
+    let width = scene.unknown();
+    let [first, second] = [0, 1].map(|at| plan.groups[0].members[at].launch);
+    scene.launch_mut(second).grid[0] = width;
+    let one_grid = same(width, scene.launch_mut(first).grid[0]);
+    plan.groups[0].guards.push(one_grid.clone());
+    assert!(!refusals(&scene, &plan).is_empty());
+    plan.groups[0].front_guards.as_mut().unwrap().push(one_grid);
+    assert_passes(&scene, &plan);
+}
+
+#[test]
+fn streams_are_compared_with_the_last_block_alone() {
+    let (mut scene, mut plan) = two_in_front();
+    let stream = Stream::Handle(scene.unknown());
+    let launches: Vec<LaunchId> = plan.groups[0]
+        .members
+        .iter()
+        .map(|member| member.launch)
+        .collect();
+    scene.launch_mut(launches[2]).stream = stream;
+    let compared = Guard::SameStream {
+        first: launches[0],
+        second: launches[2],
+    };
+    plan.groups[0].guards.push(compared.clone());
+    assert_refused!(scene, plan, Refusal::DifferentStream { .. });
+    plan.groups[0].front_guards.as_mut().unwrap().push(compared);
+    assert_passes(&scene, &plan);
+}
+
+#[test]
+fn without_the_last_block_there_is_nothing_in_front_or_more_than_one_behind() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].front_guards = Some(chain.launches.map(valid).to_vec());
+    is_refused(&chain.scene, &plan);
+    let (scene, launches) = three(Scene::stencil, 2);
+    let mut plan = plan_of_three(&launches, 1, [false, true]);
+    plan.groups[0].front_guards = Some(launches.iter().copied().map(valid).collect());
+    is_refused(&scene, &plan);
+    // Of a group that has no last block, too.
+    let (scene, mut plan) = two_in_front();
+    plan.groups[0].last_block = None;
+    is_refused(&scene, &plan);
+}

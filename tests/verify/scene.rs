@@ -471,6 +471,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         grid_barriers: Vec::new(),
         overlap: None,
         last_block: None,
+        front_guards: None,
         recomputation: None,
         tested_loop: None,
         members: members

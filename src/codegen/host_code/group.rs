@@ -34,6 +34,7 @@ use crate::kernel::KernelModel;
 use crate::launch::{LaunchGraph, Operand};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
+use arrivals::counted;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -126,8 +127,16 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         // Slots for the arguments of the fused kernel, addresses of device variables among them.
         let mut holds = context.bool_type().const_all_ones();
         let mut slots = Vec::new();
+        let mut whole = None;
         for parameter in &kernel.parameters {
-            slots.push(self.argument(&builder, launcher, frame, &operands, parameter, &mut holds)?);
+            slots.push(match (parameter, &group.front_guards) {
+                (FusedParameter::ArrivalCounter, Some(_)) => {
+                    let counted = counted(program, &builder, launcher, &operands, group)?;
+                    whole = Some(counted.1);
+                    counted.0
+                }
+                _ => self.argument(&builder, launcher, frame, &operands, parameter, &mut holds)?,
+            });
         }
         let mut record = Vec::new();
         for parameter in waiting.iter().flat_map(|waiting| waiting.parameters()) {
@@ -139,7 +148,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
                 }
             });
         }
-        let guard = refused.emit(&builder, &operands, &group.guards, holds)?;
+        let guard = refused.emit(&builder, &operands, group.guards_of_front(), holds)?;
         builder.build_conditional_branch(guard, room, separate)?;
 
         builder.position_at_end(room);
@@ -225,7 +234,11 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
                 }
                 None => launch_kernel(program, &builder, by, key, &configuration, &slots)?,
             };
-            builder.build_return(Some(&status))?;
+            if let Some(whole) = whole {
+                self.last_as_written(&builder, function, (whole, status), &of_last)?;
+            } else {
+                builder.build_return(Some(&status))?;
+            }
         }
 
         // Where a member was issued at its own place the others are, too, each at its own.
@@ -236,6 +249,30 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let status = members[last].build_call(&builder, &of_last)?;
         builder.build_return(Some(&status))?;
         Ok(function)
+    }
+
+    /// Returns what the launch gave, `whole` or behind what the last member gives, which is launched as it is written: of
+    /// two errors the first.
+    fn last_as_written(
+        &self,
+        builder: &Builder<'ctx>,
+        function: FunctionValue<'ctx>,
+        (whole, status): (IntValue<'ctx>, IntValue<'ctx>),
+        of_last: &Passed<'ctx>,
+    ) -> Result<(), CodegenError> {
+        let context = self.program.context;
+        let [alone, done] =
+            ["alone", "done"].map(|name| context.append_basic_block(function, name));
+        builder.build_conditional_branch(whole, done, alone)?;
+        builder.position_at_end(alone);
+        let zero = context.i32_type().const_zero();
+        let of_last = self.members[self.members.len() - 1].build_call(builder, of_last)?;
+        let good = builder.build_int_compare(IntPredicate::EQ, status, zero, "good")?;
+        let both = builder.build_select(good, of_last, status, "status")?;
+        builder.build_return(Some(&both))?;
+        builder.position_at_end(done);
+        builder.build_return(Some(&status))?;
+        Ok(())
     }
 
     /// The address of what a fused kernel gets for a parameter; `holds` says whether it can be had.

@@ -163,8 +163,14 @@ fn said_of(fusion: &ReportFusion) -> String {
     for guard in &fusion.guards {
         let _ = writeln!(text, "    {} [{}]", guard.condition, guard.kind);
     }
+    if fusion.also_without_last_block {
+        let _ = writeln!(text, "  {ALSO_WITHOUT}");
+    }
     text
 }
+
+/// What is said of launches that fuse in front of one that the last block runs.
+const ALSO_WITHOUT: &str = "where only what is tested for the last block does not hold, the launches before it run as one, and it follows as it is written";
 
 /// What is said of members under conditions of their own.
 pub(in crate::report) const PARTIAL: &str =

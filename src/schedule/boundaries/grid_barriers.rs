@@ -515,6 +515,7 @@ impl<'a> Judge<'a> {
             grid_barriers,
             overlap: None,
             last_block: None,
+            front_guards: None,
             recomputation: None,
             tested_loop: None,
         }

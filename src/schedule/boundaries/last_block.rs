@@ -358,9 +358,10 @@ impl<'a> Judge<'a> {
             guards.extend(self.threads_fit(&whole, member)?);
         }
         let is_sure = |member: &Candidate| has_one_block(self.graph, member.node);
-        if !behind.members.iter().all(is_sure) && all.len() > 2 {
+        // Launches that fuse in front still do where the one behind has more blocks.
+        if !behind.members.iter().all(is_sure) && behind.members.len() > 1 {
             let message = format!(
-                "it is not known before the program runs that `{}` has one block, and launches fuse without it",
+                "it is not known before the program runs that `{}` has one block, and launches fuse with it",
                 names[1]
             );
             return refuse(RejectionReason::Shape, message);
@@ -403,8 +404,20 @@ impl<'a> Judge<'a> {
             return refuse(RejectionReason::Resources, message);
         }
         guards.extend(holds("work", hidden));
-        guards.extend(self.stream_guards(&all));
-        guards.extend(self.questions(&all));
+        let moving: Vec<Guard> = self
+            .stream_guards(&all)
+            .into_iter()
+            .chain(self.questions(&all))
+            .collect();
+        let alone = front.members.len() > 1 && behind.members.len() == 1;
+        let front_guards = alone.then(|| {
+            let own = front_group.guards.iter().cloned();
+            own.chain(moving.iter().cloned())
+                .collect::<BTreeSet<Guard>>()
+                .into_iter()
+                .collect()
+        });
+        guards.extend(moving);
         let replayed = |member: &&Candidate| {
             self.graph.is_seen_in_capture(member.node, member.launch)
                 || self.graph.may_be_replayed(member.node, member.launch)
@@ -440,6 +453,7 @@ impl<'a> Judge<'a> {
             variant: Variant::default(),
             grid_barriers: Vec::new(),
             last_block: Some(count),
+            front_guards,
             recomputation: None,
             tested_loop: None,
             overlap: None,

@@ -413,6 +413,7 @@ impl<'a> Judge<'a> {
             variant: Variant::default(),
             grid_barriers: Vec::new(),
             last_block: None,
+            front_guards: None,
             recomputation: Some(recomputation),
             tested_loop: None,
             overlap: None,

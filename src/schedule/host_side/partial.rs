@@ -202,6 +202,7 @@ impl<'a> Judge<'a> {
             variant: Variant::default(),
             overlap: None,
             last_block: None,
+            front_guards: None,
             recomputation: None,
             tested_loop: None,
         }

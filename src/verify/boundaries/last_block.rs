@@ -16,6 +16,8 @@
 //! - that no two launches count in one word at a time: each stream has its own, in which launches run one after the
 //!   other. In a graph they may not, so that nothing is captured; a group that waits for its batch, or begins before the
 //!   launch before it has ended, could run beside itself;
+//! - where the members in front may also run without the last block, that they may with the tests that are made of
+//!   them alone: they are judged with these, in the place of the last member, which follows as it is written;
 //! - that nothing of it rests on a launch's being one of several: none leaves out what others would not read.
 
 use super::super::conflict::Answers;
@@ -29,6 +31,16 @@ use super::super::{Refusal, Site};
 use crate::dependence::Guard;
 use crate::launch::LaunchGraph;
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
+
+/// The group with what is tested where its members in front run without the last block, if they may.
+pub(in crate::verify) fn without(group: &FusionGroup) -> Option<FusionGroup> {
+    let guards = group.front_guards.clone()?;
+    Some(FusionGroup {
+        guards,
+        front_guards: None,
+        ..group.clone()
+    })
+}
 
 /// What speaks against a group whose last block runs some members alone.
 pub(in crate::verify) fn refusals(
@@ -92,11 +104,14 @@ fn parts(group: &FusionGroup) -> Option<[FusionGroup; 2]> {
         members: members.to_vec(),
         segments,
         last_block: None,
+        front_guards: None,
         tested_loop: None,
         ..group.clone()
     };
     let at_end = at_end.collect::<Option<Vec<Vec<usize>>>>()?;
-    Some([part(front, in_front.to_vec()), part(behind, at_end)])
+    let mut all_blocks = part(front, in_front.to_vec());
+    all_blocks.guards = group.guards_of_front().to_vec();
+    Some([all_blocks, part(behind, at_end)])
 }
 
 /// What a group with a last block cannot be.
@@ -111,6 +126,10 @@ fn malformed(
     }
     if group.overlap.is_some() {
         return Some("it begins before the launch before it has ended");
+    }
+    let alone = group.of_all_blocks() > 1 && group.of_all_blocks() + 1 == group.members.len();
+    if group.front_guards.is_some() && !alone {
+        return Some("without it, not one member runs as it is written behind others that are one");
     }
     if !group.unread_afterwards.is_empty() {
         return Some("something that is written is called unread");

@@ -113,6 +113,7 @@ fn alone(group: &FusionGroup, member: &crate::schedule::Member) -> FusionGroup {
             map: ThreadMap::Identity,
             barrier_before: false,
         }],
+        front_guards: None,
         recomputation: None,
         ..group.clone()
     }

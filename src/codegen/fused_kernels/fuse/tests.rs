@@ -156,6 +156,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             grid_barriers: Vec::new(),
             overlap: None,
             last_block: None,
+            front_guards: None,
             recomputation: None,
             tested_loop: None,
             members,

@@ -5,9 +5,12 @@
 //! may still have something to run. Where there are more streams than words, the originals run.
 
 use super::GroupOperands;
+use crate::codegen::guard::emit_guards;
 use crate::codegen::launch_call::{Launcher, SHARED_BYTES, declared};
 use crate::codegen::{ARRIVAL_COUNTERS, CodegenError};
+use crate::dependence::Guard;
 use crate::program::Program;
+use crate::schedule::FusionGroup;
 use inkwell::IntPredicate;
 use inkwell::builder::Builder;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -60,6 +63,33 @@ pub(super) fn counter<'ctx>(
     let slot = builder.build_alloca(int, "word")?;
     builder.build_store(slot, word)?;
     Ok((slot, builder.build_and(told, is_one, "counted")?))
+}
+
+/// The number of the word in a slot, or of none where the group is to run without its last block: one of the tests that are
+/// made of the launch behind alone does not hold, or there is no word. Says which it is.
+pub(super) fn counted<'ctx>(
+    program: &Program<'ctx>,
+    builder: &Builder<'ctx>,
+    launcher: &Launcher,
+    operands: &GroupOperands<'_, 'ctx>,
+    group: &FusionGroup,
+) -> Result<(PointerValue<'ctx>, IntValue<'ctx>), CodegenError> {
+    let (context, int) = (program.context, program.context.i32_type());
+    let (slot, known) = counter(program, builder, launcher, operands)?;
+    let of_front = group.guards_of_front();
+    let rest = group
+        .guards
+        .iter()
+        .filter(|guard| !of_front.contains(guard))
+        // What memory a launch touches is asked where it is kept.
+        .filter(|guard| !matches!(guard, Guard::DeviceMemory { .. }));
+    let rest: Vec<Guard> = rest.cloned().collect();
+    let holds = emit_guards(context, &program.host, builder, operands, &rest)?;
+    let whole = builder.build_and(known, holds, "whole")?;
+    let word = builder.build_load(int, slot, "word")?.into_int_value();
+    let word = builder.build_select(whole, word, int.const_all_ones(), "word")?;
+    builder.build_store(slot, word)?;
+    Ok((slot, whole))
 }
 
 fn link_arrivals<'ctx>(program: &Program<'ctx>) -> Result<FunctionValue<'ctx>, CodegenError> {

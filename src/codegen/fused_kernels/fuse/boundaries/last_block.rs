@@ -31,6 +31,8 @@ pub(in crate::codegen::fused_kernels::fuse) struct LastBlock {
     pub(in crate::codegen::fused_kernels::fuse) first: usize,
     /// The parameter that says which word counts.
     counter: usize,
+    /// Where that is the number of no word, nothing comes behind the members in front.
+    optional: bool,
     /// The blocks of these members.
     blocks: Vec<[Number; 3]>,
     /// What of the launch's block runs each.
@@ -74,6 +76,7 @@ impl<'ctx> SiteReader<'_, 'ctx> {
         Some(LastBlock {
             first,
             counter: parameters.len() - 1,
+            optional: self.group.front_guards.is_some(),
             blocks,
             threads,
         })
@@ -132,6 +135,15 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
         let arrive = link(module, ARRIVE, &format!("{}.arrive", self.name))?;
         let number = function.parameters()[last.counter];
+        if last.optional {
+            let [counts, without] = ["counts", "without"].map(|name| Block::append(function, name));
+            let words = Type::integer(module, 32).constant(ARRIVAL_COUNTERS.into());
+            let is_word = builder.is_below(number, words);
+            builder.branch_if(is_word, counts, without);
+            builder.continue_in(without);
+            builder.ret(None);
+            builder.continue_in(counts);
+        }
         let counter = self.counter(&builder, number);
         let is_last = builder.call(arrive.value_type(), arrive, &[counter]);
         let [run, done] = ["last", "done"].map(|name| Block::append(function, name));

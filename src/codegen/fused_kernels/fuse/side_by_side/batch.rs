@@ -191,6 +191,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn statements(
             grid_barriers: Vec::new(),
             overlap: None,
             last_block: None,
+            front_guards: None,
             recomputation: None,
             tested_loop: None,
         };

@@ -153,7 +153,7 @@ impl<'ctx> SiteReader<'_, 'ctx> {
     fn counts(&self, extents: &[Expression<ValueId>]) -> Vec<&Expression<ValueId>> {
         let extents = extents.iter().cloned();
         let product = extents.reduce(|all, extent| all.multiply(extent));
-        let guards = self.group.guards.iter();
+        let guards = self.group.guards_of_front().iter();
         let counts = guards.filter_map(|guard| match guard {
             Guard::Holds {
                 condition: Condition::Equal(count, all),
