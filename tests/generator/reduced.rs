@@ -70,7 +70,8 @@ impl Case<'_> {
             text,
             "    {element} *sums = make<{element}>(5), *all = make<{element}>(6);\n\
              \x20   int each = n < 1200 ? n : 1200, wide = 32 << (mix >> 4 & 3), stray = 32 << (mix >> 6 & 3);\n\
-             \x20   (void)wide, (void)stray;"
+             \x20   int few = 1 + (mix >> 9 & 1);\n\
+             \x20   (void)wide, (void)stray, (void)few;"
         );
         let threads = self.pick(&["32", "64", "128", "128", "256", "wide"]);
         let around = self.chance(0.4);
@@ -111,7 +112,8 @@ impl Case<'_> {
                 },
             };
             text.push_str(&between);
-            let blocks = self.pick(&["1", "1", "1", "1", "1", "2"]);
+            // Of some only the run knows how many they are.
+            let blocks = self.pick(&["1", "1", "1", "few", "few", "2"]);
             let waits = self.pick(&[threads, threads, threads, "32", "256", "stray"]);
             let alone = self.pick(&["1", threads, "32", "stray"]);
             let place = format!("all + {}", 2 * round);
