@@ -450,6 +450,7 @@ impl<'a> Judge<'a> {
             overlap: None,
             last_block: None,
             front_guards: None,
+            early_guards: None,
             recomputation: None,
             tested_loop: None,
         }

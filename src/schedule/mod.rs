@@ -142,6 +142,10 @@ pub struct FusionGroup {
     /// behind follows as it is written. `None`: without the last block the originals run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front_guards: Option<Vec<Guard>>,
+    /// With these tests the members in front of `last_block` run as one launch where the host does not come to the member
+    /// behind. `None`: they run as they are written there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub early_guards: Option<Vec<Guard>>,
     /// The first of two members has one block, whose work every block of the launch does by itself in front of the second's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recomputation: Option<Recomputation>,
@@ -324,6 +328,11 @@ impl FusionGroup {
     /// How many members, from the first on, all blocks of the launch run; the last block alone runs those behind them.
     pub fn of_all_blocks(&self) -> usize {
         self.last_block.unwrap_or(self.members.len())
+    }
+
+    /// Whether the plan says of members in front of a last block that they run without it.
+    pub fn names_front(&self) -> bool {
+        self.front_guards.is_some() || self.early_guards.is_some()
     }
 
     /// What is tested in front of any launch in place of the originals.

@@ -194,8 +194,10 @@ pub fn verify(
             let moved = expansion::moved(&plan, group);
             let own = (*group, members.as_slice());
             refusals.extend(match group.is_cooperative() {
-                _ if group.last_block.is_some() || group.front_guards.is_some() => {
-                    last_block::refusals(graph, &plan, own, &mut known)
+                _ if group.last_block.is_some() || group.names_front() => {
+                    let mut found = last_block::refusals(graph, &plan, own, &mut known);
+                    found.extend(last_block::early_refusals(&host, own, &mut known));
+                    found
                 }
                 _ if group.recomputation.is_some() => {
                     recomputation::refusals(graph, &plan, own, &mut known)

@@ -1,8 +1,8 @@
 // Launches that fuse, and a sum behind them of which only the run knows that it has one block. Where it has, the last block
-// runs it; where it has not, those in front run as one launch all the same, and the sum follows as it is written. Arguments are the number of
-// the part, and of the elements.
+// runs it; where it has not, or is not launched, those in front run as one launch all the same, and the sum follows as it is
+// written. Arguments are the number of the part, and of the elements.
 //
-// executes: 1 2 2 3 2 2 1 2
+// executes: 1 2 2 3 2 2 1 4 1 2 3 6 1 1 2
 // arguments: 0 3000
 // arguments: 0 40000
 // arguments: 1 3000
@@ -11,8 +11,17 @@
 // arguments: 3 3000
 // arguments: 4 3000
 // arguments: 5 3000
+// arguments: 6 100
+// arguments: 6 3000
+// arguments: 6 40000
+// arguments: 7 3000
+// arguments: 8 3000
+// arguments: 9 3000
+// arguments: 10 3000
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 const int THREADS = 128;
@@ -130,10 +139,53 @@ static bool on_streams(Program &p) {
     return p.look(p.b, p.more) == p.expected();
 }
 
+// Sums until one number is left, if there are several: the host may not come to a sum at all.
+static bool until_one(Program &p) {
+    square<<<p.blocks, THREADS>>>(p.v, p.squares, p.n);
+    sums<<<p.blocks, THREADS>>>(p.squares, p.a, p.n);
+    int length = p.blocks;
+    float *from = p.a, *to = p.b;
+    while (length > 1) {
+        int blocks = ceil(length / (double)THREADS);
+        sums<<<blocks, THREADS>>>(from, to, length);
+        std::swap(from, to);
+        length = blocks;
+    }
+    return p.look(from, 1) == p.expected();
+}
+
+// The same in a loop of the host, with one block in every other iteration.
+static bool until_one_again(Program &p) {
+    bool right = true;
+    for (int step = 0; step < 4; ++step) {
+        Program own(step % 2 ? p.n : THREADS - step);
+        right = until_one(own) && right;
+    }
+    return right;
+}
+
+// A sum under a condition, behind two that fuse, on streams that may differ.
+static bool under_a_condition(Program &p, bool sum, cudaStream_t stream) {
+    square<<<p.blocks, THREADS>>>(p.v, p.squares, p.n);
+    sums<<<p.blocks, THREADS>>>(p.squares, p.a, p.n);
+    if (sum) sums<<<p.more, THREADS, 0, stream>>>(p.a, p.b, p.blocks);
+    cudaDeviceSynchronize();
+    return p.look(p.b, p.more) == (sum ? p.expected() : 0) && p.look(p.a, p.blocks) == p.expected();
+}
+
+static bool left_out(Program &p) { return under_a_condition(p, p.n < 0, 0); }
+static bool not_left_out(Program &p) { return under_a_condition(p, p.n > 0, 0); }
+static bool elsewhere(Program &p) {
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    return under_a_condition(p, p.n > 0, stream);
+}
+
 int main(int count, char **words) {
     int part = count > 1 ? atoi(words[1]) : 0;
     Program p(count > 2 ? atoi(words[2]) : 3000);
-    bool (*parts[])(Program &) = {one_or_more_blocks, front_does_not_fuse, captured, looks_between, fails, on_streams};
+    bool (*parts[])(Program &) = {one_or_more_blocks, front_does_not_fuse, captured, looks_between, fails, on_streams,
+                                until_one, until_one_again, left_out, not_left_out, elsewhere};
     if (!parts[part](p)) return puts("wrong"), 1;
     puts(cudaDeviceSynchronize() == cudaSuccess ? "PASS" : "FAIL");
     return 0;

@@ -480,3 +480,55 @@ fn without_the_last_block_there_is_nothing_in_front_or_more_than_one_behind() {
     plan.groups[0].last_block = None;
     is_refused(&scene, &plan);
 }
+
+#[test]
+fn where_the_host_does_not_come_to_it_those_in_front_are_judged_alone() {
+    let (mut scene, mut plan) = two_in_front();
+    let launches: Vec<LaunchId> = plan.groups[0]
+        .members
+        .iter()
+        .map(|member| member.launch)
+        .collect();
+    plan.groups[0].early_guards = plan.groups[0].front_guards.clone();
+    assert_passes(&scene, &plan);
+    // What keeps the first two in one stream, or their grids equal, is asked of all three only.
+    let stream = Stream::Handle(scene.unknown());
+    scene.launch_mut(launches[1]).stream = stream;
+    let first = launches[0];
+    for second in [launches[1], launches[2]] {
+        let compared = Guard::SameStream { first, second };
+        plan.groups[0].guards.push(compared.clone());
+        plan.groups[0].front_guards.as_mut().unwrap().push(compared);
+    }
+    assert_refused!(scene, plan, Refusal::DifferentStream { .. });
+    let compared = Guard::SameStream {
+        first,
+        second: launches[1],
+    };
+    plan.groups[0].early_guards.as_mut().unwrap().push(compared);
+    assert_passes(&scene, &plan);
+    let width = scene.unknown();
+    scene.launch_mut(launches[1]).grid[0] = width;
+    let one_grid = same(width, scene.launch_mut(first).grid[0]);
+    plan.groups[0].guards.push(one_grid.clone());
+    plan.groups[0]
+        .front_guards
+        .as_mut()
+        .unwrap()
+        .push(one_grid.clone());
+    assert!(!refusals(&scene, &plan).is_empty());
+    plan.groups[0].early_guards.as_mut().unwrap().push(one_grid);
+    assert_passes(&scene, &plan);
+}
+
+#[test]
+fn those_in_front_run_early_of_a_group_that_has_none() {
+    let chain = one_block_behind();
+    let mut plan = by_last_block(&chain);
+    plan.groups[0].early_guards = Some(chain.launches.map(valid).to_vec());
+    is_refused(&chain.scene, &plan);
+    let (scene, mut plan) = two_in_front();
+    plan.groups[0].early_guards = plan.groups[0].front_guards.take();
+    plan.groups[0].last_block = None;
+    is_refused(&scene, &plan);
+}

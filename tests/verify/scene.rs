@@ -472,6 +472,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         overlap: None,
         last_block: None,
         front_guards: None,
+        early_guards: None,
         recomputation: None,
         tested_loop: None,
         members: members

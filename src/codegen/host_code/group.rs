@@ -8,6 +8,7 @@
 //! their sites and operands share these functions, which is why sites are operands.
 
 mod arrivals;
+mod front_alone;
 mod operands;
 mod partial;
 mod refused;
@@ -108,9 +109,8 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let is_complete = builder.build_int_compare(IntPredicate::EQ, pending, all, "complete")?;
         builder.build_conditional_branch(is_complete, complete, separate)?;
 
-        let side = |builder: &Builder<'ctx>, fused: bool| match launcher.announce_side {
-            true => announce_side(program, builder, &kernel.name, first_site, fused),
-            false => Ok(()),
+        let side = |builder: &Builder<'ctx>, fused: bool| {
+            self.tell_side(builder, launcher, (kernel, first_site), fused)
         };
 
         builder.position_at_end(complete);
@@ -176,35 +176,10 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         side(&builder, true)?;
         let of_group = int.const_int(1 << 31, false);
         let site = builder.build_or(first_site, of_group, "site")?;
-        let has_shape = |member: &MemberCall<'_, 'ctx>| tells_shape(group, member);
-        let own = match group.is_cooperative() {
-            true => Some(group.leader_of_blocks(graph)),
-            false => members.iter().rposition(has_shape),
-        };
-        let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
-        let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
-            .map(|index| operands.parameters[operands.starts[own] + index])
-            .collect();
-        let grid = match resident {
-            Some((grid, _)) => grid,
-            None => largest_grid(program, &builder, &operands, group)?,
-        };
-        configuration[..grid.len()].copy_from_slice(&grid);
-        // Rows are kept only where they fit without asking.
-        let shared = match &kernel.promoted {
-            Some(rows) => with_rows(program, &builder, &operands, kernel, rows, shared)?,
-            None => shared,
-        };
-        configuration[SHARED_BYTES] = shared.into();
-        for (place, extent) in common_shape(graph, group).into_iter().enumerate() {
-            let Some(extent) = extent else { continue };
-            let (host, one) = (&program.host, int.const_int(1, false));
-            let extent = emit_expression(context, host, &builder, &operands, &extent)?;
-            // One row: y is the upper half of the first operand, z the second.
-            let packed = context.i64_type().const_int(1 << 32, false);
-            configuration[2 * place] = builder.build_or(extent, packed, "row")?.into();
-            configuration[2 * place + 1] = one.into();
-        }
+        let grid = resident.map(|(grid, _)| grid);
+        let whole_group = (graph, group, kernel);
+        let configuration =
+            self.whole_configuration(&builder, &operands, whole_group, grid, shared)?;
         if let Some(waiting) = waiting {
             let key = key.into_pointer_value();
             waiting.submit(
@@ -249,6 +224,65 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         let status = members[last].build_call(&builder, &of_last)?;
         builder.build_return(Some(&status))?;
         Ok(function)
+    }
+
+    /// Tells the runtime of the CPU device which side of a group runs.
+    fn tell_side(
+        &self,
+        builder: &Builder<'ctx>,
+        launcher: &Launcher,
+        (kernel, first_site): (&FusedKernel, IntValue<'ctx>),
+        fused: bool,
+    ) -> Result<(), CodegenError> {
+        match launcher.announce_side {
+            true => announce_side(self.program, builder, &kernel.name, first_site, fused),
+            false => Ok(()),
+        }
+    }
+
+    /// The grid, the block, the dynamic shared memory, of `shared` bytes for the members, and the stream of the fused
+    /// launch; `resident` is the grid of a cooperative one.
+    fn whole_configuration(
+        &self,
+        builder: &Builder<'ctx>,
+        operands: &GroupOperands<'_, 'ctx>,
+        (graph, group, kernel): (&LaunchGraph, &FusionGroup, &FusedKernel),
+        resident: Option<[BasicValueEnum<'ctx>; 2]>,
+        shared: IntValue<'ctx>,
+    ) -> Result<Vec<BasicValueEnum<'ctx>>, CodegenError> {
+        let (program, members) = (self.program, self.members);
+        let context = program.context;
+        let int = context.i32_type();
+        let has_shape = |member: &MemberCall<'_, 'ctx>| tells_shape(group, member);
+        let own = match group.is_cooperative() {
+            true => Some(group.leader_of_blocks(graph)),
+            false => members.iter().rposition(has_shape),
+        };
+        let own = own.ok_or_else(|| CodegenError::Inconsistent("nothing has a shape".into()))?;
+        let mut configuration: Vec<BasicValueEnum<'_>> = (0..OPERANDS_BEFORE_ARGUMENTS)
+            .map(|index| operands.parameters[operands.starts[own] + index])
+            .collect();
+        let grid = match resident {
+            Some(grid) => grid,
+            None => largest_grid(program, builder, operands, group)?,
+        };
+        configuration[..grid.len()].copy_from_slice(&grid);
+        // Rows are kept only where they fit without asking.
+        let shared = match &kernel.promoted {
+            Some(rows) => with_rows(program, builder, operands, kernel, rows, shared)?,
+            None => shared,
+        };
+        configuration[SHARED_BYTES] = shared.into();
+        for (place, extent) in common_shape(graph, group).into_iter().enumerate() {
+            let Some(extent) = extent else { continue };
+            let (host, one) = (&program.host, int.const_int(1, false));
+            let extent = emit_expression(context, host, builder, operands, &extent)?;
+            // One row: y is the upper half of the first operand, z the second.
+            let packed = context.i64_type().const_int(1 << 32, false);
+            configuration[2 * place] = builder.build_or(extent, packed, "row")?.into();
+            configuration[2 * place + 1] = one.into();
+        }
+        Ok(configuration)
     }
 
     /// Returns what the launch gave, `whole` or behind what the last member gives, which is launched as it is written: of

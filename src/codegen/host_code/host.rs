@@ -610,6 +610,11 @@ fn move_group<'ctx>(
         None => of_group.flush()?,
     };
     let flush = shared.one_of(flush, moving.in_loop);
+    let leave = of_group.leave(graph, (moving.group, moving.kernel), flush, launcher)?;
+    let leave = match leave == flush {
+        true => flush,
+        false => shared.one_of(leave, moving.in_loop),
+    };
     for members in all {
         issue_where_left(program, members, (frame, flush), flow, shared)?;
     }
@@ -654,7 +659,7 @@ fn move_group<'ctx>(
     let flush_at = |block| Flush {
         block,
         frame,
-        function: flush,
+        function: leave,
     };
     Ok(exits.into_iter().map(flush_at).collect())
 }

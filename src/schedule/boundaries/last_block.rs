@@ -367,9 +367,9 @@ impl<'a> Judge<'a> {
             return refuse(RejectionReason::Shape, message);
         }
         let surely = self.order.surely_follows(last.node, first.node);
-        if !surely && all.len() > 2 {
+        if !surely && behind.members.len() > 1 {
             let message = format!(
-                "`{}` need not come behind launches that fuse without it",
+                "`{}` need not come behind others, and launches fuse with it",
                 names[1]
             );
             return refuse(RejectionReason::ControlFlow, message);
@@ -417,6 +417,13 @@ impl<'a> Judge<'a> {
                 .into_iter()
                 .collect()
         });
+        // Where the host does not come to the one behind, they are one where they would be issued otherwise.
+        let early_guards = (alone && !surely).then(|| {
+            let mut own: BTreeSet<Guard> = front_group.guards.iter().cloned().collect();
+            own.extend(self.stream_guards(&front.members));
+            own.extend(self.questions(&front.members));
+            own.into_iter().collect()
+        });
         guards.extend(moving);
         let replayed = |member: &&Candidate| {
             self.graph.is_seen_in_capture(member.node, member.launch)
@@ -454,6 +461,7 @@ impl<'a> Judge<'a> {
             grid_barriers: Vec::new(),
             last_block: Some(count),
             front_guards,
+            early_guards,
             recomputation: None,
             tested_loop: None,
             overlap: None,

@@ -414,6 +414,7 @@ impl<'a> Judge<'a> {
             grid_barriers: Vec::new(),
             last_block: None,
             front_guards: None,
+            early_guards: None,
             recomputation: Some(recomputation),
             tested_loop: None,
             overlap: None,

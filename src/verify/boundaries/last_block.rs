@@ -25,9 +25,11 @@ use super::super::device::{self, assumptions, guarded_values};
 use super::super::expansion::Moved;
 use super::super::formula::{Assumptions, Formula};
 use super::super::grid_barriers::parameter_bytes;
+use super::super::host::{self, Host};
 use super::super::member::Member;
 use super::super::polynomial::Polynomial;
 use super::super::{Refusal, Site};
+use super::super::{capture, operations};
 use crate::dependence::Guard;
 use crate::launch::LaunchGraph;
 use crate::schedule::{FusionGroup, FusionPlan, ThreadMap};
@@ -38,8 +40,35 @@ pub(in crate::verify) fn without(group: &FusionGroup) -> Option<FusionGroup> {
     Some(FusionGroup {
         guards,
         front_guards: None,
+        early_guards: None,
         ..group.clone()
     })
+}
+
+/// What speaks against the members in front running as one where the host does not come to the member behind. They are issued
+/// on the way to it at the latest, so that they pass nothing that is not asked about there.
+pub(in crate::verify) fn early_refusals(
+    host: &Host<'_>,
+    (group, sites): (&FusionGroup, &[Site<'_>]),
+    answers: &mut Answers,
+) -> Vec<Refusal> {
+    let (Some(guards), Some([front, _])) = (&group.early_guards, parts(group)) else {
+        return Vec::new();
+    };
+    let graph = host.graph;
+    let front = FusionGroup {
+        guards: guards.clone(),
+        ..front
+    };
+    let sites = &sites[..front.members.len()];
+    let mut refusals = host::refusals(host, &front, sites);
+    refusals.extend(operations::refusals(graph, &front, sites));
+    refusals.extend(capture::refusal(graph, &front.guards, sites));
+    if refusals.is_empty() {
+        let moved = Moved::default();
+        refusals.extend(device::refusals(graph, &front, sites, &moved, answers));
+    }
+    refusals
 }
 
 /// What speaks against a group whose last block runs some members alone.
@@ -105,6 +134,7 @@ fn parts(group: &FusionGroup) -> Option<[FusionGroup; 2]> {
         segments,
         last_block: None,
         front_guards: None,
+        early_guards: None,
         tested_loop: None,
         ..group.clone()
     };
@@ -128,7 +158,8 @@ fn malformed(
         return Some("it begins before the launch before it has ended");
     }
     let alone = group.of_all_blocks() > 1 && group.of_all_blocks() + 1 == group.members.len();
-    if group.front_guards.is_some() && !alone {
+    let runs_alone = group.front_guards.is_some() || group.early_guards.is_some();
+    if runs_alone && !alone {
         return Some("without it, not one member runs as it is written behind others that are one");
     }
     if !group.unread_afterwards.is_empty() {

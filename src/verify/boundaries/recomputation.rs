@@ -114,6 +114,7 @@ fn alone(group: &FusionGroup, member: &crate::schedule::Member) -> FusionGroup {
             barrier_before: false,
         }],
         front_guards: None,
+        early_guards: None,
         recomputation: None,
         ..group.clone()
     }

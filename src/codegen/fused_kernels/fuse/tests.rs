@@ -157,6 +157,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             overlap: None,
             last_block: None,
             front_guards: None,
+            early_guards: None,
             recomputation: None,
             tested_loop: None,
             members,

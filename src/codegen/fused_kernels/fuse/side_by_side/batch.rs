@@ -192,6 +192,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn statements(
             overlap: None,
             last_block: None,
             front_guards: None,
+            early_guards: None,
             recomputation: None,
             tested_loop: None,
         };
