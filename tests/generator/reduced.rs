@@ -117,6 +117,10 @@ impl Case<'_> {
             let waits = self.pick(&[threads, threads, threads, "32", "256", "stray"]);
             let alone = self.pick(&["1", threads, "32", "stray"]);
             let place = format!("all + {}", 2 * round);
+            // The host need not come to it.
+            if self.chance(0.15) {
+                text.push_str("    if (mix >> 10 & 1)\n");
+            }
             let _ = match self.pick(&[0, 0, 0, 1, 1, 2]) {
                 0 => writeln!(
                     text,
