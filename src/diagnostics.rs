@@ -46,130 +46,84 @@ impl fmt::Display for Location {
     }
 }
 
-/// Why two launches stay unfused. The strings in reports are the snake-case names.
-///
-/// A new one stands in [`Self::ALL`], in [`Self::name`] and in `docs/reasons.md`, too, and has a program
-/// that triggers it; `tests/report.rs` compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RejectionReason {
+/// Makes [`RejectionReason`] of rows: what the reason is, its name in reports, and what a user can do about it.
+macro_rules! reasons {
+    ($($(#[doc = $text:literal])+ $reason:ident = $name:literal, $advice:expr;)+) => {
+        /// Why two launches stay unfused.
+        ///
+        /// A new one is a row here, stands in `docs/reasons.md`, and has a program that triggers it; `tests/report.rs`
+        /// compares.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum RejectionReason {
+            $(
+                $(#[doc = $text])+
+                #[serde(rename = $name)]
+                $reason,
+            )+
+        }
+
+        impl RejectionReason {
+            /// All reasons, in the order of the documentation's table.
+            pub const ALL: &[Self] = &[$(Self::$reason),+];
+
+            /// The name that reports use.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $name,)+
+                }
+            }
+
+            /// What a user can do about it, where there is something: a sentence without its full stop. `docs/reasons.md` has
+            /// more.
+            pub fn advice(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$reason => $advice,)+
+                }
+            }
+        }
+    };
+}
+
+reasons! {
     /// A dependence crosses blocks of the grid.
-    GlobalDependence,
+    GlobalDependence = "global_dependence", Some("let each block work on its own part");
     /// Two pointers may name overlapping memory and no run-time test can tell.
-    MayAlias,
+    MayAlias = "may_alias", Some("pass pointers that come straight from their allocation");
     /// The host touches device-visible memory, reads input or writes much between the launches, or the host or a
     /// launch prints where a kernel prints.
-    HostAccess,
+    HostAccess = "host_access", Some("move what the host does before the first launch or behind the last");
     /// A copy, set or symbol copy between the launches depends on the first.
-    CopyBetween,
+    CopyBetween = "copy_between", Some("move the copy or fill before the first launch or behind the last");
     /// The launches are on different streams.
-    Stream,
+    Stream = "stream", Some("launch on one stream what belongs together");
     /// An unknown call, callback, event record, allocation or free stands between.
-    Fence,
+    Fence = "fence", Some("move the call before the first launch or behind the last");
     /// A barrier of a member would be reached by part of a block only.
-    DivergentBarrier,
+    DivergentBarrier = "divergent_barrier", Some("let all threads reach the barrier, and guard the work instead of returning early");
     /// The launches have different shapes.
-    Shape,
+    Shape = "shape", Some("launch with the same grid and block");
     /// The host does not always launch one after the other: alternatives of one `if`, a condition or a loop that one of
     /// them stands in.
-    ControlFlow,
+    ControlFlow = "control_flow", Some("launch both under one condition, or test it in the kernel");
     /// The launches of one iteration of a host loop and those of the next, which depend on them within threads or blocks.
-    HostLoop,
+    HostLoop = "host_loop", Some("move the loop into the kernel");
     /// A path from a member to a member leaves the group.
-    NotConvex,
+    NotConvex = "not_convex", Some("reorder the launches");
     /// A kernel does something that is not modelled (spinning, inline asm, cooperative launch, …).
-    OpaqueKernel,
+    OpaqueKernel = "opaque_kernel", Some("use intrinsics in place of inline assembly");
     /// A kernel does something that a fused kernel could not be proven to keep (a memory fence, a
     /// clock, a named barrier, …); what it touches is known.
-    Unfusable,
+    Unfusable = "unfusable", None;
     /// A subscript could not be proven to stay in one thread or block.
-    UnprovenIndex,
+    UnprovenIndex = "unproven_index", Some("write the subscript with blockIdx, blockDim, threadIdx and loop counters");
     /// The fused kernel would exceed a limit of the device.
-    Resources,
+    Resources = "resources", Some("use less shared memory, smaller blocks or launch bounds");
     /// Independent launches whose kernels differ; nothing is gained by joining them yet.
-    NotSimilar,
+    NotSimilar = "not_similar", None;
     /// What was planned did not stand the verifier's check: a bug of ours.
-    NotVerified,
+    NotVerified = "not_verified", None;
     /// Switched off on the command line, or there are too many dependences to look at.
-    Disabled,
-}
-
-impl RejectionReason {
-    /// All reasons, in the order of the documentation's table.
-    pub const ALL: [Self; 18] = [
-        Self::GlobalDependence,
-        Self::MayAlias,
-        Self::HostAccess,
-        Self::CopyBetween,
-        Self::Stream,
-        Self::Fence,
-        Self::DivergentBarrier,
-        Self::Shape,
-        Self::ControlFlow,
-        Self::HostLoop,
-        Self::NotConvex,
-        Self::OpaqueKernel,
-        Self::Unfusable,
-        Self::UnprovenIndex,
-        Self::Resources,
-        Self::NotSimilar,
-        Self::NotVerified,
-        Self::Disabled,
-    ];
-
-    /// The name that reports use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::GlobalDependence => "global_dependence",
-            Self::MayAlias => "may_alias",
-            Self::HostAccess => "host_access",
-            Self::CopyBetween => "copy_between",
-            Self::Stream => "stream",
-            Self::Fence => "fence",
-            Self::DivergentBarrier => "divergent_barrier",
-            Self::Shape => "shape",
-            Self::ControlFlow => "control_flow",
-            Self::HostLoop => "host_loop",
-            Self::NotConvex => "not_convex",
-            Self::OpaqueKernel => "opaque_kernel",
-            Self::Unfusable => "unfusable",
-            Self::UnprovenIndex => "unproven_index",
-            Self::Resources => "resources",
-            Self::NotSimilar => "not_similar",
-            Self::NotVerified => "not_verified",
-            Self::Disabled => "disabled",
-        }
-    }
-}
-
-impl RejectionReason {
-    /// What a user can do about it, where there is something: a sentence without its full stop. `docs/reasons.md` has more.
-    pub fn advice(self) -> Option<&'static str> {
-        Some(match self {
-            Self::GlobalDependence => "let each block work on its own part",
-            Self::MayAlias => "pass pointers that come straight from their allocation",
-            Self::HostAccess => {
-                "move what the host does before the first launch or behind the last"
-            }
-            Self::CopyBetween => "move the copy or fill before the first launch or behind the last",
-            Self::Stream => "launch on one stream what belongs together",
-            Self::Fence => "move the call before the first launch or behind the last",
-            Self::DivergentBarrier => {
-                "let all threads reach the barrier, and guard the work instead of returning early"
-            }
-            Self::Shape => "launch with the same grid and block",
-            Self::ControlFlow => "launch both under one condition, or test it in the kernel",
-            Self::HostLoop => "move the loop into the kernel",
-            Self::NotConvex => "reorder the launches",
-            Self::OpaqueKernel => "use intrinsics in place of inline assembly",
-            Self::UnprovenIndex => {
-                "write the subscript with blockIdx, blockDim, threadIdx and loop counters"
-            }
-            Self::Resources => "use less shared memory, smaller blocks or launch bounds",
-            Self::Disabled => "--sirius-fusion=all, without a limit of fusions",
-            Self::Unfusable | Self::NotSimilar | Self::NotVerified => return None,
-        })
-    }
+    Disabled = "disabled", Some("--sirius-fusion=all, without a limit of fusions");
 }
 
 /// Two things stay unfused, and why: a result, not an error.

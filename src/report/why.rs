@@ -150,7 +150,7 @@ fn boundary(report: &Report, missed: &ReportMissed, id: usize) -> String {
 
 fn advice(missed: &ReportMissed) -> Option<&'static str> {
     let reason = RejectionReason::ALL
-        .into_iter()
+        .iter()
         .find(|reason| reason.name() == missed.reason)?;
     reason.advice()
 }

@@ -1,9 +1,13 @@
-//! What `--help` says of each option: its group, its values and a line or two.
+//! What `--help` says of each option: its group, its values and a line or two. Of our own options their rows say it, of
+//! nvcc's a table here.
 //!
-//! Invariant: every option of the tables has one description here, and every description an option; a test
-//! compares them.
+//! Invariant: every option of the tables has one description, and every description an option; a test compares them.
+
+use super::sirius_options::SIRIUS_OPTIONS;
+use std::borrow::Cow;
 
 /// What is said of an option.
+#[derive(Clone, Copy)]
 pub(super) struct Description {
     /// The option's long name.
     pub(super) option: &'static str,
@@ -14,15 +18,19 @@ pub(super) struct Description {
 }
 
 /// Options that belong together.
+#[derive(Clone)]
 pub(super) struct Group {
     /// What they are about.
     pub(super) title: &'static str,
     /// They.
-    pub(super) options: &'static [Description],
+    pub(super) options: Cow<'static, [Description]>,
 }
 
 const fn group(title: &'static str, options: &'static [Description]) -> Group {
-    Group { title, options }
+    Group {
+        title,
+        options: Cow::Borrowed(options),
+    }
 }
 
 const fn says(option: &'static str, values: &'static str, text: &'static str) -> Description {
@@ -33,178 +41,30 @@ const fn says(option: &'static str, values: &'static str, text: &'static str) ->
     }
 }
 
-/// Our own options.
-pub(super) static OWN_GROUPS: &[Group] = &[
-    group(
-        "What is built",
-        &[
-            says(
-                "sirius-device",
-                "cuda|cpu",
-                "build for NVIDIA GPUs, or for this machine's processors (default: $SIRIUS_DEVICE, else cuda)",
-            ),
-            says(
-                "sirius-toolkit",
-                "DIR",
-                "lay out a folder that stands for a CUDA toolkit, with this compiler as its nvcc",
-            ),
-            says(
-                "sirius-print-link-flags",
-                "",
-                "print what plain g++ needs to link our objects",
-            ),
-        ],
-    ),
-    group(
-        "What is fused",
-        &[
-            says(
-                "sirius-fusion",
-                "off|local|all",
-                "nothing; launches that depend on each other by thread or block; also independent launches and \
-                 those of loops (default: all)",
-            ),
-            says(
-                "sirius-layout",
-                "auto|v|h|vmax|vmin|NAME",
-                "how the launches of a group lie in the fused kernel: v one after another in the same threads, h side by \
-                 side in blocks of their own, or mixed as the report names it, such as v2h3 (default: auto)",
-            ),
-            says(
-                "sirius-opt",
-                "all|none|[-]NAME,...",
-                "what is done to fused kernels, by the names below; '-' before a name takes it away (default: all)",
-            ),
-            says(
-                "sirius-boundaries",
-                "none|all|NAME,...",
-                "what is done where launches stay apart: graph issues launches that wait as CUDA graphs where they come again; \
-                 grid-barrier makes launches that need what other blocks made one \
-                 cooperative launch, with barriers across its grid; last-block lets the last block of a launch run one of one block \
-                 that needs what all made; overlap lets a launch begin before the one before it has \
-                 ended, from sm_90 on (default: last-block)",
-            ),
-            says(
-                "sirius-planner",
-                "auto|greedy|ilp|span|priority|xla",
-                "who chooses the groups: greedy grouping, an integer program, layers, a priority, or, to compare with, XLA's \
-                 rule; auto takes the best of the others by the cost model (default: auto)",
-            ),
-            says(
-                "sirius-priority",
-                "default|annealing|learned",
-                "the order in which the planner 'priority' joins launches (default: default)",
-            ),
-            says(
-                "sirius-policy",
-                "FILE",
-                "the policy of the learned order, as 'sirius-rs train' writes it (default: the compiler's own)",
-            ),
-            says(
-                "sirius-plan-score",
-                "model|measured|bytes",
-                "what planners go by: the cost model, what --sirius-tune-results measured, or bytes alone (default: model)",
-            ),
-            says(
-                "sirius-plan-budget",
-                "SECONDS",
-                "how long a planner may search (default: 10)",
-            ),
-            says(
-                "sirius-plan-seed",
-                "N",
-                "seed of simulated annealing and of the learned order (default: 0)",
-            ),
-            says(
-                "sirius-keep-syncs",
-                "",
-                "no launch moves across a synchronisation of the host",
-            ),
-            says(
-                "sirius-max-fusions",
-                "N",
-                "fuse at most N groups, to find a culprit by bisection",
-            ),
-        ],
-    ),
-    group(
-        "Which variant of a fused kernel is taken",
-        &[
-            says(
-                "sirius-tune",
-                "off|model|measure",
-                "the planned one, the best by a cost model, or the best of those that are run now (default: off)",
-            ),
-            says(
-                "sirius-tune-budget",
-                "SECONDS",
-                "how long building and running variants may take (default: 60)",
-            ),
-            says(
-                "sirius-tune-seed",
-                "N",
-                "seed of the search where there are many variants (default: 0)",
-            ),
-            says(
-                "sirius-tune-results",
-                "FILE",
-                "choose by what 'sirius-rs tune' measured",
-            ),
-        ],
-    ),
-    group(
-        "How tensor definitions (.tc) become kernels",
-        &[
-            says(
-                "sirius-tc-mapping",
-                "identity|parallel|tiled|auto",
-                "one thread with the loops as written, a thread for each element, products in tiles, or rows by blocks, too \
-                 (default: auto)",
-            ),
-            says(
-                "sirius-tc-reductions",
-                "parallel|ordered",
-                "how terms of a row are joined: by all threads of a block, or in the order of the indices (default: parallel)",
-            ),
-            says(
-                "sirius-tc-tile",
-                "ROWS,COLUMNS,STRIP",
-                "points of a tile, and terms between two loads (default: 64,64,16)",
-            ),
-            says(
-                "sirius-tc-scatter",
-                "ordered|atomic",
-                "how terms that meet in one element are joined: in order, the same in each run, or by atomic operations \
-                 (default: ordered)",
-            ),
-            says(
-                "sirius-tc-emit",
-                "DIR",
-                "write the CUDA that is made of them, too: FILE.tc.cu and FILE.tc.h",
-            ),
-        ],
-    ),
-    group(
-        "What is told",
-        &[
-            says(
-                "sirius-report",
-                "FILE",
-                "write a report; its form follows the ending: .txt .json .dot .html",
-            ),
-            says(
-                "sirius-stop-after",
-                "STAGE",
-                "for developers: end after program, launch, kernel, dependence, schedule, verify or codegen",
-            ),
-            says(
-                "sirius-dump",
-                "STAGE,...",
-                "for developers: write what these stages found to standard error",
-            ),
-        ],
-    ),
-];
+/// All groups, our own options first.
+pub(super) fn groups() -> impl Iterator<Item = Group> {
+    own_groups().into_iter().chain(NVCC_GROUPS.iter().cloned())
+}
+
+/// Our own options, as their rows describe them.
+pub(super) fn own_groups() -> Vec<Group> {
+    let mut groups: Vec<(&str, Vec<Description>)> = Vec::new();
+    for row in SIRIUS_OPTIONS {
+        let Some([title, values, text]) = row.shown else {
+            continue;
+        };
+        let description = says(row.long, values, text);
+        match groups.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, options)) => options.push(description),
+            None => groups.push((title, vec![description])),
+        }
+    }
+    let groups = groups.into_iter().map(|(title, options)| Group {
+        title,
+        options: options.into(),
+    });
+    groups.collect()
+}
 
 /// nvcc's options.
 pub(super) static NVCC_GROUPS: &[Group] = &[

@@ -1,6 +1,6 @@
 //! The texts of `--help` and `--version`.
 
-use super::descriptions::{Description, Group, NVCC_GROUPS, OWN_GROUPS, VARIABLES};
+use super::descriptions::{Description, Group, NVCC_GROUPS, VARIABLES, own_groups};
 use super::options::{Arity, Class, all_options};
 use super::subcommands::own_options;
 use crate::build::Optimisation;
@@ -28,7 +28,7 @@ the manual page.
 Options of sirius-rs
 ",
     );
-    groups(&mut text, OWN_GROUPS);
+    groups(&mut text, &own_groups());
     text.push_str("\n Of the commands\n");
     for (spelled, what) in own_options() {
         entry(&mut text, &spelled, &what);
@@ -55,7 +55,7 @@ Environment
 fn groups(text: &mut String, groups: &[Group]) {
     for group in groups {
         let _ = writeln!(text, "\n {}", group.title);
-        for option in group.options {
+        for option in group.options.iter() {
             let (spelled, what) = described(option);
             entry(text, &spelled, &what);
         }
@@ -131,9 +131,10 @@ mod tests {
 
     #[test]
     fn every_option_is_described_once() {
-        let groups = OWN_GROUPS.iter().chain(NVCC_GROUPS);
-        let mut described: BTreeMap<&str, &Description> = BTreeMap::new();
-        for option in groups.flat_map(|group| group.options) {
+        let mut described: BTreeMap<&str, Description> = BTreeMap::new();
+        for option in
+            crate::driver::cli::descriptions::groups().flat_map(|group| group.options.into_owned())
+        {
             let before = described.insert(option.option, option);
             assert!(before.is_none(), "{} is described twice", option.option);
         }

@@ -3,7 +3,7 @@
 //! A row says how an option is spelled, what it takes, and what becomes of it: it is honoured (by
 //! changing the [`Draft`]), accepted without effect, or refused with a sentence. Invariant:
 //! everything that the compiler knows about an option stands in its row, but for what `--help` says of
-//! it, which is a row of [`super::descriptions`].
+//! nvcc's, which is a row of [`super::descriptions`].
 
 use super::draft::{Draft, Information};
 use super::nvcc_options::NVCC_OPTIONS;
@@ -53,6 +53,8 @@ pub(super) struct OptionRow {
     pub joined: bool,
     /// What becomes of it.
     pub class: Class,
+    /// What `--help` says of it, where that is said here: the title of its group, its values and a line or two.
+    pub shown: Option<[&'static str; 3]>,
 }
 
 impl std::fmt::Debug for OptionRow {
@@ -73,7 +75,22 @@ pub(super) const fn row(
         arity,
         joined: false,
         class,
+        shown: None,
     }
+}
+
+/// An option of our own: the title of its group in `--help`, its long name and what it takes, its values, what it does in
+/// words, and its effect.
+pub(super) const fn own(
+    title: &'static str,
+    (long, arity): (&'static str, Arity),
+    values: &'static str,
+    text: &'static str,
+    effect: Effect,
+) -> OptionRow {
+    let mut own = honour(long, &[], arity, effect);
+    own.shown = Some([title, values, text]);
+    own
 }
 
 pub(super) const fn honour(

@@ -1,7 +1,7 @@
 //! The table of our own options, which all begin with `--sirius-`.
 
 use super::draft::{Draft, Information};
-use super::options::{Arity, OptionRow, honour, inform, integer};
+use super::options::{Arity, OptionRow, honour, inform, integer, own};
 use super::parse::UsageError;
 use super::values::{one_of, undefined};
 use crate::build::{Boundary, Device, Fusion, Optimisation, ReportFormat, TuneMode};
@@ -27,177 +27,266 @@ pub(super) fn read_policy(path: &str) -> Result<Arc<Policy>, UsageError> {
     Ok(Arc::new(policy))
 }
 
-/// Our options.
+/// Our options, in the order in which `--help` has them. A new one is a row here; what it means goes to
+/// [`crate::build::SiriusOptions`].
 pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
-    honour("sirius-device", &[], Arity::Scalar, |draft, value| {
-        draft.build.device = one_of(
-            "sirius-device",
-            value,
-            &Device::ALL.map(|device| (device.name(), device)),
-        )?;
-        Ok(())
-    }),
-    honour("sirius-fusion", &[], Arity::Scalar, |draft, value| {
-        let how_much = [
-            ("off", Fusion::Off),
-            ("local", Fusion::Local),
-            ("all", Fusion::All),
-        ];
-        draft.build.sirius.fusion = one_of("sirius-fusion", value, &how_much)?;
-        Ok(())
-    }),
-    honour("sirius-report", &[], Arity::Scalar, |draft, value| {
-        let path = PathBuf::from(value);
-        let format = path
-            .extension()
-            .and_then(|ending| report_format(&ending.to_string_lossy()))
-            .ok_or_else(|| {
-                UsageError::Refused(format!(
-                    "The report '{value}' must end in .txt, .json, .dot or .html"
-                ))
-            })?;
-        draft.build.sirius.report = Some((path, format));
-        Ok(())
-    }),
-    honour("sirius-stop-after", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.stop_after = Some(stage("sirius-stop-after", value)?);
-        Ok(())
-    }),
-    honour("sirius-dump", &[], Arity::List, |draft, value| {
-        match value {
-            "problem" => draft.build.sirius.dump_problem = true,
-            _ => {
-                let stages = Stage::ALL.map(|stage| (stage.name(), Some(stage)));
-                let shown = [stages.as_slice(), &[("problem", None)]].concat();
-                draft
-                    .build
-                    .sirius
-                    .dump
-                    .extend(one_of("sirius-dump", value, &shown)?);
+    own(
+        BUILT,
+        ("sirius-device", Arity::Scalar),
+        "cuda|cpu",
+        "build for NVIDIA GPUs, or for this machine's processors (default: $SIRIUS_DEVICE, else cuda)",
+        |draft, value| {
+            draft.build.device = one_of(
+                "sirius-device",
+                value,
+                &Device::ALL.map(|device| (device.name(), device)),
+            )?;
+            Ok(())
+        },
+    ),
+    own(
+        BUILT,
+        ("sirius-toolkit", Arity::Scalar),
+        "DIR",
+        "lay out a folder that stands for a CUDA toolkit, with this compiler as its nvcc",
+        |draft, value| {
+            draft.toolkit_folder = Some(PathBuf::from(value));
+            Ok(())
+        },
+    ),
+    own(
+        BUILT,
+        ("sirius-print-link-flags", Arity::Flag),
+        "",
+        "print what plain g++ needs to link our objects",
+        |draft, _| inform(draft, Information::LinkFlags),
+    ),
+    own(
+        FUSED,
+        ("sirius-fusion", Arity::Scalar),
+        "off|local|all",
+        "nothing; launches that depend on each other by thread or block; also independent launches and those of loops (default: all)",
+        |draft, value| {
+            let how_much = [
+                ("off", Fusion::Off),
+                ("local", Fusion::Local),
+                ("all", Fusion::All),
+            ];
+            draft.build.sirius.fusion = one_of("sirius-fusion", value, &how_much)?;
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-layout", Arity::Scalar),
+        "auto|v|h|vmax|vmin|NAME",
+        "how the launches of a group lie in the fused kernel: v one after another in the same threads, h side by side in blocks of their own, or mixed as the report names it, such as v2h3 (default: auto)",
+        layout,
+    ),
+    own(
+        FUSED,
+        ("sirius-opt", Arity::List),
+        "all|none|[-]NAME,...",
+        "what is done to fused kernels, by the names below; '-' before a name takes it away (default: all)",
+        |draft, value| {
+            let chosen = &mut draft.build.sirius.optimisations;
+            // A list says what is on; `-name` behind it takes one away.
+            if !std::mem::replace(&mut draft.optimisations_listed, true) && !value.starts_with('-')
+            {
+                chosen.clear();
             }
-        }
-        Ok(())
-    }),
-    honour("sirius-max-fusions", &[], Arity::Scalar, |draft, value| {
-        let number = integer("sirius-max-fusions", value)?;
-        draft.build.sirius.max_fusions = usize::try_from(number).ok();
-        Ok(())
-    }),
-    honour("sirius-keep-syncs", &[], Arity::Flag, |draft, _| {
-        draft.build.sirius.keep_synchronisations = true;
-        Ok(())
-    }),
-    honour("sirius-layout", &[], Arity::Scalar, layout),
-    // What it was called before.
-    honour("sirius-orientation", &[], Arity::Scalar, layout),
-    honour("sirius-opt", &[], Arity::List, |draft, value| {
-        let chosen = &mut draft.build.sirius.optimisations;
-        // A list says what is on; `-name` behind it takes one away.
-        if !std::mem::replace(&mut draft.optimisations_listed, true) && !value.starts_with('-') {
-            chosen.clear();
-        }
-        match value {
-            "none" => chosen.clear(),
-            "all" => chosen.extend(Optimisation::ALL),
-            _ => match (
-                Optimisation::of_name(value),
-                value.strip_prefix('-').and_then(Optimisation::of_name),
-            ) {
-                (Some(on), _) => {
-                    chosen.insert(on);
-                }
-                (None, Some(off)) => {
-                    chosen.remove(&off);
-                }
-                (None, None) => {
-                    let names = Optimisation::ALL.map(Optimisation::name);
-                    let bare = value.strip_prefix('-').unwrap_or(value);
-                    return Err(undefined(
-                        "sirius-opt",
-                        bare,
-                        names.into_iter().chain(["all", "none"]),
-                    ));
-                }
-            },
-        }
-        Ok(())
-    }),
-    honour("sirius-boundaries", &[], Arity::List, |draft, value| {
-        // A list says all that is wanted, so that its first word takes away what is done by default.
-        let chosen = &mut draft.build.sirius.boundaries;
-        if !std::mem::replace(&mut draft.boundaries_listed, true) {
-            chosen.clear();
-        }
-        add_boundary(chosen, value)
-    }),
-    honour("sirius-planner", &[], Arity::Scalar, |draft, value| {
-        let planners = Planner::ALL.map(|planner| (planner.name(), planner));
-        draft.build.sirius.planning.planner = one_of("sirius-planner", value, &planners)?;
-        Ok(())
-    }),
-    honour("sirius-priority", &[], Arity::Scalar, |draft, value| {
-        let orders = Priority::ALL.map(|priority| (priority.name(), priority));
-        draft.build.sirius.planning.priority = one_of("sirius-priority", value, &orders)?;
-        Ok(())
-    }),
-    honour("sirius-policy", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.planning.policy = Some(read_policy(value)?);
-        Ok(())
-    }),
-    honour("sirius-plan-score", &[], Arity::Scalar, |draft, value| {
-        let scores = Score::ALL.map(|score| (score.name(), score));
-        draft.build.sirius.planning.score = one_of("sirius-plan-score", value, &scores)?;
-        Ok(())
-    }),
-    honour("sirius-plan-budget", &[], Arity::Scalar, |draft, value| {
-        let seconds = integer("sirius-plan-budget", value)?;
-        draft.build.sirius.planning.budget = Duration::from_secs(seconds.into());
-        Ok(())
-    }),
-    honour("sirius-plan-seed", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.planning.seed = integer("sirius-plan-seed", value)?.into();
-        Ok(())
-    }),
-    honour("sirius-tune", &[], Arity::Scalar, |draft, value| {
-        let modes = [
-            ("off", TuneMode::Off),
-            ("model", TuneMode::Model),
-            ("measure", TuneMode::Measure),
-        ];
-        draft.build.sirius.tuning.mode = one_of("sirius-tune", value, &modes)?;
-        Ok(())
-    }),
-    honour("sirius-tune-budget", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.tuning.budget_seconds = integer("sirius-tune-budget", value)?.into();
-        Ok(())
-    }),
-    honour("sirius-tune-seed", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.tuning.seed = integer("sirius-tune-seed", value)?.into();
-        Ok(())
-    }),
-    honour("sirius-tune-results", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.tuning.results = Some(PathBuf::from(value));
-        Ok(())
-    }),
-    honour("sirius-tc-mapping", &[], Arity::Scalar, |draft, value| {
-        let mappings = [
-            ("identity", Mapping::Identity),
-            ("parallel", Mapping::Parallel),
-            ("tiled", Mapping::Tiled),
-            ("auto", Mapping::Auto),
-        ];
-        draft.build.sirius.tensor.mapping = one_of("sirius-tc-mapping", value, &mappings)?;
-        Ok(())
-    }),
-    honour("sirius-tc-scatter", &[], Arity::Scalar, |draft, value| {
-        let orders = [("ordered", Scatter::Ordered), ("atomic", Scatter::Atomic)];
-        draft.build.sirius.tensor.scatter = one_of("sirius-tc-scatter", value, &orders)?;
-        Ok(())
-    }),
-    honour(
-        "sirius-tc-reductions",
-        &[],
-        Arity::Scalar,
+            match value {
+                "none" => chosen.clear(),
+                "all" => chosen.extend(Optimisation::ALL),
+                _ => match (
+                    Optimisation::of_name(value),
+                    value.strip_prefix('-').and_then(Optimisation::of_name),
+                ) {
+                    (Some(on), _) => {
+                        chosen.insert(on);
+                    }
+                    (None, Some(off)) => {
+                        chosen.remove(&off);
+                    }
+                    (None, None) => {
+                        let names = Optimisation::ALL.map(Optimisation::name);
+                        let bare = value.strip_prefix('-').unwrap_or(value);
+                        return Err(undefined(
+                            "sirius-opt",
+                            bare,
+                            names.into_iter().chain(["all", "none"]),
+                        ));
+                    }
+                },
+            }
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-boundaries", Arity::List),
+        "none|all|NAME,...",
+        "what is done where launches stay apart: graph issues launches that wait as CUDA graphs where they come again; grid-barrier makes launches that need what other blocks made one cooperative launch, with barriers across its grid; last-block lets the last block of a launch run one of one block that needs what all made; overlap lets a launch begin before the one before it has ended, from sm_90 on (default: last-block)",
+        |draft, value| {
+            // A list says all that is wanted, so that its first word takes away what is done by default.
+            let chosen = &mut draft.build.sirius.boundaries;
+            if !std::mem::replace(&mut draft.boundaries_listed, true) {
+                chosen.clear();
+            }
+            add_boundary(chosen, value)
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-planner", Arity::Scalar),
+        "auto|greedy|ilp|span|priority|xla",
+        "who chooses the groups: greedy grouping, an integer program, layers, a priority, or, to compare with, XLA's rule; auto takes the best of the others by the cost model (default: auto)",
+        |draft, value| {
+            let planners = Planner::ALL.map(|planner| (planner.name(), planner));
+            draft.build.sirius.planning.planner = one_of("sirius-planner", value, &planners)?;
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-priority", Arity::Scalar),
+        "default|annealing|learned",
+        "the order in which the planner 'priority' joins launches (default: default)",
+        |draft, value| {
+            let orders = Priority::ALL.map(|priority| (priority.name(), priority));
+            draft.build.sirius.planning.priority = one_of("sirius-priority", value, &orders)?;
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-policy", Arity::Scalar),
+        "FILE",
+        "the policy of the learned order, as 'sirius-rs train' writes it (default: the compiler's own)",
+        |draft, value| {
+            draft.build.sirius.planning.policy = Some(read_policy(value)?);
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-plan-score", Arity::Scalar),
+        "model|measured|bytes",
+        "what planners go by: the cost model, what --sirius-tune-results measured, or bytes alone (default: model)",
+        |draft, value| {
+            let scores = Score::ALL.map(|score| (score.name(), score));
+            draft.build.sirius.planning.score = one_of("sirius-plan-score", value, &scores)?;
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-plan-budget", Arity::Scalar),
+        "SECONDS",
+        "how long a planner may search (default: 10)",
+        |draft, value| {
+            let seconds = integer("sirius-plan-budget", value)?;
+            draft.build.sirius.planning.budget = Duration::from_secs(seconds.into());
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-plan-seed", Arity::Scalar),
+        "N",
+        "seed of simulated annealing and of the learned order (default: 0)",
+        |draft, value| {
+            draft.build.sirius.planning.seed = integer("sirius-plan-seed", value)?.into();
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-keep-syncs", Arity::Flag),
+        "",
+        "no launch moves across a synchronisation of the host",
+        |draft, _| {
+            draft.build.sirius.keep_synchronisations = true;
+            Ok(())
+        },
+    ),
+    own(
+        FUSED,
+        ("sirius-max-fusions", Arity::Scalar),
+        "N",
+        "fuse at most N groups, to find a culprit by bisection",
+        |draft, value| {
+            let number = integer("sirius-max-fusions", value)?;
+            draft.build.sirius.max_fusions = usize::try_from(number).ok();
+            Ok(())
+        },
+    ),
+    own(
+        TUNED,
+        ("sirius-tune", Arity::Scalar),
+        "off|model|measure",
+        "the planned one, the best by a cost model, or the best of those that are run now (default: off)",
+        |draft, value| {
+            let modes = [
+                ("off", TuneMode::Off),
+                ("model", TuneMode::Model),
+                ("measure", TuneMode::Measure),
+            ];
+            draft.build.sirius.tuning.mode = one_of("sirius-tune", value, &modes)?;
+            Ok(())
+        },
+    ),
+    own(
+        TUNED,
+        ("sirius-tune-budget", Arity::Scalar),
+        "SECONDS",
+        "how long building and running variants may take (default: 60)",
+        |draft, value| {
+            draft.build.sirius.tuning.budget_seconds = integer("sirius-tune-budget", value)?.into();
+            Ok(())
+        },
+    ),
+    own(
+        TUNED,
+        ("sirius-tune-seed", Arity::Scalar),
+        "N",
+        "seed of the search where there are many variants (default: 0)",
+        |draft, value| {
+            draft.build.sirius.tuning.seed = integer("sirius-tune-seed", value)?.into();
+            Ok(())
+        },
+    ),
+    own(
+        TUNED,
+        ("sirius-tune-results", Arity::Scalar),
+        "FILE",
+        "choose by what 'sirius-rs tune' measured",
+        |draft, value| {
+            draft.build.sirius.tuning.results = Some(PathBuf::from(value));
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-mapping", Arity::Scalar),
+        "identity|parallel|tiled|auto",
+        "one thread with the loops as written, a thread for each element, products in tiles, or rows by blocks, too (default: auto)",
+        |draft, value| {
+            let mappings = [
+                ("identity", Mapping::Identity),
+                ("parallel", Mapping::Parallel),
+                ("tiled", Mapping::Tiled),
+                ("auto", Mapping::Auto),
+            ];
+            draft.build.sirius.tensor.mapping = one_of("sirius-tc-mapping", value, &mappings)?;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-reductions", Arity::Scalar),
+        "parallel|ordered",
+        "how terms of a row are joined: by all threads of a block, or in the order of the indices (default: parallel)",
         |draft, value| {
             let orders = [
                 ("parallel", Reductions::Parallel),
@@ -207,33 +296,107 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
             Ok(())
         },
     ),
-    honour("sirius-tc-tile", &[], Arity::Scalar, |draft, value| {
-        let sizes = TileSizes::parse(value).map_err(|expected| UsageError::UndefinedValue {
-            option: "sirius-tc-tile".to_owned(),
-            value: value.to_owned(),
-            instead: format!("it takes {expected}"),
-        })?;
-        draft.build.sirius.tensor.tile = Some(sizes);
-        Ok(())
-    }),
-    honour("sirius-tc-emit", &[], Arity::Scalar, |draft, value| {
-        draft.build.sirius.tensor_emit = Some(PathBuf::from(value));
-        Ok(())
-    }),
-    honour("sirius-print-link-flags", &[], Arity::Flag, |draft, _| {
-        inform(draft, Information::LinkFlags)
-    }),
+    own(
+        TENSOR,
+        ("sirius-tc-tile", Arity::Scalar),
+        "ROWS,COLUMNS,STRIP",
+        "points of a tile, and terms between two loads (default: 64,64,16)",
+        |draft, value| {
+            let sizes = TileSizes::parse(value).map_err(|expected| UsageError::UndefinedValue {
+                option: "sirius-tc-tile".to_owned(),
+                value: value.to_owned(),
+                instead: format!("it takes {expected}"),
+            })?;
+            draft.build.sirius.tensor.tile = Some(sizes);
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-scatter", Arity::Scalar),
+        "ordered|atomic",
+        "how terms that meet in one element are joined: in order, the same in each run, or by atomic operations (default: ordered)",
+        |draft, value| {
+            let orders = [("ordered", Scatter::Ordered), ("atomic", Scatter::Atomic)];
+            draft.build.sirius.tensor.scatter = one_of("sirius-tc-scatter", value, &orders)?;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-emit", Arity::Scalar),
+        "DIR",
+        "write the CUDA that is made of them, too: FILE.tc.cu and FILE.tc.h",
+        |draft, value| {
+            draft.build.sirius.tensor_emit = Some(PathBuf::from(value));
+            Ok(())
+        },
+    ),
+    own(
+        TOLD,
+        ("sirius-report", Arity::Scalar),
+        "FILE",
+        "write a report; its form follows the ending: .txt .json .dot .html",
+        |draft, value| {
+            let path = PathBuf::from(value);
+            let format = path
+                .extension()
+                .and_then(|ending| report_format(&ending.to_string_lossy()))
+                .ok_or_else(|| {
+                    UsageError::Refused(format!(
+                        "The report '{value}' must end in .txt, .json, .dot or .html"
+                    ))
+                })?;
+            draft.build.sirius.report = Some((path, format));
+            Ok(())
+        },
+    ),
+    own(
+        TOLD,
+        ("sirius-stop-after", Arity::Scalar),
+        "STAGE",
+        "for developers: end after program, launch, kernel, dependence, schedule, verify or codegen",
+        |draft, value| {
+            draft.build.sirius.stop_after = Some(stage("sirius-stop-after", value)?);
+            Ok(())
+        },
+    ),
+    own(
+        TOLD,
+        ("sirius-dump", Arity::List),
+        "STAGE,...",
+        "for developers: write what these stages found to standard error",
+        |draft, value| {
+            match value {
+                "problem" => draft.build.sirius.dump_problem = true,
+                _ => {
+                    let stages = Stage::ALL.map(|stage| (stage.name(), Some(stage)));
+                    let shown = [stages.as_slice(), &[("problem", None)]].concat();
+                    draft
+                        .build
+                        .sirius
+                        .dump
+                        .extend(one_of("sirius-dump", value, &shown)?);
+                }
+            }
+            Ok(())
+        },
+    ),
+    // What it was called before.
+    honour("sirius-orientation", &[], Arity::Scalar, layout),
     // Of lines that `-dryrun` shows; the folder is entered before anything is read.
     honour("sirius-folder", &[], Arity::Scalar, |_, _| Ok(())),
     honour("sirius-source", &[], Arity::Scalar, |draft, value| {
         draft.source = Some(value.to_owned());
         Ok(())
     }),
-    honour("sirius-toolkit", &[], Arity::Scalar, |draft, value| {
-        draft.toolkit_folder = Some(PathBuf::from(value));
-        Ok(())
-    }),
 ];
+
+const BUILT: &str = "What is built";
+const FUSED: &str = "What is fused";
+const TUNED: &str = "Which variant of a fused kernel is taken";
+const TENSOR: &str = "How tensor definitions (.tc) become kernels";
+const TOLD: &str = "What is told";
 
 /// A report's form by its name or a file's ending.
 pub(super) fn report_format(name: &str) -> Option<ReportFormat> {

@@ -3,7 +3,7 @@
 //! Invariant: what clap is given here is all that shell completions and the manual page are made of.
 
 use super::Invocation;
-use super::descriptions::{Description, NVCC_GROUPS, OWN_GROUPS};
+use super::descriptions::{Description, groups};
 use super::options::{Arity, all_options};
 use super::parse::UsageError;
 use super::sirius_options::read_policy;
@@ -378,10 +378,9 @@ pub(super) fn whole_command() -> Command {
 }
 
 fn compiler_arguments() -> impl Iterator<Item = Arg> {
-    let groups = OWN_GROUPS.iter().chain(NVCC_GROUPS);
-    groups.flat_map(|group| {
-        let options = group.options.iter();
-        options.map(|option| argument(option).help_heading(group.title))
+    groups().flat_map(|group| {
+        let options = group.options.into_owned().into_iter();
+        options.map(move |option| argument(&option).help_heading(group.title))
     })
 }
 
