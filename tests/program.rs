@@ -258,23 +258,10 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         dry_run: false,
         keep_directory: None,
         sirius: SiriusOptions {
-            tuning: Default::default(),
-            planning: Default::default(),
-            dump_problem: false,
-            tensor: Default::default(),
-            tensor_emit: None,
             fusion: Fusion::Off,
             boundaries: Default::default(),
-            report: None,
-            stop_after: None,
-            dump: Vec::new(),
-            max_fusions: None,
-            keep_synchronisations: false,
-            layout: "auto".into(),
             optimisations: Default::default(),
-            reference: false,
-            save_directory: None,
-            command: String::new(),
+            ..SiriusOptions::default()
         },
     }
 }

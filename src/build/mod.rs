@@ -374,6 +374,31 @@ pub struct SiriusOptions {
     pub command: String,
 }
 
+/// What is done where nobody says otherwise.
+impl Default for SiriusOptions {
+    fn default() -> Self {
+        Self {
+            fusion: Fusion::All,
+            report: None,
+            stop_after: None,
+            dump: Vec::new(),
+            max_fusions: None,
+            keep_synchronisations: false,
+            layout: "auto".to_owned(),
+            optimisations: Optimisation::ALL.into(),
+            boundaries: Boundary::DEFAULT.into(),
+            planning: Planning::default(),
+            dump_problem: false,
+            tuning: Tuning::default(),
+            tensor: crate::tensor::Options::default(),
+            tensor_emit: None,
+            reference: false,
+            save_directory: None,
+            command: String::new(),
+        }
+    }
+}
+
 /// A compilation as the stages see it.
 #[derive(Clone, Debug)]
 pub struct Build {

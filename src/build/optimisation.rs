@@ -1,6 +1,6 @@
 //! The optimisations of fused kernels, which can be switched off one by one.
 //!
-//! Code generation asks for most of them in `codegen::fuse::build_kernels`; those that change plans are
+//! Code generation asks for most of them in `codegen::fused_kernels::fuse::build_kernels`; those that change plans are
 //! fields of [`crate::schedule::ScheduleOptions`]. `docs/options.md` describes each.
 
 use serde::{Deserialize, Serialize};

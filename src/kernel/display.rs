@@ -215,6 +215,13 @@ impl fmt::Display for KernelModel {
             }
             writeln!(formatter)?;
         }
+        for missed in &self.missed_by_lanes {
+            write!(formatter, "  lanes may wait in vain")?;
+            for condition in &missed.reached_if {
+                write!(formatter, ", not if {condition}")?;
+            }
+            writeln!(formatter)?;
+        }
         if !self.barriers.is_empty() {
             // Threads that only an index tells apart which the kernel never reads are left out.
             let extents = self.distinguishes_threads.map(|told| (!told).then_some(1));

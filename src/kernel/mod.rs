@@ -44,7 +44,7 @@ mod soundness;
 
 use accesses::{access, address, effects, footprint, kept_pointers, privacy, reduction};
 use barriers::{dependency_wait, emptiness, exchange, intervals, rehearsal};
-use domains::{domain, in_step, never_taken, path_conditions, sides, uniformity};
+use domains::{domain, in_step, lanes, never_taken, path_conditions, sides, uniformity};
 pub use reading::ptx;
 use reading::{assembly, body, cfg, features, read, tensor};
 use values::{bitwise, bounded, induction, polynomial, ranges, space, walk};
@@ -88,7 +88,10 @@ pub fn let_ended_threads_wait(
     models: &mut [KernelModel],
     architecture: u32,
 ) -> Result<(), ProgramError> {
-    let is_missed = |model: &&KernelModel| model.barriers.iter().any(|barrier| !barrier.uniform);
+    // Lanes that have ended would wait at a barrier for those that wait for them elsewhere.
+    let is_missed = |model: &&KernelModel| {
+        model.barriers.iter().any(|barrier| !barrier.uniform) && model.missed_by_lanes.is_empty()
+    };
     let kernels = models.iter().filter(is_missed).map(|model| model.id);
     let changed = program.let_ended_threads_wait(&kernels.collect(), architecture)?;
     for model in models {
@@ -377,6 +380,13 @@ pub struct WarpOperation {
     pub accesses_before: usize,
 }
 
+impl KernelModel {
+    /// Where threads wait that are not to go on without others: barriers, then operations of warps that lanes may miss.
+    pub fn waits(&self) -> impl Iterator<Item = &Barrier> {
+        self.barriers.iter().chain(&self.missed_by_lanes)
+    }
+}
+
 /// A parameter of the kernel function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelParameter {
@@ -501,6 +511,10 @@ pub struct KernelModel {
     /// Where these stand.
     #[serde(default)]
     pub warp_operation_sites: Vec<WarpOperation>,
+    /// Those of them for which lanes may wait that have ended, or never come: to them a kernel whose threads go on is as to a
+    /// barrier that some threads miss. How they are reached is said as of barriers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed_by_lanes: Vec<Barrier>,
     /// What the lanes of a warp hand to each other in shared memory with nothing that orders them.
     #[serde(default)]
     pub exchanges: Vec<Exchange>,

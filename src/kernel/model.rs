@@ -2,13 +2,14 @@
 
 use super::access::{Collector, touched_roots};
 use super::address::Root;
-use super::body::{BlockRef, Body, Operation};
+use super::body::{BlockRef, Body, Operation, ValueRef};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
 use super::exchange;
 use super::features::{Effect, barrier_parts, effects, makes_lanes_meet};
 use super::footprint::{block_effects, footprints};
 use super::intervals::{Event, Intervals, intervals};
+use super::lanes::missed_by_lanes;
 use super::never_taken::rely_on_launch;
 use super::privacy;
 use super::sides::sides_of;
@@ -76,6 +77,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
     let mut touches = Vec::new();
     let mut warp_operations = false;
     let mut warp_operation_sites = Vec::new();
+    let mut meeting_lanes: Vec<(ValueRef, BlockRef)> = Vec::new();
     let mut asynchronous_copies = false;
     let mut prints = false;
     for block in &flow.order {
@@ -126,6 +128,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
                         if makes_lanes_meet(body, *value) {
                             events.entry(*block).or_default().push(Event::LanesMeet);
                         }
+                        meeting_lanes.push((*value, *block));
                         warp_operation_sites.push(WarpOperation {
                             uniform: !flow.irreducible
                                 && !uniformity.divergent_blocks.contains(block),
@@ -174,11 +177,24 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
     for barrier in &mut barriers {
         barrier.place = places.partition_point(|place| *place < barrier.place);
     }
+    let distinguishes_threads = super::in_step::distinguished_axes(body, &flow.order);
+    let is_row = !distinguishes_threads[1] && !distinguishes_threads[2];
+    let changed = &privacy.changed_arguments;
+    let missed = missed_by_lanes((body, &flow), changed, &uniformity, &meeting_lanes, is_row);
+    let (lane_blocks, mut missed_by_lanes): (Vec<BlockRef>, Vec<Barrier>) =
+        missed.into_iter().unzip();
     if let Some(domains) = &mut collector.domains {
         let bodies = (body, &flow);
-        let known = (domains, &mut collector.space);
-        let changed = &privacy.changed_arguments;
+        let known = (&mut *domains, &mut collector.space);
         rely_on_launch(bodies, changed, known, &barrier_blocks, &mut barriers);
+        // What a row of whole warps is enough for needs nothing else.
+        let (domains, space) = (domains, &mut collector.space);
+        for (block, missed) in lane_blocks.iter().zip(&mut missed_by_lanes) {
+            if missed.reached_if.is_empty() {
+                let (block, missed) = (std::slice::from_ref(block), std::slice::from_mut(missed));
+                rely_on_launch(bodies, changed, (domains, space), block, missed);
+            }
+        }
     }
     // Bounds have been taken with these at least zero, whether or not an access mentions them.
     let mut preconditions = Vec::new();
@@ -276,11 +292,12 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
         unfusable,
         warp_operations,
         warp_operation_sites,
+        missed_by_lanes,
         exchanges: Vec::new(),
         asynchronous_copies,
         prints,
         reads_addresses: privacy.reads_addresses,
-        distinguishes_threads: super::in_step::distinguished_axes(body, &flow.order),
+        distinguishes_threads,
         static_shared_bytes,
         dynamic_shared,
         max_threads: body.max_threads,
@@ -355,6 +372,7 @@ pub fn absent(id: KernelId, name: &str) -> KernelModel {
         unfusable: Vec::new(),
         warp_operations: false,
         warp_operation_sites: Vec::new(),
+        missed_by_lanes: Vec::new(),
         exchanges: Vec::new(),
         asynchronous_copies: false,
         prints: false,

@@ -10,7 +10,7 @@ use super::beside::by_partition;
 use super::host_order::HostOrder;
 use super::layout::Layout;
 use super::liveness::Readers;
-use super::obstacle::{Candidate, barriers_reached, obstacle, rejection};
+use super::obstacle::{Candidate, barriers_reached, obstacle, rejection, waited_at};
 use super::told_by_first::told_by_first;
 use super::waiting::{self, WaitObservers};
 use super::{FusionGroup, Member, ScheduleOptions, ThreadMap, Variant};
@@ -233,11 +233,9 @@ impl<'a> Judge<'a> {
             return Ok(());
         }
         let name = &first.model.display_name;
-        let message = format!(
-            "`{name}` has a `__syncthreads()` that some threads of a block may not reach, as only the launch tells"
-        );
-        let mut barriers = first.model.barriers.iter();
-        let barrier = barriers.find(|barrier| !barrier.uniform);
+        let barrier = first.model.waits().find(|barrier| !barrier.uniform);
+        let what = barrier.map_or("a barrier", |barrier| waited_at(first.model, barrier));
+        let message = format!("`{name}` has {what}, as only the launch tells");
         let location = match barrier {
             Some(barrier) => &barrier.location,
             None => &self.graph.nodes[first.node.0].location,

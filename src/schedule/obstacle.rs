@@ -68,11 +68,9 @@ pub(super) fn candidate<'a>(
         hangs_on_launch(graph, launch, model, barrier)
             && barrier_conditions(graph, launch, barrier).is_none()
     };
-    if let Some(barrier) = model.barriers.iter().find(diverges) {
-        let message = format!(
-            "`{}` has a `__syncthreads()` that some threads of a block may not reach",
-            model.display_name
-        );
+    if let Some(barrier) = model.waits().find(diverges) {
+        let what = waited_at(model, barrier);
+        let message = format!("`{}` has {what}", model.display_name);
         return Err(rejection(
             RejectionReason::DivergentBarrier,
             message,
@@ -119,6 +117,14 @@ pub(super) fn never_runs(graph: &LaunchGraph, launch: &Launch, model: &KernelMod
     outside || threads.is_some_and(|threads| threads > limit)
 }
 
+/// Where threads may wait for others that do not come.
+pub(super) fn waited_at(model: &KernelModel, barrier: &Barrier) -> &'static str {
+    match model.missed_by_lanes.contains(barrier) {
+        true => "an operation of a warp, by a mask that may name lanes which have returned",
+        false => "a `__syncthreads()` that some threads of a block may not reach",
+    }
+}
+
 /// Whether it hangs on the launch that a block reaches a barrier as one.
 fn hangs_on_launch(
     graph: &LaunchGraph,
@@ -136,7 +142,7 @@ pub(super) fn barriers_reached(
     model: &KernelModel,
 ) -> Vec<Guard> {
     let mut guards = Vec::new();
-    let hanging = model.barriers.iter();
+    let hanging = model.waits();
     for barrier in hanging.filter(|barrier| hangs_on_launch(graph, launch, model, barrier)) {
         let conditions = barrier_conditions(graph, launch, barrier);
         for guard in conditions.into_iter().flatten() {

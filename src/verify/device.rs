@@ -481,7 +481,7 @@ impl GroupCheck<'_> {
         let mut refusals = Vec::new();
         for (position, member) in self.members.iter().enumerate() {
             let launch = member.launch.id;
-            for barrier in member.model.barriers.iter().filter(|barrier| {
+            for barrier in member.model.waits().filter(|barrier| {
                 !reached_by_all(self.graph, member.launch, member.model, barrier)
                     && !self.reached_if_guarded(member, barrier)
             }) {

@@ -149,7 +149,7 @@ fn fields(build: &Build) -> Vec<String> {
             format!("{}{machine_code}{ptx}", architecture.target())
         })
         .collect();
-    vec![
+    let mut facts = vec![
         format!("phase: {:?}", build.phase),
         format!("inputs: {}", inputs.join(", ")),
         format!("output: {:?}", build.output),
@@ -177,8 +177,30 @@ fn fields(build: &Build) -> Vec<String> {
         format!("verbose: {}", build.verbose),
         format!("dry run: {}", build.dry_run),
         format!("keep: {:?}", build.keep_directory),
-        format!("sirius: {:?}", build.sirius),
-    ]
+    ];
+    let options = format!("{:?}", build.sirius);
+    facts.extend(parts(&options).map(|part| format!("sirius {part}")));
+    facts
+}
+
+/// The fields of a structure as it is shown in one line, a text each.
+fn parts(shown: &str) -> impl Iterator<Item = &str> {
+    let begin = shown.find('{').map_or(0, |at| at + 1);
+    let inside = &shown[begin..shown.rfind('}').unwrap_or(shown.len())];
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    let parts = inside.split(move |character: char| {
+        match (quoted, character) {
+            (true, '"') if !escaped => quoted = false,
+            (true, _) => escaped = character == '\\' && !escaped,
+            (false, '"') => quoted = true,
+            (false, '{' | '[' | '(') => depth += 1,
+            (false, '}' | ']' | ')') => depth -= 1,
+            (false, ',') => return depth == 0,
+            (false, _) => {}
+        }
+        false
+    });
+    parts.map(str::trim)
 }
 
 /// Words as `sh` makes them, by asking it.

@@ -397,6 +397,7 @@ impl Kernel {
                 intervals: Intervals::default(),
                 warp_operations: false,
                 warp_operation_sites: Vec::new(),
+                missed_by_lanes: Vec::new(),
                 asynchronous_copies: false,
                 prints: false,
                 reads_addresses: false,

@@ -445,6 +445,7 @@ impl Reader {
             asynchronous_copies: false,
             warp_operations: false,
             warp_operation_sites: Vec::new(),
+            missed_by_lanes: Vec::new(),
             exchanges: Vec::new(),
             prints: self.prints,
             reads_addresses: false,

@@ -296,6 +296,7 @@ impl Scene {
             asynchronous_copies: false,
             warp_operations: false,
             warp_operation_sites: Vec::new(),
+            missed_by_lanes: Vec::new(),
             prints: false,
             reads_addresses: false,
             static_shared_bytes: 0,

@@ -3,7 +3,7 @@
 //! What the stages read of it are the types of [`crate::build`].
 //!
 //! A new option of our own is a row of [`sirius_options`], one of nvcc's a row of [`nvcc_options`] and one of [`descriptions`]. What it
-//! sets is a field of [`Build`] or [`SiriusOptions`](crate::build::SiriusOptions), whose default [`parse()`] gives.
+//! sets is a field of [`Build`] or [`SiriusOptions`](crate::build::SiriusOptions), whose defaults stand beside them.
 
 mod spelling;
 mod options;

@@ -21,8 +21,8 @@ use super::subcommands::{
 use super::values::{instead, nearest};
 use crate::build::DependencyOptions;
 use crate::build::{
-    Boundary, Build, Device, Fusion, Input, KernelSymbols, Language, Numerics, Optimisation, Phase,
-    Planning, ReportFormat, SiriusOptions, TensorForm, Tuning,
+    Build, Device, Fusion, Input, KernelSymbols, Language, Numerics, Phase, ReportFormat,
+    SiriusOptions, TensorForm,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::tools::command::command_line;
@@ -418,23 +418,9 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         options_files: Vec::new(),
         times: None,
         sirius: SiriusOptions {
-            fusion: Fusion::All,
-            report: None,
-            stop_after: None,
-            dump: Vec::new(),
-            max_fusions: None,
-            keep_synchronisations: false,
-            layout: "auto".to_owned(),
-            optimisations: Optimisation::ALL.into(),
-            boundaries: Boundary::DEFAULT.into(),
-            planning: Planning::default(),
-            dump_problem: false,
-            tuning: Tuning::default(),
-            tensor: crate::tensor::Options::default(),
-            tensor_emit: None,
             reference: set("SIRIUS_REFERENCE").is_some_and(|value| value != "0"),
             save_directory: set("SIRIUS_SAVE_DIR").map(PathBuf::from),
-            command: String::new(),
+            ..SiriusOptions::default()
         },
     })
 }

@@ -6,3 +6,4 @@ pub(super) mod sides;
 pub(super) mod uniformity;
 pub(super) mod in_step;
 pub(super) mod never_taken;
+pub(super) mod lanes;

@@ -1,0 +1,168 @@
+// test: kernel
+// Operations of warps that lanes may wait for in vain once threads that have returned go on in a fused kernel.
+#define ALL 0xffffffffu
+
+__global__ void early_return(const unsigned *a, unsigned *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    out[i] = __shfl_xor_sync(ALL, a[i], 1);
+}
+
+__global__ void all_come(const unsigned *a, unsigned *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned own = i < n ? a[i] : 0;
+    unsigned other = __shfl_xor_sync(ALL, own, 1);
+    if (i < n) out[i] = other;
+}
+
+__global__ void first_warp(const unsigned *a, unsigned *out) {
+    unsigned own = a[blockIdx.x * blockDim.x + threadIdx.x];
+    if (threadIdx.x < 32) {
+        for (int off = 16; off > 0; off /= 2) own += __shfl_down_sync(ALL, own, off);
+        if (threadIdx.x == 0) out[blockIdx.x] = own;
+    }
+}
+
+__global__ void last_warps(const unsigned *a, unsigned *out) {
+    int warp = threadIdx.x / 32;
+    if (warp < 2) return;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = __shfl_xor_sync(ALL, a[threadIdx.x], 1);
+}
+
+__global__ void half_a_warp(const unsigned *a, unsigned *out) {
+    if (threadIdx.x >= 48) return;
+    out[threadIdx.x] = __shfl_xor_sync(ALL, a[threadIdx.x], 1);
+}
+
+__global__ void a_row_each(const unsigned *a, unsigned *out, int rows) {
+    int row = blockIdx.x * blockDim.y + threadIdx.y;
+    if (row >= rows) return;
+    unsigned own = a[row * blockDim.x + threadIdx.x];
+    for (int off = 16; off > 0; off /= 2) own += __shfl_down_sync(ALL, own, off);
+    if (threadIdx.x == 0) out[row] = own;
+}
+
+__global__ void who_is_there(const unsigned *a, unsigned *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    out[i] = __shfl_xor_sync(__activemask(), a[i], 1);
+}
+
+__global__ void who_was_there(const unsigned *a, unsigned *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned mask = __activemask();
+    if (i >= n) return;
+    out[i] = __shfl_xor_sync(mask, a[i], 1);
+}
+
+__global__ void lane_alone(unsigned *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    __syncwarp();
+    out[i] = __ballot_sync(ALL, out[i] > 3);
+}
+
+//> kernel early_return
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   lanes may wait in vain, not if gridDim.x*blockDim.x - 1 <= 2147483647, not if gridDim.x*blockDim.x - arg2 - 1 <= -1
+//>   reads arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   warp operations
+//>
+//> kernel all_come
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   reads arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   warp operations
+//>
+//> kernel first_warp
+//>   p0 = blockDim.x
+//>   q0 = (bx) * p0
+//>   loop i0 divergent
+//>   must read arg0[4tx + 4q0 .. +4] : -tx + 31 >= 0
+//>   must write arg1[4bx .. +4] : -tx + 31 >= 0 and -tx = 0
+//>   lanes may wait in vain, not if blockDim.x = floor((blockDim.x)/32)*32
+//>   reads arg0 within [0, min(4*gridDim.x*blockDim.x, 4*gridDim.x*blockDim.x - 4*blockDim.x + 128))
+//>   writes arg1 within [0, 4*gridDim.x)
+//>   requires gridDim.x*blockDim.x - 1 <= 4294967295 or gridDim.x*blockDim.x - blockDim.x + 31 <= 4294967295
+//>   warp operations
+//>
+//> kernel last_warps
+//>   p0 = blockDim.x
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx .. +4] : tx - 64 >= 0
+//>   must write arg1[4tx + 4q0 .. +4] : tx - 64 >= 0
+//>   lanes may wait in vain, not if blockDim.x = floor((blockDim.x)/32)*32
+//>   reads arg0 within [256, 4*blockDim.x)
+//>   writes arg1 within [256, 4*gridDim.x*blockDim.x)
+//>   requires gridDim.x*blockDim.x - 1 <= 4294967295
+//>   warp operations
+//>
+//> kernel half_a_warp
+//>   must read arg0[4tx .. +4] : -tx + 47 >= 0
+//>   must write arg1[4tx .. +4] : -tx + 47 >= 0
+//>   lanes may wait in vain, not if blockDim.x - 49 <= -1
+//>   reads arg0 within [0, min(192, 4*blockDim.x))
+//>   writes arg1 within [0, min(192, 4*blockDim.x))
+//>   warp operations
+//>
+//> kernel a_row_each
+//>   p0 = blockDim.y
+//>   p1 = arg2
+//>   p2 = blockDim.x
+//>   q0 = (bx) * p0
+//>   q1 = (ty + q0) * p2
+//>   loop i0 divergent
+//>   must read arg0[4tx + 4q1 .. +4] : -ty - q0 + p1 - 1 >= 0
+//>   must write arg1[4ty + 4q0 .. +4] : -ty - q0 + p1 - 1 >= 0 and -tx = 0
+//>   lanes may wait in vain, not if blockDim.x = floor((blockDim.x)/32)*32
+//>   reads arg0 within [0, 4*blockDim.x*arg2)
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.y))
+//>   requires gridDim.x*blockDim.y - 1 <= 2147483647
+//>   requires blockDim.x*arg2 - 1 <= 4294967295
+//>   warp operations
+//>
+//> kernel who_is_there
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   reads arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   warp operations
+//>
+//> kernel who_was_there
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   lanes may wait in vain, not if gridDim.x*blockDim.x - 1 <= 2147483647, not if gridDim.x*blockDim.x - arg2 - 1 <= -1
+//>   reads arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   warp operations
+//>
+//> kernel lane_alone
+//>   p0 = blockDim.x
+//>   p1 = arg1
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   lanes may wait in vain, not if gridDim.x*blockDim.x - 1 <= 2147483647, not if gridDim.x*blockDim.x - arg1 - 1 <= -1
+//>   lanes may wait in vain, not if gridDim.x*blockDim.x - 1 <= 2147483647, not if gridDim.x*blockDim.x - arg1 - 1 <= -1
+//>   writes arg0 within [0, min(4*arg1, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   warp operations
