@@ -120,7 +120,7 @@ pub(super) fn never_runs(graph: &LaunchGraph, launch: &Launch, model: &KernelMod
 }
 
 /// Whether it hangs on the launch that a block reaches a barrier as one.
-fn hangs_on_launch(
+pub(super) fn hangs_on_launch(
     graph: &LaunchGraph,
     launch: &Launch,
     model: &KernelModel,

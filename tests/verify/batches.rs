@@ -27,6 +27,7 @@ fn waiting(chain: &Chain) -> FusionPlan {
         replaced: Vec::new(),
         must_replace: false,
         persistent: None,
+        phase_rounds: None,
     };
     FusionPlan {
         batched_regions: vec![BatchedRegion {

@@ -1,0 +1,279 @@
+//! Kernels that run batches one after the other, in the blocks of one cooperative launch.
+//!
+//! Invariants: a block of the launch goes through those blocks of a batch that have its number, and that number plus
+//! the launch's blocks again and again, as blocks of a kernel of several codes do: each sees the indices, the grid and
+//! the arguments of its own launch. All its threads have ended one before they begin the next where they share anything.
+//! Before the next batch all blocks have ended this one. What a batch is stands in global memory, which the launch alone
+//! reads: `struct phase` and `struct phase_slot` of the queue, then records.
+
+use super::super::batch::{Layout, Statement};
+use super::super::heterogeneous::{REGISTERS, Slice, run_code};
+use super::super::launch_bounds::{Demand, MOST_THREADS};
+use super::super::phases::link_barrier;
+use super::super::{BLOCK_BARRIER, shared_memory_reuse};
+use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
+use crate::codegen::{CodegenError, PhasesKernel};
+use crate::llvm::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
+use inkwell::IntPredicate;
+use inkwell::module::Module;
+use std::collections::BTreeMap;
+
+/// How statements with one kernel take part in phases.
+pub(in crate::codegen::fused_kernels::fuse) struct InPhases {
+    /// Their regions, and how many of them each has.
+    pub(in crate::codegen::fused_kernels::fuse) regions: BTreeMap<usize, usize>,
+    rounds: u32,
+}
+
+impl InPhases {
+    /// `None` where one of the statements takes no part.
+    pub(in crate::codegen::fused_kernels::fuse) fn of(statements: &[&Statement]) -> Option<Self> {
+        let rounds = statements.iter().map(|each| each.phase_rounds());
+        let rounds = rounds.collect::<Option<Vec<u32>>>()?.into_iter().min()?;
+        let mut regions = BTreeMap::new();
+        for statement in statements {
+            *regions.entry(statement.region()).or_default() += 1;
+        }
+        Some(Self { regions, rounds })
+    }
+}
+
+/// A body as a function of where its record and its block are, behind which the threads of the block meet.
+pub(in crate::codegen::fused_kernels::fuse) struct Walked<'ctx> {
+    slice: Slice<'ctx>,
+    meeting: Value<'ctx>,
+    rounds: u32,
+}
+
+impl<'ctx> Walked<'ctx> {
+    /// As [`Slice::build`].
+    pub(in crate::codegen::fused_kernels::fuse) fn build(
+        module: &Module<'ctx>,
+        number: usize,
+        code: (Value<'ctx>, Value<'ctx>),
+        (layout, in_phases): (&Layout<'ctx>, &InPhases),
+    ) -> Self {
+        let name = format!("sirius_walked_{number}");
+        let slice = Slice::build(module, &name, code, layout);
+        let int = Type::integer(module, 32);
+        let ty = Type::function(Type::void(module), &[int]);
+        let barrier = Value::function(module, BLOCK_BARRIER)
+            .unwrap_or_else(|| Value::add_function(module, BLOCK_BARRIER, ty));
+        for attribute in ["convergent", "nounwind"] {
+            barrier.add_attribute(FUNCTION_ATTRIBUTES, attribute, 0);
+        }
+        let end = slice.function.blocks().into_iter();
+        let end = end.filter_map(Block::terminator).last();
+        let builder = match end {
+            Some(end) => Builder::before(end),
+            None => unreachable!("a slice ends"),
+        };
+        let meeting = builder.call(ty, barrier, &[int.zero()]);
+        meeting.add_call_attribute(FUNCTION_ATTRIBUTES, "convergent");
+        Self {
+            slice,
+            meeting,
+            rounds: in_phases.rounds,
+        }
+    }
+
+    /// After the body has been inlined: threads that share nothing need not meet.
+    fn settle(&self, module: &Module<'ctx>) -> bool {
+        let function = self.slice.function;
+        let instructions = function.instructions();
+        let mut others = instructions.iter().filter(|each| **each != self.meeting);
+        let share = others.any(|each| may_meet(*each))
+            || shared_memory_reuse::shared_bytes(module, function) > 0;
+        if !share {
+            self.meeting.erase();
+        }
+        self.slice.place()
+    }
+}
+
+/// Whether the threads of a block may come together at an instruction.
+fn may_meet(instruction: Value) -> bool {
+    if instruction.opcode() != Some(Opcode::LLVMCall) {
+        return false;
+    }
+    let called = instruction.called();
+    !called.is_function() || called.has_attribute(FUNCTION_ATTRIBUTES, "convergent")
+}
+
+/// Makes kernels of the chosen codes, whose bodies have been inlined. By the number of a code, the kernel that it is in.
+///
+/// # Errors
+/// When LLVM refuses what was built: our bug.
+pub(in crate::codegen::fused_kernels::fuse) fn build<'ctx>(
+    module: &Module<'ctx>,
+    walked: &BTreeMap<usize, Walked<'ctx>>,
+    chosen: &[Vec<usize>],
+) -> Result<BTreeMap<usize, PhasesKernel>, CodegenError> {
+    let mut kernels = Vec::new();
+    for (index, numbers) in chosen.iter().enumerate() {
+        let own = numbers.iter().filter_map(|number| {
+            let walked = walked.get(number).filter(|each| each.settle(module))?;
+            Some((*number, walked))
+        });
+        let own: Vec<(usize, &Walked)> = own.collect();
+        if !own.is_empty() {
+            let functions: Vec<Value> = own.iter().map(|(_, each)| each.slice.function).collect();
+            let name = format!("sirius_batch_phases_{index}");
+            kernels.push((write(module, &name, &functions)?, own));
+        }
+    }
+    for function in walked.values().map(|each| each.slice.function) {
+        function.set_linkage(Linkage::LLVMInternalLinkage);
+        function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+        function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+    }
+    if !walked.is_empty() {
+        let passes = "always-inline,globaldce";
+        run_passes(module, passes, &device_target_machine("sm_80")?)?;
+    }
+    let mut of_codes = BTreeMap::new();
+    for (kernel, own) in kernels {
+        let static_shared_bytes = shared_memory_reuse::shared_bytes(module, kernel);
+        if static_shared_bytes > shared_memory_reuse::MOST_SHARED_BYTES {
+            kernel.delete_function();
+            continue;
+        }
+        // All blocks are alike, so that each code can have them.
+        let threads = own.iter().map(|(_, each)| each.slice.most_threads).min();
+        let demands = own.iter().map(|(_, each)| each.slice.demand);
+        let demand = demands.fold(Demand::default(), Demand::and);
+        demand.bound(kernel, threads.unwrap_or(MOST_THREADS), static_shared_bytes);
+        let rounds = own.iter().map(|(_, each)| each.rounds).min();
+        for (code, (number, _)) in own.iter().enumerate() {
+            let phases = PhasesKernel {
+                name: kernel.name(),
+                code: code as u32,
+                rounds: rounds.unwrap_or_default(),
+            };
+            of_codes.insert(*number, phases);
+        }
+    }
+    Ok(of_codes)
+}
+
+/// Bytes of `struct phase` and of `struct phase_slot`.
+const PHASE_BYTES: u64 = 16;
+const SLOT_BYTES: u64 = 32;
+
+/// The kernel of some codes.
+fn write<'ctx>(
+    module: &Module<'ctx>,
+    name: &str,
+    slices: &[Value<'ctx>],
+) -> Result<Value<'ctx>, CodegenError> {
+    let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
+    let ty = Type::function(Type::void(module), &[Type::pointer(module, 0), int]);
+    let kernel = Value::add_function(module, name, ty);
+    kernel.set_call_convention(KERNEL_CALL_CONVENTION);
+    slices[0].copy_attributes(FUNCTION_ATTRIBUTES, kernel, FUNCTION_ATTRIBUTES);
+    kernel.add_attribute(FUNCTION_ATTRIBUTES, "convergent", 0);
+    // What one code does is not what all of them do.
+    for name in [
+        "memory",
+        "nosync",
+        "nofree",
+        "willreturn",
+        "noreturn",
+        "noinline",
+    ] {
+        kernel.remove_attribute(FUNCTION_ATTRIBUTES, name);
+    }
+    let block = |name: &str| Block::append(kernel, name);
+    let builder = Builder::at_end(block("entry"));
+    if let Some(scope) = slices
+        .iter()
+        .find_map(|slice| DebugScope::of(module, *slice))
+    {
+        scope.cover(kernel, name, &builder);
+    }
+    let register = |name: &str| {
+        let ty = Type::function(int, &[]);
+        let intrinsic =
+            Value::function(module, name).unwrap_or_else(|| Value::add_function(module, name, ty));
+        builder.call(ty, intrinsic, &[])
+    };
+    let (memory, count) = (kernel.parameters()[0], kernel.parameters()[1]);
+    let (own, resident) = (register(REGISTERS[0]), register(REGISTERS[3]));
+    let place = |base: Value<'ctx>, index: Value<'ctx>, bytes: u64| {
+        let index = builder.cast(Opcode::LLVMZExt, index, long);
+        let at = builder.binary(Opcode::LLVMMul, index, long.constant(bytes));
+        builder.element_pointer(byte, base, &[at])
+    };
+    let behind = |bytes: Value<'ctx>| place(memory, bytes, 1);
+    let field = |structure: Value<'ctx>, number: u64| {
+        let at = builder.element_pointer(byte, structure, &[long.constant(4 * number)]);
+        builder.load_aligned(int, at, 4)
+    };
+    let one = int.constant(1);
+    let names = [
+        "phase", "walk", "search", "found", "walked", "done", "again", "end",
+    ];
+    let [phase, walk, search, found, walked, done, again, end] = names.map(block);
+    let entry = builder.block();
+    builder.branch(phase);
+
+    builder.continue_in(phase);
+    let number = builder.phi(int);
+    number.add_incoming(int.zero(), entry);
+    let description = place(memory, number, PHASE_BYTES);
+    let [slots_at, slots, blocks] = [0, 1, 2].map(|at| field(description, at));
+    let first_slot = behind(slots_at);
+    builder.branch_if(builder.is_below(own, blocks), walk, done);
+
+    builder.continue_in(walk);
+    let linear = builder.phi(int);
+    linear.add_incoming(own, phase);
+    builder.branch(search);
+
+    // First blocks grow: the last slot that begins before the block is its own.
+    builder.continue_in(search);
+    let (low, high) = (builder.phi(int), builder.phi(int));
+    low.add_incoming(int.zero(), walk);
+    high.add_incoming(slots, walk);
+    let middle = builder.binary(Opcode::LLVMAdd, low, high);
+    let middle = builder.binary(Opcode::LLVMLShr, middle, one);
+    let first = field(place(first_slot, middle, SLOT_BYTES), 0);
+    let begins = builder.compare(IntPredicate::UGE.into(), linear, first);
+    let lower = builder.select(begins, middle, low);
+    let upper = builder.select(begins, high, middle);
+    let apart = builder.binary(Opcode::LLVMSub, upper, lower);
+    builder.branch_if(builder.is_below(one, apart), search, found);
+    low.add_incoming(lower, search);
+    high.add_incoming(upper, search);
+
+    builder.continue_in(found);
+    let slot = place(first_slot, lower, SLOT_BYTES);
+    let [first, code, x, y, z, records] = [0, 1, 2, 3, 4, 5].map(|at| field(slot, at));
+    let mut rest = builder.binary(Opcode::LLVMSub, linear, first);
+    let [column, row, layer] = [x, y, z].map(|extent| {
+        let index = builder.binary(Opcode::LLVMURem, rest, extent);
+        rest = builder.binary(Opcode::LLVMUDiv, rest, extent);
+        index
+    });
+    let arguments = [behind(records), rest, column, row, layer, x, y, z];
+    run_code((kernel, &builder), (code, slices, 0), &arguments, walked);
+
+    builder.continue_in(walked);
+    let next = builder.binary(Opcode::LLVMAdd, linear, resident);
+    builder.branch_if(builder.is_below(next, blocks), walk, done);
+    linear.add_incoming(next, walked);
+
+    builder.continue_in(done);
+    let next = builder.binary(Opcode::LLVMAdd, number, one);
+    builder.branch_if(builder.is_below(next, count), again, end);
+
+    builder.continue_in(again);
+    let barrier = link_barrier(module, &format!("{name}_grid"))?;
+    builder.call(barrier.value_type(), barrier, &[]);
+    builder.branch(phase);
+    number.add_incoming(next, again);
+
+    builder.continue_in(end);
+    builder.ret(None);
+    Ok(kernel)
+}
