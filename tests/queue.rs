@@ -158,7 +158,15 @@ fn batches_that_are_phases_of_one_launch_do_what_the_program_does() {
             "",
         ),
         ("record->kernel->phases != first->kernel->phases || ", ""),
-        (" || record->shared ||", " ||"),
+        (
+            " || record->shared > first->kernel->phases->shared ||",
+            " ||",
+        ),
+        (
+            "next.shared) next.shared = record->shared;",
+            "next.shared) {}",
+        ),
+        ("(int)threads, shared)) {", "(int)threads, 0)) {"),
         (
             "(unsigned)bytes, {0, 0}};",
             "(unsigned)(bytes - record->kernel->record_bytes), {0, 0}};",

@@ -260,6 +260,8 @@ pub struct PhasesKernel {
     pub code: u32,
     /// Each of its blocks runs so many blocks of a batch at most.
     pub rounds: u32,
+    /// A launch may bring so much shared memory along.
+    pub dynamic_shared_bytes: u64,
 }
 
 /// A kernel for what meets in a batch and is not of one code and grid, and which of its codes a

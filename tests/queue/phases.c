@@ -12,6 +12,7 @@ static struct sirius_phases kinds[KINDS];
 static struct sirius_batch_kernel kernels[CODES];
 static struct {
     int able, blocks, multiprocessors, capturing, fails_one_in, pending_error;
+    size_t asked_shared;
     unsigned launched, together, phases, allocated, held;
     unsigned most_blocks; /* of a batch */
 } device;
@@ -47,9 +48,10 @@ static struct packed packed_of(unsigned code, const char *record) {
     return packed;
 }
 
-/* What a launch does, which knows its grid and its shared memory. */
+/* What a launch does, which knows its grid. It needs what its last argument says of shared memory. */
 static void run(unsigned code, struct dim3 grid, size_t shared, struct packed packed) {
-    unsigned added = code * 1009 + grid.x * 31 + grid.y * 7 + grid.z * 3 + packed.value + (unsigned)shared;
+    unsigned added = code * 1009 + grid.x * 31 + grid.y * 7 + grid.z * 3 + packed.value;
+    check(shared >= packed.value / 200 * 64, "too little shared memory");
     for (unsigned i = 0; i < packed.count; ++i) packed.to[i] = packed.to[i] * 5 + packed.from[i] + added;
 }
 
@@ -104,7 +106,7 @@ int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int how, void *str
 }
 
 /* A cooperative launch: each of its blocks goes through those of its number, and on. */
-static void run_phases(unsigned kind, unsigned blocks, const char *memory, unsigned count) {
+static void run_phases(unsigned kind, unsigned blocks, size_t shared, const char *memory, unsigned count) {
     check(count >= 2, "one batch alone");
     size_t bytes = 0;
     for (unsigned i = 0; i < blocks_so_far; ++i)
@@ -140,7 +142,7 @@ static void run_phases(unsigned kind, unsigned blocks, const char *memory, unsig
                 const char *record = memory + slot->records_at + (size_t)rest * kernels[code].record_bytes;
                 check(record + kernels[code].record_bytes <= memory + bytes, "records that do not fit");
                 struct dim3 grid = {slot->grid[0], slot->grid[1], slot->grid[2]};
-                run(code, grid, 0, packed_of(code, record));
+                run(code, grid, shared, packed_of(code, record));
             }
         check(met == own->blocks, "other blocks");
     }
@@ -173,13 +175,14 @@ int cudaLaunchCooperativeKernel(const void *kernel, struct dim3 grid, struct dim
     (void)stream;
     ++device.launched;
     check(key >= phase_keys && key < phase_keys + KINDS, "not a kernel of phases");
-    check(grid.y == 1 && grid.z == 1 && !shared && !device.capturing, "not a launch of phases");
+    check(grid.y == 1 && grid.z == 1 && shared <= kinds[key - phase_keys].shared && !device.capturing, "not a launch of phases");
     check(block.x * block.y * block.z <= 1024, "too many threads");
+    check(shared <= device.asked_shared, "other blocks than were asked for");
     unsigned phases;
     const char *memory;
     memcpy(&memory, arguments[0], sizeof memory);
     memcpy(&phases, arguments[1], sizeof phases);
-    run_phases((unsigned)(key - phase_keys), grid.x, memory, phases);
+    run_phases((unsigned)(key - phase_keys), grid.x, shared, memory, phases);
     return 0;
 }
 int cudaFuncGetAttributes(void *attributes, const void *kernel) {
@@ -196,7 +199,8 @@ int cudaDeviceGetAttribute(int *value, int which, int number) {
 }
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int threads, size_t shared) {
     check(kernel == &phase_keys[0] || kernel == &phase_keys[1], "another kernel is asked for");
-    check(threads >= 1 && threads <= 1024 && !shared, "other blocks are asked for");
+    check(threads >= 1 && threads <= 1024, "other blocks are asked for");
+    device.asked_shared = shared;
     *blocks = device.blocks;
     return fails();
 }
@@ -210,7 +214,7 @@ int cudaStreamIsCapturing(void *stream, int *status) { return (void)stream, *sta
 /* `few`: some codes take no part. */
 static void make_kernels(int few) {
     for (unsigned kind = 0; kind < KINDS; ++kind) {
-        struct sirius_phases fresh = {&phase_keys[kind], 1 + any(8)};
+        struct sirius_phases fresh = {&phase_keys[kind], 1 + any(8), any(2) ? 64 : 128};
         kinds[kind] = fresh;
     }
     for (unsigned code = 0; code < CODES; ++code) {
@@ -255,7 +259,9 @@ static struct outcome program(uint64_t seed, int plain) {
         struct sirius_batch_range ranges[2] = {
             {(intptr_t)argument.from, (intptr_t)(argument.from + length), 0, -1, 0, 0, 0, 0},
             {(intptr_t)argument.to, (intptr_t)(argument.to + length), WRITES, -1, 0, 0, 0, 0}};
-        size_t shared = brings && !any(15) ? 64 : 0;
+        size_t shared = brings && !any(15) ? 64 * (1 + any(3)) : 0;
+        argument.value += (unsigned)shared / 64 * 200;
+        expected.value = argument.value;
         run(code, grid, shared, expected);
         sirius_batch_submit(&kernels[code], grid.x | (uint64_t)grid.y << 32, grid.z, own | (uint64_t)1 << 32, 1,
                             shared, 0, arguments, ranges, 2, i, &patience, 0);

@@ -520,8 +520,10 @@ fn phases_descriptor<'ctx>(
     let key = host
         .get_global(&phases_key(phases))
         .ok_or_else(|| CodegenError::Inconsistent("a kernel of phases has no key".into()))?;
-    let rounds = context.i32_type().const_int(phases.rounds.into(), false);
-    let value = context.const_struct(&[key.as_pointer_value().into(), rounds.into()], false);
+    let number = |value: u64| context.i32_type().const_int(value, false).into();
+    let key = key.as_pointer_value().into();
+    let rounds = number(phases.rounds.into());
+    let value = context.const_struct(&[key, rounds, number(phases.dynamic_shared_bytes)], false);
     let global = host.add_global(value.get_type(), None, &name);
     global.set_linkage(Linkage::Internal);
     global.set_constant(true);

@@ -19,7 +19,7 @@ struct phase_slot { unsigned first_block, code, grid[3], records_at, unused[2]; 
 enum { MOST_PHASE_BLOCKS = 1 << 30, MOST_PHASE_BYTES = 1 << 30 };
 
 /* Batches from one record on, up to the record `end`. */
-struct phase_run { unsigned end, phases, slots, records, blocks; size_t record_bytes; };
+struct phase_run { unsigned end, phases, slots, blocks; size_t record_bytes, shared; };
 
 static unsigned end_of_equal(const struct record *const *records, unsigned at, unsigned count);
 static void pack(const struct sirius_batch_kernel *kernel, char *record, const char *arguments);
@@ -34,12 +34,12 @@ static unsigned end_of_batch(const struct record *const *records, unsigned at, u
 
 /* So many blocks of a kernel are on the device at once; 0 where these cannot wait for each other. The device and what
  * the program asks of it may be others each time. */
-static uint64_t resident_blocks(const void *kernel, unsigned threads) {
+static uint64_t resident_blocks(const void *kernel, unsigned threads, size_t shared) {
     enum { MULTIPROCESSORS = 16, COOPERATIVE_LAUNCH = 95 };
     int device = 0, multiprocessors = 0, able = 0, blocks = 0;
     if (cudaGetDevice(&device) || cudaDeviceGetAttribute(&able, COOPERATIVE_LAUNCH, device) ||
         cudaDeviceGetAttribute(&multiprocessors, MULTIPROCESSORS, device) ||
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)threads, 0)) {
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, (int)threads, shared)) {
         cudaGetLastError();
         return 0;
     }
@@ -49,7 +49,7 @@ static uint64_t resident_blocks(const void *kernel, unsigned threads) {
 /* The batches from `at` on that one kernel may run, with blocks of one shape, none of them with more than `most` of these. */
 static struct phase_run gather(const struct record *const *records, unsigned at, unsigned count, uint64_t most) {
     const struct record *first = records[at];
-    struct phase_run run = {at, 0, 0, 0, 1, 0};
+    struct phase_run run = {at, 0, 0, 1, 0, 0};
     if (!first->kernel->phases) return run;
     while (run.end < count) {
         struct phase_run next = run;
@@ -60,12 +60,13 @@ static struct phase_run gather(const struct record *const *records, unsigned at,
             const struct dim3 *grid = &record->grid;
             end = end_of_equal(records, own, next.end);
             uint64_t plane = (uint64_t)grid->x * grid->y;
-            if (record->kernel->phases != first->kernel->phases || record->shared ||
+            if (record->kernel->phases != first->kernel->phases || record->shared > first->kernel->phases->shared ||
                 memcmp(&record->block, &first->block, sizeof record->block) || plane > most ||
                 plane * grid->z > (most - blocks) / (end - own))
                 return run;
             blocks += plane * grid->z * (end - own);
             ++next.slots;
+            if (record->shared > next.shared) next.shared = record->shared;
             next.record_bytes += (size_t)(end - own) * record->kernel->record_bytes;
         }
         ++next.phases;
@@ -78,14 +79,15 @@ static struct phase_run gather(const struct record *const *records, unsigned at,
     return run;
 }
 
-/* The batches from `at` on that one launch runs; fewer than two: none does. */
+/* The batches from `at` on that one launch runs; fewer than two: none does. What the device has room for is asked for the
+ * shared memory of all that may be in it, which is no less than that of what is. */
 static struct phase_run find_run(const struct record *const *records, unsigned at, unsigned count) {
     struct phase_run run = gather(records, at, count, MOST_PHASE_BLOCKS);
     if (run.phases < 2) return run;
     const struct record *first = records[at];
     const struct sirius_phases *phases = first->kernel->phases;
     uint64_t threads = (uint64_t)first->block.x * first->block.y * first->block.z;
-    uint64_t resident = threads && threads <= 1024 ? resident_blocks(phases->kernel, (unsigned)threads) : 0;
+    uint64_t resident = threads && threads <= 1024 ? resident_blocks(phases->kernel, (unsigned)threads, run.shared) : 0;
     uint64_t most = resident * phases->rounds;
     run = gather(records, at, count, most < MOST_PHASE_BLOCKS ? most : MOST_PHASE_BLOCKS);
     if (run.blocks > resident) run.blocks = (unsigned)resident;
@@ -159,7 +161,7 @@ static unsigned issue_phases(const struct record *const *records, unsigned at, u
     struct dim3 grid = {run.blocks, 1, 1};
     void *arguments[2] = {&memory, &run.phases};
     announce(first->site);
-    *status = SIRIUS_LAUNCH_TOGETHER(first->kernel->phases->kernel, grid, first->block, arguments, 0, queue.stream);
+    *status = SIRIUS_LAUNCH_TOGETHER(first->kernel->phases->kernel, grid, first->block, arguments, run.shared, queue.stream);
     give_phases_back(memory);
     return run.end;
 }

@@ -65,6 +65,7 @@ struct sirius_persistent {
 struct sirius_phases {
     const void *kernel;
     unsigned rounds; /* so many blocks of a batch are one block's at most */
+    unsigned shared; /* so much shared memory a launch may bring along */
 };
 
 /* The code of a statement; made by the compiler. */

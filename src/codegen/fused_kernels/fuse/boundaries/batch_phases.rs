@@ -7,7 +7,7 @@
 //! reads: `struct phase` and `struct phase_slot` of the queue, then records.
 
 use super::super::batch::{Layout, Statement};
-use super::super::heterogeneous::{REGISTERS, Slice, run_code};
+use super::super::heterogeneous::{self, Code, REGISTERS, Slice, run_code};
 use super::super::launch_bounds::{Demand, MOST_THREADS};
 use super::super::phases::link_barrier;
 use super::super::{BLOCK_BARRIER, shared_memory_reuse};
@@ -16,7 +16,7 @@ use crate::codegen::{CodegenError, PhasesKernel};
 use crate::llvm::{Block, Builder, DebugScope, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use inkwell::IntPredicate;
 use inkwell::module::Module;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How statements with one kernel take part in phases.
 pub(in crate::codegen::fused_kernels::fuse) struct InPhases {
@@ -36,6 +36,36 @@ impl InPhases {
         }
         Some(Self { regions, rounds })
     }
+}
+
+/// Which codes share a kernel: those that may wait in one region, or are met by one another in others. A batch with codes of two
+/// kernels is no phase.
+pub(in crate::codegen::fused_kernels::fuse) fn choose<'a>(
+    codes: impl Iterator<Item = (&'a Code, Option<&'a InPhases>)>,
+) -> Vec<Vec<usize>> {
+    let in_phases = codes.filter_map(|(code, in_phases)| {
+        let regions = in_phases?.regions.clone();
+        Some(Code { regions, ..*code })
+    });
+    let mut in_phases: Vec<Code> = in_phases.collect();
+    let regions = in_phases.iter().flat_map(|code| code.regions.keys());
+    let mut parts: BTreeMap<usize, usize> = regions.map(|region| (*region, *region)).collect();
+    for code in &in_phases {
+        let own: BTreeSet<usize> = code.regions.keys().map(|region| parts[region]).collect();
+        let Some(first) = own.first().copied() else {
+            continue;
+        };
+        let joined = parts.values_mut().filter(|part| own.contains(*part));
+        joined.for_each(|part| *part = first);
+    }
+    for code in &mut in_phases {
+        let mut of_parts = BTreeMap::new();
+        for (region, count) in &code.regions {
+            *of_parts.entry(parts[region]).or_default() += count;
+        }
+        code.regions = of_parts;
+    }
+    heterogeneous::choose(&in_phases, 1)
 }
 
 /// A body as a function of where its record and its block are, behind which the threads of the block meet.
@@ -82,8 +112,8 @@ impl<'ctx> Walked<'ctx> {
         let function = self.slice.function;
         let instructions = function.instructions();
         let mut others = instructions.iter().filter(|each| **each != self.meeting);
-        let share = others.any(|each| may_meet(*each))
-            || shared_memory_reuse::shared_bytes(module, function) > 0;
+        let meet = others.any(|each| may_meet(*each));
+        let share = meet || shared_memory_reuse::is_shared_used(module, function);
         if !share {
             self.meeting.erase();
         }
@@ -144,11 +174,14 @@ pub(in crate::codegen::fused_kernels::fuse) fn build<'ctx>(
         let demand = demands.fold(Demand::default(), Demand::and);
         demand.bound(kernel, threads.unwrap_or(MOST_THREADS), static_shared_bytes);
         let rounds = own.iter().map(|(_, each)| each.rounds).min();
+        let taken = static_shared_bytes.next_multiple_of(MOST_ALIGNMENT);
+        let left = shared_memory_reuse::MOST_SHARED_BYTES.saturating_sub(taken);
         for (code, (number, _)) in own.iter().enumerate() {
             let phases = PhasesKernel {
                 name: kernel.name(),
                 code: code as u32,
                 rounds: rounds.unwrap_or_default(),
+                dynamic_shared_bytes: left,
             };
             of_codes.insert(*number, phases);
         }
@@ -159,6 +192,9 @@ pub(in crate::codegen::fused_kernels::fuse) fn build<'ctx>(
 /// Bytes of `struct phase` and of `struct phase_slot`.
 const PHASE_BYTES: u64 = 16;
 const SLOT_BYTES: u64 = 32;
+
+/// What a launch brings along begins at a multiple of so many bytes at most.
+const MOST_ALIGNMENT: u64 = 1024;
 
 /// The kernel of some codes.
 fn write<'ctx>(

@@ -310,7 +310,11 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
         (*number, slice)
     };
     let slices: BTreeMap<usize, Slice> = chosen.iter().flatten().map(slice).collect();
-    let in_phases = heterogeneous::choose(&codes_in_phases(&codes, &built), 1);
+    let in_phases = batch_phases::choose(
+        codes
+            .iter()
+            .zip(built.iter().map(|own| own.phases.as_ref())),
+    );
     let walked = in_phases.iter().flatten().filter_map(|number| {
         let of = &built[*number];
         let in_phases = (&of.layout, of.phases.as_ref()?);
@@ -448,16 +452,6 @@ impl<'ctx> Batch<'ctx> {
 
 fn batch_name(kernel: &Built) -> String {
     kernel.name.replacen("sirius_fused_", "sirius_batch_", 1)
-}
-
-/// The codes whose batches may be phases, with the regions in which these are.
-fn codes_in_phases(codes: &[Code], built: &[Batch]) -> Vec<Code> {
-    let codes = codes.iter().zip(built);
-    let codes = codes.filter_map(|(code, batch)| {
-        let regions = batch.phases.as_ref()?.regions.clone();
-        Some(Code { regions, ..*code })
-    });
-    codes.collect()
 }
 
 const BLOCK_INDEX_Z: &str = "llvm.nvvm.read.ptx.sreg.ctaid.z";
