@@ -158,14 +158,8 @@ fn batches_that_are_phases_of_one_launch_do_what_the_program_does() {
             "",
         ),
         ("record->kernel->phases != first->kernel->phases || ", ""),
-        (
-            " || record->shared > first->kernel->phases->shared ||",
-            " ||",
-        ),
-        (
-            "next.shared) next.shared = record->shared;",
-            "next.shared) {}",
-        ),
+        (" || record->shared > shared ||", " ||"),
+        ("phases ? phases->shared : 0", "~(size_t)0"),
         ("(int)threads, shared)) {", "(int)threads, 0)) {"),
         (
             "(unsigned)bytes, {0, 0}};",

@@ -46,8 +46,9 @@ static uint64_t resident_blocks(const void *kernel, unsigned threads, size_t sha
     return able && blocks > 0 && multiprocessors > 0 ? (uint64_t)blocks * (uint64_t)multiprocessors : 0;
 }
 
-/* The batches from `at` on that one kernel may run, with blocks of one shape, none of them with more than `most` of these. */
-static struct phase_run gather(const struct record *const *records, unsigned at, unsigned count, uint64_t most) {
+/* The batches from `at` on that one kernel may run, with blocks of one shape, none of them with more than `most` of these or
+ * with more shared memory that the launch brings along. */
+static struct phase_run gather(const struct record *const *records, unsigned at, unsigned count, uint64_t most, size_t shared) {
     const struct record *first = records[at];
     struct phase_run run = {at, 0, 0, 1, 0, 0};
     if (!first->kernel->phases) return run;
@@ -60,7 +61,7 @@ static struct phase_run gather(const struct record *const *records, unsigned at,
             const struct dim3 *grid = &record->grid;
             end = end_of_equal(records, own, next.end);
             uint64_t plane = (uint64_t)grid->x * grid->y;
-            if (record->kernel->phases != first->kernel->phases || record->shared > first->kernel->phases->shared ||
+            if (record->kernel->phases != first->kernel->phases || record->shared > shared ||
                 memcmp(&record->block, &first->block, sizeof record->block) || plane > most ||
                 plane * grid->z > (most - blocks) / (end - own))
                 return run;
@@ -79,17 +80,19 @@ static struct phase_run gather(const struct record *const *records, unsigned at,
     return run;
 }
 
-/* The batches from `at` on that one launch runs; fewer than two: none does. What the device has room for is asked for the
- * shared memory of all that may be in it, which is no less than that of what is. */
+/* The batches from `at` on that one launch runs; fewer than two: none does. The device is asked for the shared memory of the
+ * first two; what brings more begins another launch. */
 static struct phase_run find_run(const struct record *const *records, unsigned at, unsigned count) {
-    struct phase_run run = gather(records, at, count, MOST_PHASE_BLOCKS);
-    if (run.phases < 2) return run;
     const struct record *first = records[at];
     const struct sirius_phases *phases = first->kernel->phases;
+    unsigned second = end_of_batch(records, at, count);
+    if (second < count) second = end_of_batch(records, second, count);
+    struct phase_run run = gather(records, at, second, MOST_PHASE_BLOCKS, phases ? phases->shared : 0);
+    if (run.phases < 2) return run;
     uint64_t threads = (uint64_t)first->block.x * first->block.y * first->block.z;
     uint64_t resident = threads && threads <= 1024 ? resident_blocks(phases->kernel, (unsigned)threads, run.shared) : 0;
     uint64_t most = resident * phases->rounds;
-    run = gather(records, at, count, most < MOST_PHASE_BLOCKS ? most : MOST_PHASE_BLOCKS);
+    run = gather(records, at, count, most < MOST_PHASE_BLOCKS ? most : MOST_PHASE_BLOCKS, run.shared);
     if (run.blocks > resident) run.blocks = (unsigned)resident;
     return run;
 }

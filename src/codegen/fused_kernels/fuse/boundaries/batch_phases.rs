@@ -203,22 +203,7 @@ fn write<'ctx>(
     slices: &[Value<'ctx>],
 ) -> Result<Value<'ctx>, CodegenError> {
     let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
-    let ty = Type::function(Type::void(module), &[Type::pointer(module, 0), int]);
-    let kernel = Value::add_function(module, name, ty);
-    kernel.set_call_convention(KERNEL_CALL_CONVENTION);
-    slices[0].copy_attributes(FUNCTION_ATTRIBUTES, kernel, FUNCTION_ATTRIBUTES);
-    kernel.add_attribute(FUNCTION_ATTRIBUTES, "convergent", 0);
-    // What one code does is not what all of them do.
-    for name in [
-        "memory",
-        "nosync",
-        "nofree",
-        "willreturn",
-        "noreturn",
-        "noinline",
-    ] {
-        kernel.remove_attribute(FUNCTION_ATTRIBUTES, name);
-    }
+    let kernel = declare(module, name, slices[0]);
     let block = |name: &str| Block::append(kernel, name);
     let builder = Builder::at_end(block("entry"));
     if let Some(scope) = slices
@@ -312,4 +297,70 @@ fn write<'ctx>(
     builder.continue_in(end);
     builder.ret(None);
     Ok(kernel)
+}
+
+/// The kernel without what it does, which one of its codes is.
+fn declare<'ctx>(module: &Module<'ctx>, name: &str, code: Value<'ctx>) -> Value<'ctx> {
+    let int = Type::integer(module, 32);
+    let ty = Type::function(Type::void(module), &[Type::pointer(module, 0), int]);
+    let kernel = Value::add_function(module, name, ty);
+    kernel.set_call_convention(KERNEL_CALL_CONVENTION);
+    code.copy_attributes(FUNCTION_ATTRIBUTES, kernel, FUNCTION_ATTRIBUTES);
+    kernel.add_attribute(FUNCTION_ATTRIBUTES, "convergent", 0);
+    // What one code does is not what all of them do.
+    for name in [
+        "memory",
+        "nosync",
+        "nofree",
+        "willreturn",
+        "noreturn",
+        "noinline",
+    ] {
+        kernel.remove_attribute(FUNCTION_ATTRIBUTES, name);
+    }
+    kernel
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernels of codes with these regions; `None` for one that takes no part.
+    fn chosen(codes: &[Option<&[usize]>]) -> Vec<Vec<usize>> {
+        let in_phases = codes.iter().map(|regions| {
+            let regions = (*regions)?.iter().map(|region| (*region, 1)).collect();
+            Some(InPhases { regions, rounds: 8 })
+        });
+        let in_phases: Vec<Option<InPhases>> = in_phases.collect();
+        let code = |number| Code {
+            number,
+            block: [Some(64), Some(1), Some(1)],
+            regions: BTreeMap::new(),
+            instructions: 100,
+            static_shared_bytes: 0,
+        };
+        let codes: Vec<Code> = (0..codes.len()).map(code).collect();
+        choose(codes.iter().zip(in_phases.iter().map(Option::as_ref)))
+    }
+
+    #[test]
+    fn regions_with_a_common_code_have_one_kernel() {
+        assert_eq!(chosen(&[Some(&[0])]), [[0]]);
+        assert_eq!(chosen(&[Some(&[0]), Some(&[1])]), [[0], [1]]);
+        assert_eq!(
+            chosen(&[Some(&[0]), Some(&[0, 1]), Some(&[1])]),
+            [[1, 0, 2]]
+        );
+        // Regions that others join, whatever comes first.
+        let all = [
+            Some(&[2, 3][..]),
+            Some(&[0, 1]),
+            Some(&[1, 2]),
+            None,
+            Some(&[4]),
+        ];
+        let mut found = chosen(&all);
+        found.iter_mut().for_each(|codes| codes.sort_unstable());
+        assert_eq!(found, [vec![0, 1, 2], vec![4]]);
+    }
 }

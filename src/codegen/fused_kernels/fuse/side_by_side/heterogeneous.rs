@@ -368,7 +368,8 @@ mod tests {
         ];
         // Code 1 is taken in the second region, where only code 3 is left.
         assert_eq!(choose(&codes, 2), [vec![5, 1, 0], vec![2, 4]]);
-        assert_eq!(choose(&codes[2..4]), [[0; 0]; 0]);
+        assert_eq!(choose(&codes[2..4], 2), [[0; 0]; 0]);
+        assert_eq!(choose(&codes[2..4], 1), [[2], [3]]);
     }
 
     /// How many codes each kernel has of so many that are of these sizes.
@@ -378,7 +379,7 @@ mod tests {
             static_shared_bytes,
             ..code(number, Some(64), &[(0, 1)])
         };
-        let chosen = choose(&(0..count).map(code).collect::<Vec<_>>());
+        let chosen = choose(&(0..count).map(code).collect::<Vec<_>>(), 2);
         assert!(chosen.iter().flatten().is_sorted());
         chosen.iter().map(Vec::len).collect()
     }
