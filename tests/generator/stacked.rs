@@ -204,7 +204,7 @@ impl<'a> Stack<'a> {
                 "if (layer == 2) { unsigned seen; cudaMemcpy(&seen, at(step, layer, 0), 4, cudaMemcpyDeviceToHost); printf(\"%u\\n\", seen); }"
                     .to_owned(),
             ),
-            5 => Some("std::vector<int> own(step + layer); if (own.size() > 1000) return;".to_owned()),
+            5 => Some("{ std::vector<int> own(step + layer); if (own.size() > 1000) return; }".to_owned()),
             _ => None,
         }
     }
