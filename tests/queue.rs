@@ -21,12 +21,14 @@ const MACROS: [&str; 11] = [
     "-DSIRIUS_STREAM_PRIORITY=cudaStreamGetPriority",
 ];
 
+/// Its text, in this order.
+const QUEUE: [&str; 4] = ["records.c", "graphs.c", "phases.c", "queue.c"];
+
 /// Builds the scenes, with `changed` done to the queue's text.
 fn build(folder: &TempDir, changed: impl Fn(String) -> String) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a source");
-    let queue = ["records.c", "graphs.c", "queue.c"];
-    let queue = queue.map(|name| read(&format!("src/codegen/batches/{name}")));
+    let queue = QUEUE.map(|name| read(&format!("src/codegen/batches/{name}")));
     let device = ["device.c", "scenes.c"].map(|name| read(&format!("tests/queue/{name}")));
     let source = folder.path().join("queue.c");
     let text = changed(queue.concat()) + &device.concat();
@@ -122,7 +124,7 @@ fn columns_of_one_matrix_wait_for_each_other_where_they_meet() {
         (right, "bytes <= range->pitch - behind"),
         (right, "behind >= range->column_bytes"),
     ];
-    programs_find("columns.c", &wrong);
+    programs_find("columns.c", None, &wrong);
 }
 
 #[test]
@@ -139,22 +141,68 @@ fn launches_of_several_codes_are_those_of_the_program() {
             "blocks += plane * number",
         ),
     ];
-    programs_find("mixed.c", &wrong);
+    programs_find("mixed.c", None, &wrong);
+}
+
+#[test]
+fn batches_that_are_phases_of_one_launch_do_what_the_program_does() {
+    let wrong = [
+        ("if (run.blocks > resident) run.blocks", "if (0) run.blocks"),
+        (
+            "uint64_t most = resident * phases->rounds;",
+            "uint64_t most = resident * 9;",
+        ),
+        ("return able && blocks > 0", "return blocks > 0"),
+        (
+            "if (queue.batches < 2 || is_recorded(queue.stream)) return 0;",
+            "",
+        ),
+        ("record->kernel->phases != first->kernel->phases || ", ""),
+        (" || record->shared > shared ||", " ||"),
+        ("phases ? phases->shared : 0", "~(size_t)0"),
+        ("(int)threads, shared)) {", "(int)threads, 0)) {"),
+        (
+            "(unsigned)bytes, {0, 0}};",
+            "(unsigned)(bytes - record->kernel->record_bytes), {0, 0}};",
+        ),
+        (
+            "next.end = end_of_batch(records, run.end, count);",
+            "next.end = count;",
+        ),
+        (
+            "end = end_of_batch(records, at, run->end);",
+            "end = run->end;",
+        ),
+        ("record->kernel->phase_code,", "0,"),
+        ("* (last - own);", "* 1;"),
+        (
+            "    free(text);\n    if (failed) {",
+            "    if (failed) {\n        free(text);\n        return at;",
+        ),
+        (
+            "+= (size_t)(end - own) * record->kernel->record_bytes;",
+            "+= record->kernel->record_bytes;",
+        ),
+        (
+            "if (blocks > next.blocks) next.blocks",
+            "if (0) next.blocks",
+        ),
+    ];
+    programs_find("phases.c", Some("-DSIRIUS_PHASES"), &wrong);
 }
 
 /// Random programs pass with the queue as it is, and find what is wrong in the place of something right.
-fn programs_find(programs: &str, wrong: &[(&str, &str)]) {
+fn programs_find(programs: &str, option: Option<&str>, wrong: &[(&str, &str)]) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |path: &str| std::fs::read_to_string(root.join(path)).expect("a source");
-    let text = ["records.c", "graphs.c", "queue.c"]
-        .map(|name| read(&format!("src/codegen/batches/{name}")));
+    let text = QUEUE.map(|name| read(&format!("src/codegen/batches/{name}")));
     let text = text.concat();
     let build = |text: String| {
         let source = folder.path().join(programs);
         std::fs::write(&source, text + &read(&format!("tests/queue/{programs}")))
             .expect("a source is written");
-        compile(&folder, &source, None)
+        compile(&folder, &source, option)
     };
     println!("{}", run(&build(text.clone()), None, &["0", "2000"]));
     for (right, wrong) in wrong {

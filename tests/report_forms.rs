@@ -538,6 +538,30 @@ fn batches_of_renamed_buffers() {
 }
 
 #[test]
+fn batches_that_are_phases_of_one_launch() {
+    let source = "tests/run/batches_in_phases.cu";
+    let phases = "batches that follow each other are one launch where the device has room, with a barrier across the \
+                  grid between two of them";
+    let why = "`swapped` has an operation of a warp that only some threads may reach";
+    let options = &["--sirius-boundaries=grid-barrier"];
+    let text = analyse_with(source, "text", options);
+    for line in [phases, &format!("a batch of its own: {why}")] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let report: Value = serde_json::from_str(&analyse_with(source, "json", options)).unwrap();
+    let regions = report["batched_regions"].as_array().unwrap().iter();
+    let statements = regions.flat_map(|region| region["statements"].as_array().unwrap());
+    let (phases, others): (Vec<&Value>, Vec<&Value>) =
+        statements.partition(|statement| statement["in_phases"] == true);
+    assert!(phases.iter().all(|phase| phase["no_phase"].is_null()));
+    assert_eq!(others.len(), 1, "{others:?}");
+    assert_eq!(others[0]["no_phase"], why);
+    // Nobody asks where batches stay apart.
+    let report = analyse(source, "json");
+    assert!(!report.contains("\"in_phases\"") && !report.contains("\"no_phase\""));
+}
+
+#[test]
 fn repeated_lines_are_said_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("layers.cu");

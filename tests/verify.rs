@@ -682,6 +682,8 @@ mod partial;
 mod expansion;
 #[path = "verify/guards.rs"]
 mod guards;
+#[path = "verify/batch_phases.rs"]
+mod batch_phases;
 #[path = "verify/batches.rs"]
 mod batches;
 #[path = "verify/dead_buffers.rs"]

@@ -215,6 +215,8 @@ pub struct BatchKernel {
     pub capacity: u32,
     /// The kernel in which it may stand beside launches of other code.
     pub heterogeneous: Option<HeterogeneousKernel>,
+    /// The kernel in which its batches may be phases.
+    pub phases: Option<PhasesKernel>,
     /// The kernel runs launches one after the other in the same blocks. Its parameter begins with their number, then come a
     /// record and the rows of what varies.
     pub persistent: Option<PersistentRows>,
@@ -245,6 +247,21 @@ pub struct PersistentRows {
     pub sources: Vec<Vec<usize>>,
     /// Its blocks wait for each other, and so do those of the kernel of one launch.
     pub cooperative: bool,
+}
+
+/// A cooperative kernel that runs batches one after the other, with a barrier across the grid between two of them, and which of
+/// its codes a [`BatchKernel`] is. Its parameters: where in global memory the host has written what each batch is, and how many
+/// batches there are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhasesKernel {
+    /// Its name in the fused image.
+    pub name: String,
+    /// The number of the code.
+    pub code: u32,
+    /// Each of its blocks runs so many blocks of a batch at most.
+    pub rounds: u32,
+    /// A launch may bring so much shared memory along.
+    pub dynamic_shared_bytes: u64,
 }
 
 /// A kernel for what meets in a batch and is not of one code and grid, and which of its codes a

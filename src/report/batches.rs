@@ -6,6 +6,7 @@ use super::{Report, ReportNodeKind, kind_name};
 use crate::dependence::DependenceKind;
 use crate::schedule::{BatchCount, BatchOrder, OrderingEdge};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// A part of the host program whose launches wait, so that those of one batch with equal code become one.
@@ -40,6 +41,12 @@ pub struct ReportWaitingStatement {
     pub batch: Option<usize>,
     /// Each run of it waits for the one before.
     pub one_after_the_other: bool,
+    /// Batches of its launches may be phases of one launch.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_phases: bool,
+    /// Why they may not, for people, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_phase: Option<String>,
 }
 
 /// What comes of a part's launches; each loop counts once.
@@ -111,6 +118,8 @@ fn region(order: &BatchOrder) -> ReportBatchedRegion {
                 members: statement.members.iter().map(|node| node.0).collect(),
                 batch: statement.batch,
                 one_after_the_other: statement.one_after_the_other,
+                in_phases: statement.in_phases,
+                no_phase: statement.no_phase.as_ref().map(|why| why.message.clone()),
             })
             .collect(),
         for_graphs: order.for_graphs,
@@ -263,6 +272,7 @@ pub(super) fn lines(report: &Report, region: &ReportBatchedRegion) -> Vec<String
         let rest = folded.len() - MOST_ORDERS;
         lines.push(format!("and by {rest} more (--format=json lists all)"));
     }
+    lines.extend(phases(region));
     if !region.renamed.is_empty() {
         let buffers: Vec<_> = region
             .renamed
@@ -299,6 +309,30 @@ pub(super) fn lines(report: &Report, region: &ReportBatchedRegion) -> Vec<String
             lines.push(format!("  {}{because}", order(report, edges)));
         }
     }
+    lines
+}
+
+/// What is said of batches that are phases of one launch, and of those that are not.
+fn phases(region: &ReportBatchedRegion) -> Vec<String> {
+    let statements = &region.statements;
+    let mut lines = Vec::new();
+    if statements.iter().any(|each| each.in_phases) {
+        let others = match statements.iter().all(|each| each.in_phases) {
+            true => "",
+            false => ", but for those of the launches below",
+        };
+        lines.push(format!(
+            "batches that follow each other are one launch where the device has room, with a barrier across the grid between two of them{others}"
+        ));
+    }
+    let whys: BTreeSet<&String> = statements
+        .iter()
+        .filter_map(|each| each.no_phase.as_ref())
+        .collect();
+    lines.extend(
+        whys.into_iter()
+            .map(|why| format!("a batch of its own: {why}")),
+    );
     lines
 }
 

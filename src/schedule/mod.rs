@@ -29,7 +29,8 @@ mod told_by_first;
 mod units;
 
 use boundaries::{
-    grid_barriers, iterations, last_block, loop_ends, overlap, persistent, recomputation, rotation,
+    batch_phases, grid_barriers, iterations, last_block, loop_ends, overlap, persistent,
+    recomputation, rotation,
 };
 use device_resources::regroup;
 pub use device_resources::{occupancy, resources};
@@ -433,6 +434,10 @@ pub struct BatchedStatement {
     /// needs no `touches`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persistent: Option<PersistentLoop>,
+    /// Batches of its launches may be phases of one cooperative launch, each of whose blocks runs so many blocks of a batch
+    /// at most, one after the other; all barriers of its kernels are met by whole blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase_rounds: Option<u32>,
 }
 
 /// How a kernel runs the launches that iterations of a host loop make, one after the other: each of its threads runs its

@@ -126,7 +126,7 @@ pub(super) fn waited_at(model: &KernelModel, barrier: &Barrier) -> &'static str 
 }
 
 /// Whether it hangs on the launch that a block reaches a barrier as one.
-fn hangs_on_launch(
+pub(super) fn hangs_on_launch(
     graph: &LaunchGraph,
     launch: &Launch,
     model: &KernelModel,

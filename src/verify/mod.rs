@@ -88,6 +88,8 @@
 //! replaces may be given other memory there (`expansion`). Or they follow each other in one kernel (`persistent`): then
 //! any two of them are judged as one group. A wait of the host between them is made up for when they are issued.
 //!
+//! *Phases of one launch* are launch batches between which all blocks wait for each other (`batch_phases`).
+//!
 //! *Ahead of the host* run iterations of a loop whose end the kernel computes as the host does (`tested_loops`).
 //!
 //! *Beside the launch before it* runs what a kernel does before its wait, where a plan lets it begin early (`overlap`):
@@ -114,7 +116,9 @@ mod member;
 mod refusal;
 
 use barrier_order::{barriers, joining, segments, uniform_barriers};
-use boundaries::{grid_barriers, last_block, overlap, persistent, recomputation, tested_loops};
+use boundaries::{
+    batch_phases, grid_barriers, last_block, overlap, persistent, recomputation, tested_loops,
+};
 use host_side::{batches, capture, host_order, operations, partial, streams, touched, waits};
 use memory::{
     buffer_promotion, dead_buffers, expansion, liveness, row_promotion, shared_memory_reuse, space,

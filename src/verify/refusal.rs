@@ -176,6 +176,8 @@ pub enum Refusal {
     Recomputed { first: LaunchId, what: String },
     #[error("launch {} cannot wait for a batch: {what}", launch.0)]
     NotBatched { launch: LaunchId, what: String },
+    #[error("batches with launch {} cannot be phases of one launch: {what}", launch.0)]
+    NotInPhases { launch: LaunchId, what: String },
     #[error("launches of {} cannot follow each other in one kernel: {what}", launch.0)]
     NotPersistent { launch: LaunchId, what: String },
     #[error("the host loop around launch {} cannot run ahead in its kernel: {what}", first.0)]

@@ -19,6 +19,7 @@ mod repeated;
 mod shapes;
 mod sized;
 pub mod solved;
+pub mod stacked;
 mod tabled;
 mod together;
 

@@ -3,7 +3,7 @@
 //
 // expect: 55 launches -> 29, 4 host loops inside their kernels
 // built with: --sirius-boundaries=grid-barrier
-// executes: 1 2 1 1 2 1 1 1 1 6 1 2 2 1 1 2 1 1 1 1 5 4 4 2
+// executes: 1 2 1 1 2 1 1 1 1 6 1 2 2 1 1 2 1 1 1 1 5 4 1 2
 // arguments: 0
 // arguments: 1
 // arguments: 2
@@ -321,7 +321,7 @@ int main(int argc, char **argv) {
         check(cudaStreamDestroy(stream));
         break;
     }
-    case 22: // Grids that change from iteration to iteration.
+    case 22: // Grids that change from iteration to iteration: batches are phases.
         for (int t = 0; t < 4; ++t) {
             smooth<<<t % 2 ? BLOCKS : BLOCKS / 2, THREADS>>>(a, b, N);
             std::swap(a, b);

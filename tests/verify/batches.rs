@@ -16,7 +16,7 @@ fn touch(chain: &Chain, launch: LaunchId, argument: usize, writes: bool) -> Rang
 }
 
 /// Both launches of a chain wait, and say all that they touch.
-fn waiting(chain: &Chain) -> FusionPlan {
+pub(super) fn waiting(chain: &Chain) -> FusionPlan {
     let statement = |launch: &LaunchId| BatchedStatement {
         launch: *launch,
         touches: vec![
@@ -27,6 +27,7 @@ fn waiting(chain: &Chain) -> FusionPlan {
         replaced: Vec::new(),
         must_replace: false,
         persistent: None,
+        phase_rounds: None,
     };
     FusionPlan {
         batched_regions: vec![BatchedRegion {

@@ -87,6 +87,7 @@ fn refuses_when_its_group_waits_for_a_batch() {
             replaced: Vec::new(),
             must_replace: false,
             persistent: None,
+            phase_rounds: None,
         }],
         outside_loops: 0,
         drained_before: Vec::new(),

@@ -57,6 +57,7 @@ impl Overwrite {
             replaced: vec![3],
             must_replace: true,
             persistent: None,
+            phase_rounds: None,
         };
         FusionPlan {
             batched_regions: vec![BatchedRegion {

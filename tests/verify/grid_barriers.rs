@@ -348,6 +348,7 @@ fn a_member_waits_for_a_batch() {
             replaced: Vec::new(),
             must_replace: false,
             persistent: None,
+            phase_rounds: None,
         }],
     });
     let found = refusals(&chain.scene, &plan);
@@ -496,6 +497,7 @@ fn plan_of_sweeps(launches: &[LaunchId]) -> FusionPlan {
                 grid_barrier: true,
                 ..PersistentLoop::default()
             }),
+            phase_rounds: None,
         }],
     });
     plan

@@ -398,6 +398,7 @@ fn a_member_waits_for_a_batch() {
             replaced: Vec::new(),
             must_replace: false,
             persistent: None,
+            phase_rounds: None,
         }],
     });
     is_refused(&chain.scene, &plan);

@@ -321,6 +321,7 @@ fn launches_that_wait_for_batches_are_not_in_their_places() {
                 replaced: Vec::new(),
                 must_replace: false,
                 persistent: None,
+                phase_rounds: None,
             }],
             outside_loops: 0,
             drained_before: Vec::new(),

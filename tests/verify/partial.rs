@@ -225,6 +225,7 @@ fn refuses_to_wait_for_a_batch_in_part() {
             replaced: Vec::new(),
             must_replace: false,
             persistent: None,
+            phase_rounds: None,
         }],
         outside_loops: 0,
         drained_before: Vec::new(),

@@ -352,6 +352,7 @@ fn ranges_of_blocks_wait_for_graphs_alone() {
         replaced: Vec::new(),
         must_replace: false,
         persistent: None,
+        phase_rounds: None,
     };
     plan.batched_regions.push(BatchedRegion {
         statements: vec![statement],

@@ -64,6 +64,7 @@ impl Steps {
                         varying: Vec::new(),
                         turning: Vec::new(),
                     }),
+                    phase_rounds: None,
                 }],
                 outside_loops: 0,
                 drained_before: Vec::new(),

@@ -307,6 +307,7 @@ fn batches_are_told_of_what_loaded_pointers_lead_to() {
                 replaced: Vec::new(),
                 must_replace: false,
                 persistent: None,
+                phase_rounds: None,
             }],
             outside_loops: 0,
             drained_before: Vec::new(),

@@ -22,7 +22,9 @@ use super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, SHARED_BYTES, address_array, operand_slot,
 };
 use super::shared_functions::SharedFunctions;
-use super::{BatchKernel, BatchedSite, CodegenError, FusedParameter, HeterogeneousKernel};
+use super::{
+    BatchKernel, BatchedSite, CodegenError, FusedParameter, HeterogeneousKernel, PhasesKernel,
+};
 use crate::build::{Boundary, Build, Device};
 use crate::dependence::RangeTouch;
 use crate::kernel::KernelModel;
@@ -88,6 +90,10 @@ pub fn link_queue(
             macros.push(format!("SIRIUS_{name}={function}{suffix}"));
         }
     }
+    // As above.
+    if build.sirius.boundaries.contains(&Boundary::GridBarrier) && !build.sirius.tuning.timed {
+        macros.push("SIRIUS_PHASES".to_owned());
+    }
     let queue = HostLibrary {
         name: "sirius_batchs",
         source: QUEUE,
@@ -100,6 +106,7 @@ pub fn link_queue(
 const QUEUE: &str = concat!(
     include_str!("records.c"),
     include_str!("graphs.c"),
+    include_str!("phases.c"),
     include_str!("queue.c")
 );
 const DRAIN: &str = "sirius_batch_drain";
@@ -132,6 +139,11 @@ pub(super) fn batch_key(kernel: &BatchKernel) -> String {
 /// The host symbol that stands for a kernel of several codes.
 pub(super) fn heterogeneous_key(heterogeneous: &HeterogeneousKernel) -> String {
     format!("sirius.batch.key.{}", heterogeneous.name)
+}
+
+/// The host symbol that stands for a kernel whose phases are batches.
+pub(super) fn phases_key(phases: &PhasesKernel) -> String {
+    format!("sirius.batch.key.{}", phases.name)
 }
 
 /// A statement of the plan with the code that runs several of its launches.
@@ -429,6 +441,10 @@ impl<'a> Waiting<'a> {
             ),
             None => (single.get_type().const_null(), 0),
         };
+        let (phases, phase_code) = match &self.kernel.phases {
+            Some(phases) => (phases_descriptor(program, phases)?, phases.code),
+            None => (single.get_type().const_null(), 0),
+        };
         let value = context.const_struct(
             &[
                 single.into(),
@@ -446,6 +462,8 @@ impl<'a> Waiting<'a> {
                 heterogeneous.into(),
                 number(code).into(),
                 persistent.into(),
+                phases.into(),
+                number(phase_code).into(),
             ],
             false,
         );
@@ -485,6 +503,30 @@ fn heterogeneous_descriptor<'ctx>(
     );
     let global = host.add_global(value.get_type(), None, &name);
     global.set_linkage(Linkage::Internal);
+    global.set_initializer(&value);
+    Ok(global.as_pointer_value())
+}
+
+/// What `struct sirius_phases` of the queue is told of a kernel whose phases are batches.
+fn phases_descriptor<'ctx>(
+    program: &Program<'ctx>,
+    phases: &PhasesKernel,
+) -> Result<PointerValue<'ctx>, CodegenError> {
+    let (context, host) = (program.context, &program.host);
+    let name = format!("sirius.batch.phases.{}", phases.name);
+    if let Some(known) = host.get_global(&name) {
+        return Ok(known.as_pointer_value());
+    }
+    let key = host
+        .get_global(&phases_key(phases))
+        .ok_or_else(|| CodegenError::Inconsistent("a kernel of phases has no key".into()))?;
+    let number = |value: u64| context.i32_type().const_int(value, false).into();
+    let key = key.as_pointer_value().into();
+    let rounds = number(phases.rounds.into());
+    let value = context.const_struct(&[key, rounds, number(phases.dynamic_shared_bytes)], false);
+    let global = host.add_global(value.get_type(), None, &name);
+    global.set_linkage(Linkage::Internal);
+    global.set_constant(true);
     global.set_initializer(&value);
     Ok(global.as_pointer_value())
 }

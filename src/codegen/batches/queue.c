@@ -324,13 +324,17 @@ static int issue_records(void) {
     } else {
         for (unsigned i = 0; i < count; ++i) order[i] = &queue.records[i];
         qsort(order, count, sizeof *order, compare);
-        begin_collecting();
-        for (unsigned at = 0; at < count;) {
-            unsigned end = at + 1;
-            while (end < count && order[end]->batch == order[at]->batch) ++end;
-            int one = issue_batch(order + at, end - at);
+        int phases = are_phases(order, count);
+        /* A cooperative launch is no node of a graph. */
+        if (!phases) begin_collecting();
+        for (unsigned at = 0, end; at < count; at = end) {
+            int one = 0;
+            end = phases ? issue_phases(order, at, count, &one) : at;
+            if (end == at) {
+                while (end < count && order[end]->batch == order[at]->batch) ++end;
+                one = issue_batch(order + at, end - at);
+            }
             status = status ? status : one;
-            at = end;
         }
         free(order);
     }

@@ -1,4 +1,4 @@
-/* Launches that wait for their batches. This text, `graphs.c` and `queue.c`, in this order, are compiled into
+/* Launches that wait for their batches. This text, `graphs.c`, `phases.c` and `queue.c`, in this order, are compiled into
  * the host module of a program whose plan has regions; one queue a thread.
  *
  * Invariant: a record's batch is later than that of every earlier record that touches a common byte,
@@ -61,6 +61,13 @@ struct sirius_persistent {
     const unsigned *sources; /* by launch of a period, by argument: which one of the record it has */
 };
 
+/* A kernel that runs batches one after the other. Its parameters: where it is told what they are, and their number. */
+struct sirius_phases {
+    const void *kernel;
+    unsigned rounds; /* so many blocks of a batch are one block's at most */
+    unsigned shared; /* so much shared memory a launch may bring along */
+};
+
 /* The code of a statement; made by the compiler. */
 struct sirius_batch_kernel {
     const void *single;     /* the kernel for one record; null: a batch of one */
@@ -76,6 +83,8 @@ struct sirius_batch_kernel {
     struct sirius_heterogeneous *heterogeneous; /* in which it may stand beside other code; may be null */
     unsigned code;           /* its number there */
     const struct sirius_persistent *persistent; /* its launches follow each other in this; else null */
+    const struct sirius_phases *phases; /* in which batches with it may follow each other; may be null */
+    unsigned phase_code;     /* its number there */
 };
 
 /* Bytes that a launch may touch. Where `pitch` is positive, they lie in columns of a matrix: each is less than `column_bytes` behind

@@ -32,7 +32,9 @@ mod joining_tests;
 #[cfg(test)]
 mod tests;
 
-use boundaries::{last_block, overlap, persistent, phases, recomputation, tested_loop};
+use boundaries::{
+    batch_phases, last_block, overlap, persistent, phases, recomputation, tested_loop,
+};
 use control_flow::{
     barriers, broadcasts, counterparts, counting, implied_branches, loops, short_loops, tiles,
     versions,
@@ -57,6 +59,7 @@ use crate::llvm::{
 };
 use crate::program::Program;
 use crate::schedule::FusionPlan;
+use batch_phases::InPhases;
 use built::Built;
 use clipped::leave;
 use host_values::Known;
@@ -209,16 +212,15 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
                     some => some,
                 },
             };
+            let own = statements_at(&order.sites, statements, sites).into_iter();
+            let own: Vec<_> = own.map(|(statement, _)| statement).collect();
             bodies.push(batch::Body {
                 kernel,
                 statements: of_batches(kernel, &order.sites),
                 single: wanted.is_single(number),
                 never_batched: false,
-                regions: batch::meeting(
-                    statements_at(&order.sites, statements, sites)
-                        .into_iter()
-                        .map(|(statement, _)| statement),
-                ),
+                regions: batch::meeting(own.iter().copied()),
+                phases: InPhases::of(&own),
                 persistent,
             });
             continue;
@@ -236,6 +238,7 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
             single: true,
             never_batched: true,
             regions: BTreeMap::new(),
+            phases: None,
             persistent: None,
         }));
     }

@@ -4,7 +4,7 @@
 //! kernels and of batches' add a wrapper and a registration of their own, run right after the first unit's. Host IR is
 //! the same for both devices, only what a wrapper's data pointer points to differs.
 
-use super::super::batches::{batch_key, heterogeneous_key};
+use super::super::batches::{batch_key, heterogeneous_key, phases_key};
 use super::super::fuse::Part;
 use super::super::group::fused_key;
 use super::super::launch_call::declared;
@@ -77,9 +77,12 @@ fn batch_keys(batches: &[BatchKernel]) -> Keys<'_> {
             heterogeneous.name.as_str(),
         )
     });
+    let phases = batches.iter().filter_map(|batch| batch.phases.as_ref());
+    let phases = phases.map(|phases| (phases_key(phases), phases.name.as_str()));
     built
         .map(|batch| (batch_key(batch), batch.name.as_str()))
         .chain(heterogeneous)
+        .chain(phases)
         .collect()
 }
 

@@ -537,6 +537,6 @@ const MOST_PHASES: usize = 32;
 const MOST_ARGUMENT_BYTES: u64 = 3072;
 /// A resident block runs so many blocks of a phase at most. A launch that takes longer hides what the next costs to begin,
 /// and its last blocks are better spread by the device than by counting.
-const MOST_ROUNDS: u32 = 8;
+pub(super) const MOST_ROUNDS: u32 = 8;
 /// Blocks are counted in 32 bits.
 const MOST_BLOCKS: i64 = 1 << 30;

@@ -222,6 +222,7 @@ impl<'a> Program<'a> {
                     varying,
                     turning,
                 }),
+                phase_rounds: None,
             }],
         })
     }

@@ -8,6 +8,7 @@
 //!
 //! Invariant: nothing here is part of a plan. Figures of a region count each loop once.
 
+use super::super::batch_phases::part_of_phase;
 use super::super::batches::{Candidate, Several, candidates, issued};
 use super::super::host_order::HostOrder;
 use super::super::local::plan_fusion;
@@ -16,6 +17,7 @@ use crate::dependence::{
     DependenceGraph, DependenceKind, Edge, KnownSpan, SharedMemory, WholeWrite, WholeWrites,
     known_spans,
 };
+use crate::diagnostics::Rejection;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId, NodeId, NodeKind, Operand, ValueId};
 use std::borrow::Cow;
@@ -51,6 +53,10 @@ pub struct WaitingStatement {
     pub batch: Option<usize>,
     /// Each run of it waits for the one before, in all loops of the region.
     pub one_after_the_other: bool,
+    /// Batches of its launches may be phases of one launch.
+    pub in_phases: bool,
+    /// Why they may not, where that was asked for.
+    pub no_phase: Option<Rejection>,
 }
 
 /// How many launches are left of a region.
@@ -158,11 +164,16 @@ pub fn batch_orders(
         orders.push(BatchOrder {
             statements: statements
                 .into_iter()
-                .map(|members| {
+                .zip(&region.statements)
+                .map(|(members, planned)| {
                     let fact = members.last().and_then(|last| facts.get(last));
+                    let asked = options.grid_barriers && !region.for_graphs;
+                    let may_be = || part_of_phase(graph, kernels, &plan.groups, &members).err();
                     WaitingStatement {
                         batch: fact.and_then(|fact| fact.batch),
                         one_after_the_other: fact.is_some_and(|fact| fact.serial),
+                        in_phases: planned.phase_rounds.is_some(),
+                        no_phase: asked.then(may_be).flatten(),
                         members,
                     }
                 })

@@ -11,6 +11,7 @@
 //! seen by. What is planned here is what may save launches; the verifier decides whether it may be.
 
 use super::super::asked_memory::questions_of_waiting;
+use super::super::batch_phases;
 use super::super::expansion::Expansion;
 use super::super::obstacle::never_runs;
 use super::super::passing::{HowTheyWait, Passing, may_wait};
@@ -78,6 +79,10 @@ pub fn plan_batches(
                     if let Some(expansion) = &expansion {
                         expansion.choose(statement, &candidate.members);
                     }
+                }
+                // A number of fusions is for bisection, which wants the same launches every time.
+                if options.grid_barriers && options.max_fusions.is_none() {
+                    batch_phases::choose(graph, kernels, &mut region, &members, groups);
                 }
                 planned.push(region);
             }
@@ -327,6 +332,7 @@ fn candidate(
             replaced,
             must_replace: false,
             persistent: None,
+            phase_rounds: None,
         },
     })
 }

@@ -1,6 +1,7 @@
 //! Launches that are not fused, and what makes their boundaries cheaper.
 
 pub(super) mod overlap;
+pub(super) mod batch_phases;
 pub(super) mod grid_barriers;
 pub(super) mod last_block;
 pub(super) mod recomputation;

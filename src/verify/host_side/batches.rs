@@ -12,7 +12,7 @@ use super::super::host::reaches_host_memory;
 use super::super::member::Member;
 use super::super::place::{Place, Values};
 use super::super::polynomial::{Polynomial, normal_form};
-use super::super::{Refusal, Site, Sites, capture, expansion};
+use super::super::{Refusal, Site, Sites, batch_phases, capture, expansion};
 use crate::dependence::Guard;
 use crate::kernel::{AccessKind, Columns, KernelModel, Target};
 use crate::launch::{
@@ -77,6 +77,12 @@ pub(in crate::verify) fn refusals(
                 Err(refusal) => refusals.push(refusal),
             }
         }
+        refusals.extend(batch_phases::refusals(
+            graph,
+            kernels,
+            sites,
+            (plan, region),
+        ));
         let mut seen = Vec::new();
         for statement in &region.statements {
             seen.extend(sees_host_memory(graph, kernels, sites, plan, statement));

@@ -99,6 +99,17 @@ pub(in crate::codegen::fused_kernels::fuse) fn shared_bytes(module: &Module, ker
     bytes.sum()
 }
 
+/// Whether a function uses shared memory, static or of the launch.
+pub(in crate::codegen::fused_kernels::fuse) fn is_shared_used(
+    module: &Module,
+    function: Value,
+) -> bool {
+    let used = constants_in(function);
+    let mut globals = Value::globals(module).into_iter();
+    globals
+        .any(|global| global.ty().address_space() == SHARED_ADDRESS_SPACE && used.contains(&global))
+}
+
 /// A static shared variable of which every use is known.
 struct Variable<'ctx> {
     global: Value<'ctx>,

@@ -8,6 +8,7 @@ use super::super::super::super::device::{
     KERNEL_CALL_CONVENTION, device_target_machine, run_passes,
 };
 use super::super::super::super::{BatchKernel, BatchedSite, CodegenError, RecordPiece};
+use super::super::batch_phases::{self, InPhases, Walked};
 use super::super::fields::{self, Piece};
 use super::super::heterogeneous::{self, Code, Slice};
 use super::super::persistent::{self, Persistent};
@@ -34,6 +35,7 @@ pub(in crate::codegen::fused_kernels::fuse) struct Statement {
     /// The region waits for graphs alone: a group of it is never launched several at once.
     for_graphs: bool,
     persistent: Option<PersistentLoop>,
+    phase_rounds: Option<u32>,
 }
 
 enum What {
@@ -96,12 +98,18 @@ impl Statement {
             repeats,
             for_graphs: false,
             persistent: None,
+            phase_rounds: None,
         }
     }
 
     /// Its launches follow each other in one kernel.
     pub(in crate::codegen::fused_kernels::fuse) fn persistent(&self) -> Option<&PersistentLoop> {
         self.persistent.as_ref()
+    }
+
+    /// How many blocks of its batch a block of a cooperative launch runs at most, where its batches may be phases of one.
+    pub(in crate::codegen::fused_kernels::fuse) fn phase_rounds(&self) -> Option<u32> {
+        self.phase_rounds
     }
 
     /// The number of the region in which it waits.
@@ -163,6 +171,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn statements(
                 repeats,
                 for_graphs,
                 persistent: statement.persistent.clone(),
+                phase_rounds: statement.phase_rounds,
             });
             continue;
         }
@@ -204,6 +213,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn statements(
             repeats,
             for_graphs,
             persistent: None,
+            phase_rounds: statement.phase_rounds,
         });
         singles += 1;
     }
@@ -220,6 +230,8 @@ pub(in crate::codegen::fused_kernels::fuse) struct Body<'a> {
     pub(in crate::codegen::fused_kernels::fuse) never_batched: bool,
     /// The regions in which several launches of it may wait, and how many statements of each are its own.
     pub(in crate::codegen::fused_kernels::fuse) regions: BTreeMap<usize, usize>,
+    /// The regions whose batches may be phases of a cooperative launch with all of its statements, and how many of these each has.
+    pub(in crate::codegen::fused_kernels::fuse) phases: Option<InPhases>,
     /// Its launches follow each other.
     pub(in crate::codegen::fused_kernels::fuse) persistent: Option<Persistent>,
 }
@@ -272,11 +284,9 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
         }));
     }
     for found in bodies {
-        let kernel = found.kernel;
-        let body = function_of(module, kernel)?;
-        let name = kernel.name.replacen("sirius_fused_", "sirius_batch_", 1);
         if found.never_batched {
-            let layout = Layout::of(module, body);
+            let name = batch_name(found.kernel);
+            let layout = Layout::of(module, function_of(module, found.kernel)?);
             let layout = layout.map(|layout| Layout {
                 capacity: 1,
                 ..layout
@@ -284,65 +294,36 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             batches.extend(layout.map(|layout| layout.batch(name, found.statements, true)));
             continue;
         }
-        let (statements, single) = (found.statements, found.single);
-        body.set_linkage(Linkage::LLVMInternalLinkage);
-        body.set_call_convention(0);
-        body.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
-        body.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
-        // Addresses of variables come with the launch of a group.
-        let only_arguments = kernel.facts.arguments.iter().all(|argument| *argument);
-        let of_groups = statements.iter().all(|statement| statement.group.is_some());
-        if !only_arguments && !of_groups {
-            continue;
+        if let Some((batch, code)) = Batch::begin(module, found, built.len(), optimisations)? {
+            built.push(batch);
+            codes.push(code);
         }
-        // Those of a launch that waits have to fit, too.
-        let waiting = Layout::of(module, body).filter(|layout| layout.capacity > 0);
-        let Some(waiting) = waiting else {
-            continue;
-        };
-        let (body, pieces) = match optimisations.contains(&Optimisation::ArgumentPromotion) {
-            true => fields::take_apart(module, body)?,
-            false => (body, Piece::all(body)),
-        };
-        let layout = Layout::of(module, body).filter(|layout| layout.capacity > 1);
-        let Some(layout) = layout else {
-            continue;
-        };
-        let pieces = layout.pieces(&pieces, &waiting);
-        let (batch, indices) = build_batch(module, &name, body, &layout);
-        // The same blocks are launched as by each launch alone.
-        launch_bounds::hand_over(body, batch);
-        codes.push(Code {
-            number: built.len(),
-            block: kernel.facts.block,
-            regions: found.regions,
-            instructions: body.instructions().len(),
-            static_shared_bytes: shared_memory_reuse::shared_bytes(module, body),
-        });
-        built.push(Batch {
-            kernel: batch,
-            body,
-            indices,
-            statements,
-            single,
-            waiting,
-            pieces,
-            layout,
-        });
     }
     if built.is_empty() && loops.is_empty() {
         return Ok(batches);
     }
     let chosen = match optimisations.contains(&Optimisation::HeterogeneousBatches) {
-        true => heterogeneous::choose(&codes),
+        true => heterogeneous::choose(&codes, 2),
         false => Vec::new(),
     };
     let slice = |number: &usize| {
-        let of = &built[*number];
-        let code = (of.body, of.kernel);
-        (*number, Slice::build(module, *number, code, &of.layout))
+        let (of, name) = (&built[*number], format!("sirius_slice_{number}"));
+        let slice = Slice::build(module, &name, (of.body, of.kernel), &of.layout);
+        (*number, slice)
     };
     let slices: BTreeMap<usize, Slice> = chosen.iter().flatten().map(slice).collect();
+    let in_phases = batch_phases::choose(
+        codes
+            .iter()
+            .zip(built.iter().map(|own| own.phases.as_ref())),
+    );
+    let walked = in_phases.iter().flatten().filter_map(|number| {
+        let of = &built[*number];
+        let in_phases = (&of.layout, of.phases.as_ref()?);
+        let walked = Walked::build(module, *number, (of.body, of.kernel), in_phases);
+        Some((*number, walked))
+    });
+    let walked: BTreeMap<usize, Walked> = walked.collect();
     run_passes(
         module,
         "always-inline,globaldce",
@@ -360,6 +341,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
         batches.push(batch);
     }
     let mut heterogeneous = heterogeneous::build_heterogeneous(module, slices, &chosen)?;
+    let mut phases = batch_phases::build(module, &walked, &in_phases)?;
     for (number, found) in built.into_iter().enumerate() {
         let Batch {
             kernel: batch,
@@ -387,6 +369,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             record_bytes: found.layout.record,
             capacity: found.layout.capacity,
             heterogeneous: heterogeneous.remove(&number),
+            phases: phases.remove(&number),
             ..waiting
         });
     }
@@ -406,6 +389,71 @@ struct Batch<'ctx> {
     /// What a record has of them.
     pieces: Vec<RecordPiece>,
     layout: Layout<'ctx>,
+    phases: Option<InPhases>,
+}
+
+impl<'ctx> Batch<'ctx> {
+    /// The kernel of several launches, which calls the body; `None` where there can be none.
+    fn begin(
+        module: &Module<'ctx>,
+        found: Body<'_>,
+        number: usize,
+        optimisations: &BTreeSet<Optimisation>,
+    ) -> Result<Option<(Self, Code)>, CodegenError> {
+        let kernel = found.kernel;
+        let body = function_of(module, kernel)?;
+        let (statements, single) = (found.statements, found.single);
+        body.set_linkage(Linkage::LLVMInternalLinkage);
+        body.set_call_convention(0);
+        body.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+        body.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+        // Addresses of variables come with the launch of a group.
+        let only_arguments = kernel.facts.arguments.iter().all(|argument| *argument);
+        let of_groups = statements.iter().all(|statement| statement.group.is_some());
+        if !only_arguments && !of_groups {
+            return Ok(None);
+        }
+        // Those of a launch that waits have to fit, too.
+        let waiting = Layout::of(module, body).filter(|layout| layout.capacity > 0);
+        let Some(waiting) = waiting else {
+            return Ok(None);
+        };
+        let (body, pieces) = match optimisations.contains(&Optimisation::ArgumentPromotion) {
+            true => fields::take_apart(module, body)?,
+            false => (body, Piece::all(body)),
+        };
+        let layout = Layout::of(module, body).filter(|layout| layout.capacity > 1);
+        let Some(layout) = layout else {
+            return Ok(None);
+        };
+        let pieces = layout.pieces(&pieces, &waiting);
+        let (batch, indices) = build_batch(module, &batch_name(kernel), body, &layout);
+        // The same blocks are launched as by each launch alone.
+        launch_bounds::hand_over(body, batch);
+        let code = Code {
+            number,
+            block: kernel.facts.block,
+            regions: found.regions,
+            instructions: body.instructions().len(),
+            static_shared_bytes: shared_memory_reuse::shared_bytes(module, body),
+        };
+        let batch = Self {
+            kernel: batch,
+            body,
+            indices,
+            statements,
+            single,
+            waiting,
+            pieces,
+            layout,
+            phases: found.phases,
+        };
+        Ok(Some((batch, code)))
+    }
+}
+
+fn batch_name(kernel: &Built) -> String {
+    kernel.name.replacen("sirius_fused_", "sirius_batch_", 1)
 }
 
 const BLOCK_INDEX_Z: &str = "llvm.nvvm.read.ptx.sreg.ctaid.z";
@@ -443,6 +491,7 @@ impl<'ctx> Layout<'ctx> {
             records_offset_bytes: RECORDS_OFFSET_BYTES,
             capacity: self.capacity,
             heterogeneous: None,
+            phases: None,
             persistent: None,
         }
     }

@@ -58,10 +58,13 @@ impl Code {
     }
 }
 
-/// Which codes share a kernel; each is in one at most. Those whose blocks are not known stand with the
+/// Which codes share a kernel, so many of them at least; each is in one at most. Those whose blocks are not known stand with the
 /// most statements of a region. Those with the most statements come first, then those that stand first; what is short and does
 /// not fit into a kernel shares the next one.
-pub(in crate::codegen::fused_kernels::fuse) fn choose(codes: &[Code]) -> Vec<Vec<usize>> {
+pub(in crate::codegen::fused_kernels::fuse) fn choose(
+    codes: &[Code],
+    least: usize,
+) -> Vec<Vec<usize>> {
     let mut regions: BTreeMap<usize, Vec<&Code>> = BTreeMap::new();
     for code in codes {
         for region in code.regions.keys() {
@@ -85,7 +88,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn choose(codes: &[Code]) -> Vec<Vec
                     false => others.push(code),
                 }
             }
-            if own.len() > 1 {
+            if own.len() >= least {
                 let numbers: Vec<usize> = own.iter().map(|code| code.number).collect();
                 taken.extend(&numbers);
                 chosen.push(numbers);
@@ -110,29 +113,28 @@ fn have_room(codes: &[&Code], other: &Code) -> bool {
 
 /// A body as a function of where its record and its block are.
 pub(in crate::codegen::fused_kernels::fuse) struct Slice<'ctx> {
-    function: Value<'ctx>,
-    demand: Demand,
-    most_threads: u32,
+    pub(in crate::codegen::fused_kernels::fuse) function: Value<'ctx>,
+    pub(in crate::codegen::fused_kernels::fuse) demand: Demand,
+    pub(in crate::codegen::fused_kernels::fuse) most_threads: u32,
 }
 
 impl<'ctx> Slice<'ctx> {
     /// Of a body with arguments in records, and with the bounds of a kernel. Nobody calls it yet.
     pub(in crate::codegen::fused_kernels::fuse) fn build(
         module: &Module<'ctx>,
-        number: usize,
+        name: &str,
         (body, kernel): (Value<'ctx>, Value<'ctx>),
         layout: &Layout<'ctx>,
     ) -> Self {
         let (int, pointer) = (Type::integer(module, 32), Type::pointer(module, 0));
         let types = [pointer, int, int, int, int, int, int, int];
         let ty = Type::function(Type::void(module), &types);
-        let name = format!("sirius_slice_{number}");
-        let function = Value::add_function(module, &name, ty);
+        let function = Value::add_function(module, name, ty);
         body.copy_attributes(FUNCTION_ATTRIBUTES, function, FUNCTION_ATTRIBUTES);
         function.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
         let builder = Builder::at_end(Block::append(function, "entry"));
         if let Some(scope) = DebugScope::of(module, body) {
-            scope.cover(function, &name, &builder);
+            scope.cover(function, name, &builder);
         }
         let parameters = function.parameters();
         call_body(
@@ -152,7 +154,7 @@ impl<'ctx> Slice<'ctx> {
 
     /// Puts the block's place for what names it, after the body has been inlined. `false` where something may
     /// name it that is not seen.
-    fn place(&self) -> bool {
+    pub(in crate::codegen::fused_kernels::fuse) fn place(&self) -> bool {
         if calls_code(self.function) || names_block_in_assembly(self.function) {
             return false;
         }
@@ -171,7 +173,7 @@ impl<'ctx> Slice<'ctx> {
 }
 
 /// In the order of a slice's parameters.
-const REGISTERS: [&str; 6] = [
+pub(in crate::codegen::fused_kernels::fuse) const REGISTERS: [&str; 6] = [
     "llvm.nvvm.read.ptx.sreg.ctaid.x",
     "llvm.nvvm.read.ptx.sreg.ctaid.y",
     "llvm.nvvm.read.ptx.sreg.ctaid.z",
@@ -317,7 +319,7 @@ fn build<'ctx>(module: &Module<'ctx>, name: &str, slices: &[Value<'ctx>]) -> Val
 }
 
 /// Runs the slice of a number, one of these, the first of which has this one.
-fn run_code<'ctx>(
+pub(in crate::codegen::fused_kernels::fuse) fn run_code<'ctx>(
     (kernel, builder): (Value<'ctx>, &Builder<'ctx>),
     (code, slices, first): (Value<'ctx>, &[Value<'ctx>], usize),
     arguments: &[Value<'ctx>],
@@ -365,8 +367,9 @@ mod tests {
             code(5, None, &[(0, 9)]),
         ];
         // Code 1 is taken in the second region, where only code 3 is left.
-        assert_eq!(choose(&codes), [vec![5, 1, 0], vec![2, 4]]);
-        assert_eq!(choose(&codes[2..4]), [[0; 0]; 0]);
+        assert_eq!(choose(&codes, 2), [vec![5, 1, 0], vec![2, 4]]);
+        assert_eq!(choose(&codes[2..4], 2), [[0; 0]; 0]);
+        assert_eq!(choose(&codes[2..4], 1), [[2], [3]]);
     }
 
     /// How many codes each kernel has of so many that are of these sizes.
@@ -376,7 +379,7 @@ mod tests {
             static_shared_bytes,
             ..code(number, Some(64), &[(0, 1)])
         };
-        let chosen = choose(&(0..count).map(code).collect::<Vec<_>>());
+        let chosen = choose(&(0..count).map(code).collect::<Vec<_>>(), 2);
         assert!(chosen.iter().flatten().is_sorted());
         chosen.iter().map(Vec::len).collect()
     }

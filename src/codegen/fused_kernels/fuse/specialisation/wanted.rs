@@ -93,15 +93,18 @@ fn single(of_groups: &[Order], order: &Order) -> Option<usize> {
     })
 }
 
-/// Whether launches of two sites, or two of one site, may wait at the same time, to be launched at once.
+/// Whether launches of two sites, or two of one site, may wait at the same time, to be launched at once, or may be launched
+/// with those of other batches.
 fn may_meet(statements: &[Statement], order: &Order) -> bool {
     let sites: HashSet<usize> = order.sites.iter().copied().collect();
     let own = statements
         .iter()
         .filter(|statement| sites.contains(&statement.site()) && !statement.for_graphs());
     let mut regions = HashSet::new();
-    own.into_iter()
-        .any(|statement| statement.repeats() || !regions.insert(statement.region()))
+    own.into_iter().any(|statement| {
+        let repeats = statement.repeats() || !regions.insert(statement.region());
+        repeats || statement.phase_rounds().is_some()
+    })
 }
 
 /// The statements of some sites, with these.
