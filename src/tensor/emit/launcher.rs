@@ -187,7 +187,8 @@ impl Launches<'_> {
 
     /// Temporaries that kernels get and that are not among the given ones; what only some sizes need is apart.
     fn temporaries(&self, steps: &[Step<'_>], known: &[usize]) -> Vec<usize> {
-        fn passed(function: &Function, steps: &[Step<'_>], found: &mut Vec<usize>) {
+        // Of a choice in a loop, what either needs is there before the loop.
+        fn passed(function: &Function, steps: &[Step<'_>], in_loop: bool, found: &mut Vec<usize>) {
             for step in steps {
                 match step {
                     Step::Kernel(kernel)
@@ -197,12 +198,15 @@ impl Launches<'_> {
                         let tensors = super::arguments(function, kernel).tensors;
                         found.extend(tensors.into_iter().map(|(tensor, _)| tensor));
                     }
-                    Step::Loop { body, .. } => passed(function, body, found),
+                    Step::Loop { body, .. } => passed(function, body, true, found),
+                }
+                if let (Step::Either { apart, .. }, true) = (step, in_loop) {
+                    passed(function, apart, true, found);
                 }
             }
         }
         let mut found = Vec::new();
-        passed(self.function, steps, &mut found);
+        passed(self.function, steps, false, &mut found);
         found.retain(|tensor| {
             self.function.tensors[*tensor].role == Role::Temporary && !known.contains(tensor)
         });

@@ -159,7 +159,7 @@ fn row_pitch(function: &Function, array: &LayerArray) -> String {
         .collect();
     let elements = extents.join(" * ");
     match array.is_copied {
-        true => format!("({elements})"),
+        true => bracketed(&elements),
         false => format!("(({elements} + 3) / 4 * 4 + 4)"),
     }
 }
@@ -460,7 +460,7 @@ fn lanes(
     let name = &last.name;
     lines.line(&format!("const long long tc_end_{name} = {high};"));
     lines.open(&format!(
-        "for (long long {name} = {} + threadIdx.x % {lanes}; {name} < tc_end_{name}; {name} += {lanes})",
+        "for (long long {name} = {} + (long long)threadIdx.x % {lanes}; {name} < tc_end_{name}; {name} += {lanes})",
         bracketed(&low)
     ));
     let term = values::value_as(function, scope, &statement.value, computed);

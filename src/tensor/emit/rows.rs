@@ -670,7 +670,8 @@ fn share_out(
         let high = values::bound(function, scope, &variable.high);
         let start = match low.as_str() {
             "0" => "threadIdx.x".to_owned(),
-            _ => format!("{low} + threadIdx.x"),
+            // A negative number and an unsigned one would be a large one.
+            _ => format!("{low} + (long long)threadIdx.x"),
         };
         let name = &variable.name;
         lines.line(&format!("const long long tc_end_{name} = {high};"));

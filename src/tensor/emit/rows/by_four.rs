@@ -83,20 +83,7 @@ pub(super) fn run(
         "for (long long tc_at = threadIdx.x * 4; tc_at < tc_end; tc_at += {})",
         MOST_THREADS * 4
     ));
-    for array in &rows.arrays {
-        if array.copied_by.is_some_and(|by| numbers.contains(&by)) {
-            let name = &function.tensors[array.tensor].name;
-            let row = row_place(function, kernel, array);
-            lines.line(&format!("__align__(16) float tc_new_{name}[4];"));
-            lines.line(&format!(
-                "*reinterpret_cast<float4 *>(tc_new_{name}) = *reinterpret_cast<const float4 *>(&({row})[tc_at]);"
-            ));
-            lines.line("if (tc_fits)");
-            lines.line(&format!(
-                "    *reinterpret_cast<float4 *>(&tc_copy_{name}[tc_at]) = *reinterpret_cast<const float4 *>(tc_new_{name});"
-            ));
-        }
-    }
+    copies(function, (kernel, rows), &numbers, lines);
     for number in numbers.clone() {
         let (part, row) = (&kernel.parts[number], &rows.parts[number]);
         let (statement, index) = (part.statement, row.shared_out[0]);
@@ -174,6 +161,29 @@ pub(super) fn run(
             fours::store(&format!("tc_new_{number}"), &places, lines);
         }
         lines.close_to(depth);
+    }
+}
+
+/// Copies of inputs that the loop of some parts makes.
+fn copies(
+    function: &Function,
+    (kernel, rows): (&Kernel<'_>, &Rows),
+    numbers: &Range<usize>,
+    lines: &mut Lines,
+) {
+    for array in &rows.arrays {
+        if array.copied_by.is_some_and(|by| numbers.contains(&by)) {
+            let name = &function.tensors[array.tensor].name;
+            let row = row_place(function, kernel, array);
+            lines.line(&format!("__align__(16) float tc_new_{name}[4];"));
+            lines.line(&format!(
+                "*reinterpret_cast<float4 *>(tc_new_{name}) = *reinterpret_cast<const float4 *>(&({row})[tc_at]);"
+            ));
+            lines.line("if (tc_fits)");
+            lines.line(&format!(
+                "    *reinterpret_cast<float4 *>(&tc_copy_{name}[tc_at]) = *reinterpret_cast<const float4 *>(tc_new_{name});"
+            ));
+        }
     }
 }
 

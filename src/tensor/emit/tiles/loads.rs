@@ -158,13 +158,10 @@ impl Load<'_> {
     fn origin(&self, group: &Range<usize>) -> String {
         let extents = &self.tiled.function.tensors[self.promoted.tensor].extents;
         let mut place = self.origins[group.start].clone();
-        for dimension in group.start + 1..group.end {
-            let extent = factor(self.tiled.function, &extents[dimension]);
-            place = format!(
-                "{} * {extent} + {}",
-                bracketed(&place),
-                bracketed(&self.origins[dimension])
-            );
+        let behind = group.start + 1..group.end;
+        for (extent, origin) in extents[behind.clone()].iter().zip(&self.origins[behind]) {
+            let extent = factor(self.tiled.function, extent);
+            place = format!("{} * {extent} + {}", bracketed(&place), bracketed(origin));
         }
         place
     }
