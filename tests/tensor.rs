@@ -2,6 +2,7 @@
 //!
 //! * `cases/…`: a file of `tests/tensor/cases`. What is inferred of its definitions and how they become kernels, or the
 //!   messages about what is wrong, stand in the trailing lines that begin with `#> `; `SIRIUS_BLESS=1` rewrites them.
+//! * `counted`: what the CPU device counts beside kernels by hand is within limits; the table of the page.
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
@@ -11,6 +12,8 @@
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
+#[path = "tensor/counted.rs"]
+mod counted;
 #[allow(dead_code, reason = "cases of this test are in a folder beside others")]
 #[path = "harness/filetests.rs"]
 mod filetests;
@@ -55,6 +58,7 @@ fn main() {
     }
     let cases = files(&root.join("tests/tensor/cases"), "tc");
     trials.push(Trial::test("hostile", move || hostile::texts(&cases)));
+    trials.push(Trial::test("counted", counted::check));
     trials.push(Trial::test("interface", interface));
     for seed in random::seeds() {
         trials.push(Trial::test(format!("random/{seed}"), move || {

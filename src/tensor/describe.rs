@@ -77,6 +77,7 @@ pub fn describe_launches(function: &Function, launches: &[Launch<'_>], depth: us
                     .collect();
                 let _ = writeln!(text, "{indent}kernel of {shape}: {}", targets.join(", "));
             }
+            Launch::Either { apart, .. } => text += &describe_launches(function, apart, depth),
             Launch::Loop { symbol, body, .. } => {
                 let _ = writeln!(text, "{indent}for {}", function.symbols[*symbol].name);
                 text += &describe_launches(function, body, depth + 1);

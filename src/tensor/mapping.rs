@@ -11,7 +11,7 @@ use super::Options;
 use super::linear::Linear;
 use super::program::{self, Function, Statement, Subscript};
 use super::syntax::tree::{Operator, Reduction};
-use super::transform::{self, Rows, Tiles};
+use super::transform::{self, Layers, Rows, Tiles};
 use super::types::Scalar;
 
 /// How statements become kernels.
@@ -23,7 +23,7 @@ pub enum Mapping {
     Parallel,
     /// As `Parallel`, with products in tiles: [`Plan::Tiles`].
     Tiled,
-    /// As `Tiled`, with reductions of rows by whole blocks: [`Plan::Rows`].
+    /// As `Tiled`, with reductions of rows by whole blocks, [`Plan::Rows`], and layers, [`Plan::Layers`].
     #[default]
     Auto,
 }
@@ -43,6 +43,13 @@ pub enum Scatter {
 pub enum Step<'f> {
     /// A launch.
     Kernel(Kernel<'f>),
+    /// One launch where the sizes of a call allow it, else several.
+    Either {
+        /// The one, whose plan is [`Plan::Layers`].
+        together: Kernel<'f>,
+        /// The others, which do the same.
+        apart: Vec<Self>,
+    },
     /// Launches for each value of a symbol.
     Loop {
         /// The symbol.
@@ -64,18 +71,20 @@ pub struct Kernel<'f> {
     /// What each thread does, in order.
     pub parts: Vec<Part<'f>>,
     /// How threads share the work.
-    pub plan: Plan,
+    pub plan: Plan<'f>,
 }
 
 /// How the threads of a kernel share its work.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Plan {
+pub enum Plan<'f> {
     /// Each by itself, one point of `threads`.
     Elements,
     /// A block a tile of points.
     Tiles(Tiles),
     /// A block a row.
     Rows(Rows),
+    /// A block some rows, of which it computes one layer after the other.
+    Layers(Layers<'f>),
 }
 
 /// What a thread does for one statement.

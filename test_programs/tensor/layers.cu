@@ -137,5 +137,15 @@ int main()
         Y3.compare("mlp3", [&](size_t at) { return unit(Y, W3, B3, O, at / P, at % P); });
         Y4.compare("mlp3", [&](size_t at) { return unit(Y3, W4, B4, P, at / Q, at % Q); });
     }
+    {
+        // Rows that do not fit: each layer is a kernel of its own.
+        const int B = 5, M = 20, O = 300, P = 270, Q = 3;
+        Tensor<> In(B * M, 10), W2(O * M, 11), B2(O, 12), W3(P * O, 13), B3(P, 14), W4(Q * P, 15), B4(Q, 16);
+        Tensor<> Y(B * O), Y3(B * P), Y4(B * Q);
+        mlp3(0, B, M, O, P, Q, In, W2, B2, W3, B3, W4, B4, Y, Y3, Y4);
+        Y.compare("wide mlp3", [&](size_t at) { return unit(In, W2, B2, M, at / O, at % O); });
+        Y3.compare("wide mlp3", [&](size_t at) { return unit(Y, W3, B3, O, at / P, at % P); }, 1e-4);
+        Y4.compare("wide mlp3", [&](size_t at) { return unit(Y3, W4, B4, P, at / Q, at % Q); }, 1e-4);
+    }
     return verdict();
 }

@@ -26,6 +26,29 @@ int main()
     auto row = [&](size_t n, double &m, double &v) {
         moments_of(K, [&](int k) { return I[n * K + k]; }, m, v);
     };
+    // Rows that are read by four, and such that are not: of a length without fours, from a place between fours on.
+    for (const int width : {512, 1036, 515})
+        for (const size_t first : {0, 1}) {
+            Tensor<> in(N * width + 1, 7), out(N * width + 1);
+            softmax(0, N, width, in.device + first, out.device + first);
+            out.compare("long softmax", [&](size_t at) {
+                if (at < first || at >= N * width + first)
+                    return out[at];
+                const size_t row = (at - first) / width * width + first;
+                double total = 0;
+                for (int k = 0; k < width; ++k)
+                    total += std::exp(in[row + k]);
+                return std::exp(in[at]) / total;
+            });
+        }
+    Tensor<> all(300, 8), sum(1);
+    from_below(0, 300, all, sum);
+    sum.compare("from below", [&](size_t) {
+        double total = 0;
+        for (int k = 0; k < 300; ++k)
+            total += all[k];
+        return total;
+    });
     double m, v;
     moments(0, N, K, I, mean, var);
     mean.compare("mean", [&](size_t n) { return row(n, m, v), m; });

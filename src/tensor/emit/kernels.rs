@@ -240,31 +240,43 @@ fn initialise(function: &Function, kernel: &Kernel<'_>, statement: &Statement, l
 /// One element that no other instance of the statement writes.
 fn element(function: &Function, statement: &Statement, lines: &mut Lines) {
     let target = &function.tensors[statement.target];
-    let computed = target.scalar.computed();
     let place = values::place(function, statement, statement.target, &statement.subscripts);
     let element = format!("{}[{place}]", target.name);
+    element_at(function, statement.into(), (&element, &element), lines);
+}
+
+/// The same: where the element is, and what it is assigned to.
+pub(super) fn element_at(
+    function: &Function,
+    scope: Scope<'_>,
+    (element, into): (&str, &str),
+    lines: &mut Lines,
+) {
+    let statement = scope.statement;
+    let target = &function.tensors[statement.target];
+    let computed = target.scalar.computed();
     let Operator::Reduce(reduction, starts) = statement.operator else {
-        let value = values::value_as(function, statement, &statement.value, computed);
+        let value = values::value_as(function, scope, &statement.value, computed);
         lines.line(&format!(
-            "{element} = {};",
+            "{into} = {};",
             values::stored(value, target.scalar, computed)
         ));
         return;
     };
     let first = match starts {
         true => values::neutral(reduction, target.scalar),
-        false => values::loaded(&element, target.scalar),
+        false => values::loaded(element, target.scalar),
     };
     lines.line(&format!("{} tc_value = {first};", computed.cuda()));
     let depth = lines.depth;
     for index in statement.reduced() {
-        open_loop(function, statement, index, lines);
+        open_loop(function, scope, index, lines);
     }
-    let term = values::value_as(function, statement, &statement.value, computed);
+    let term = values::value_as(function, scope, &statement.value, computed);
     lines.line(&accumulate(reduction, computed, "tc_value", &term));
     lines.close_to(depth);
     let stored = values::stored("tc_value".to_owned(), target.scalar, computed);
-    lines.line(&format!("{element} = {stored};"));
+    lines.line(&format!("{into} = {stored};"));
 }
 
 pub(super) fn accumulate(reduction: Reduction, computed: Scalar, into: &str, term: &str) -> String {

@@ -1,10 +1,12 @@
 //! The function that a program calls: it checks sizes, allocates temporaries and launches.
 
-use super::{BLOCK_THREADS, factor, interface, kernel_name, kernels, rows, size, tiles};
+use super::{BLOCK_THREADS, factor, interface, kernel_name, kernels, layers, rows, size, tiles};
 use crate::tensor::fault::place;
 use crate::tensor::linear::Linear;
-use crate::tensor::mapping::{Plan, Step};
+use crate::tensor::mapping::{Kernel, Plan, Step};
 use crate::tensor::program::{Function, Role, SymbolKind};
+use crate::tensor::transform::Layers;
+use crate::tensor::transform::layers::THREADS as LAYER_THREADS;
 use std::fmt::Write;
 
 /// `void mv(cudaStream_t stream, int M, …)`.
@@ -51,36 +53,17 @@ pub(super) fn launcher(
     // Inside of it, sizes have 64 bits.
     let mut text = format!("static {}\n{{\n", inner_signature(function));
     checks(function, (name, source), &mut text);
-    let mut kernels = Vec::new();
-    super::all_kernels(steps, &mut kernels);
-    let passed: Vec<usize> = kernels
-        .iter()
-        .flat_map(|kernel| super::arguments(function, kernel).tensors)
-        .map(|(tensor, _)| tensor)
-        .collect();
-    let temporaries: Vec<_> = (function.tensors.iter().enumerate())
-        .filter(|(number, tensor)| tensor.role == Role::Temporary && passed.contains(number))
-        .map(|(_, tensor)| tensor)
-        .collect();
-    for tensor in &temporaries {
-        let cuda = tensor.scalar.cuda();
-        let count = product(function, &tensor.extents);
-        // Writing to a string cannot fail, here and below.
-        let _ = writeln!(text, "    {cuda} *{} = nullptr;", tensor.name);
-        let _ = writeln!(
-            text,
-            "    if (cudaMallocAsync((void **)&{0}, sizeof({cuda}) * ({count} + 1), stream) != cudaSuccess)\n        \
-             tc_refuse(\"{1}: {2}: there is no memory for the temporary '{0}'\", {count}, sizeof({cuda}));",
-            tensor.name,
-            literal(name),
-            function.name,
-        );
-    }
-    let mut number = 0;
-    launches(function, steps, 1, &mut number, &mut text);
-    for tensor in temporaries.iter().rev() {
-        let _ = writeln!(text, "    cudaFreeAsync({}, stream);", tensor.name);
-    }
+    let mut launches = Launches {
+        function,
+        name,
+        text,
+        number: 0,
+    };
+    let temporaries = launches.temporaries(steps, &[]);
+    launches.allocate(&temporaries, 1);
+    launches.steps(steps, &temporaries, 1);
+    launches.free(&temporaries, 1);
+    let mut text = launches.text;
     text += "}\n\n";
     let passed = parameters(function).map(|(_, _, name)| name);
     let passed: Vec<&str> = std::iter::once("stream").chain(passed).collect();
@@ -186,79 +169,222 @@ fn checks(function: &Function, (name, source): (&str, &str), text: &mut String) 
     }
 }
 
-fn launches(
-    function: &Function,
-    steps: &[Step<'_>],
-    depth: usize,
-    number: &mut usize,
-    text: &mut String,
-) {
-    let indent = "    ".repeat(depth);
-    for step in steps {
-        match step {
-            Step::Kernel(kernel) => {
-                let name = kernel_name(function, *number);
-                *number += 1;
-                let passed = kernels::passed(function, kernel);
-                let (mut shared, mut passed) = ("0", passed);
-                let shape = match &kernel.plan {
-                    Plan::Elements if kernel.threads.is_empty() => "1, 1".to_owned(),
-                    Plan::Elements => {
-                        let threads = product(function, &kernel.threads);
-                        format!("tc_blocks({threads}), {BLOCK_THREADS}")
+/// The body of a launcher behind its checks.
+struct Launches<'f> {
+    function: &'f Function,
+    /// The file as messages name it.
+    name: &'f str,
+    text: String,
+    /// How many kernels were launched so far.
+    number: usize,
+}
+
+impl Launches<'_> {
+    fn line(&mut self, depth: usize, line: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.text, "{}{line}", "    ".repeat(depth));
+    }
+
+    /// Temporaries that kernels get and that are not among the given ones; what only some sizes need is apart.
+    fn temporaries(&self, steps: &[Step<'_>], known: &[usize]) -> Vec<usize> {
+        // Of a choice in a loop, what either needs is there before the loop.
+        fn passed(function: &Function, steps: &[Step<'_>], in_loop: bool, found: &mut Vec<usize>) {
+            for step in steps {
+                match step {
+                    Step::Kernel(kernel)
+                    | Step::Either {
+                        together: kernel, ..
+                    } => {
+                        let tensors = super::arguments(function, kernel).tensors;
+                        found.extend(tensors.into_iter().map(|(tensor, _)| tensor));
                     }
-                    Plan::Tiles(tiles) => {
-                        let blocks = tiles::blocks(function, kernel, tiles).join(" * ");
-                        let blocks = format!("static_cast<unsigned>({blocks})");
-                        format!("{blocks}, {}", tiles::threads(tiles))
-                    }
-                    Plan::Rows(plan) => {
-                        if !plan.arrays.is_empty() {
-                            let bytes = rows::bytes(function, kernel, plan);
-                            let _ = writeln!(text, "{indent}{{");
-                            let _ =
-                                writeln!(text, "{indent}    const long long tc_bytes = {bytes};");
-                            let _ =
-                                writeln!(text, "{indent}    const bool tc_fits = {};", rows::fit());
-                            shared = "tc_fits ? tc_bytes : 0";
-                            passed += ", tc_fits";
-                        }
-                        let blocks = match kernel.threads.is_empty() {
-                            true => "1".to_owned(),
-                            false => {
-                                let rows = product(function, &kernel.threads);
-                                format!("static_cast<unsigned>(tc_max({rows}, 1))")
-                            }
-                        };
-                        let length = rows::length(function, kernel, plan);
-                        format!("{blocks}, tc_row_threads({length})")
-                    }
-                };
-                let launch = format!("{name}<<<{shape}, {shared}, stream>>>({passed});");
-                match shared {
-                    "0" => {
-                        let _ = writeln!(text, "{indent}{launch}");
-                    }
-                    _ => {
-                        let _ = writeln!(text, "{indent}    {launch}\n{indent}}}");
-                    }
+                    Step::Loop { body, .. } => passed(function, body, true, found),
+                }
+                if let (Step::Either { apart, .. }, true) = (step, in_loop) {
+                    passed(function, apart, true, found);
                 }
             }
-            Step::Loop {
-                symbol,
-                low,
-                high,
-                body,
-            } => {
-                let symbol = &function.symbols[*symbol].name;
-                let (low, high) = (size(function, low), size(function, high));
-                let _ = writeln!(
-                    text,
-                    "{indent}for (long long {symbol} = {low}; {symbol} < {high}; ++{symbol}) {{"
-                );
-                launches(function, body, depth + 1, number, text);
-                let _ = writeln!(text, "{indent}}}");
+        }
+        let mut found = Vec::new();
+        passed(self.function, steps, false, &mut found);
+        found.retain(|tensor| {
+            self.function.tensors[*tensor].role == Role::Temporary && !known.contains(tensor)
+        });
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn allocate(&mut self, temporaries: &[usize], depth: usize) {
+        for tensor in temporaries {
+            let tensor = &self.function.tensors[*tensor];
+            let cuda = tensor.scalar.cuda();
+            let count = product(self.function, &tensor.extents);
+            self.line(depth, &format!("{cuda} *{} = nullptr;", tensor.name));
+            let test = format!(
+                "if (cudaMallocAsync((void **)&{}, sizeof({cuda}) * ({count} + 1), stream) != cudaSuccess)",
+                tensor.name
+            );
+            self.line(depth, &test);
+            let message = format!(
+                "{}: {}: there is no memory for the temporary '{}'",
+                literal(self.name),
+                self.function.name,
+                tensor.name
+            );
+            let refuse = format!("    tc_refuse(\"{message}\", {count}, sizeof({cuda}));");
+            self.line(depth, &refuse);
+        }
+    }
+
+    fn free(&mut self, temporaries: &[usize], depth: usize) {
+        for tensor in temporaries.iter().rev() {
+            let name = &self.function.tensors[*tensor].name;
+            self.line(depth, &format!("cudaFreeAsync({name}, stream);"));
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step<'_>], allocated: &[usize], depth: usize) {
+        for step in steps {
+            match step {
+                Step::Kernel(kernel) => self.kernel(kernel, depth),
+                Step::Either { together, apart } => {
+                    self.either((together, apart), allocated, depth);
+                }
+                Step::Loop {
+                    symbol,
+                    low,
+                    high,
+                    body,
+                } => {
+                    let symbol = &self.function.symbols[*symbol].name;
+                    let (low, high) = (size(self.function, low), size(self.function, high));
+                    let head = format!(
+                        "for (long long {symbol} = {low}; {symbol} < {high}; ++{symbol}) {{"
+                    );
+                    self.line(depth, &head);
+                    self.steps(body, allocated, depth + 1);
+                    self.line(depth, "}");
+                }
             }
         }
+    }
+
+    /// One launch where the sizes allow it, else several.
+    fn either(
+        &mut self,
+        (together, apart): (&Kernel<'_>, &[Step<'_>]),
+        allocated: &[usize],
+        depth: usize,
+    ) {
+        let Plan::Layers(layers) = &together.plan else {
+            unreachable!("kernels go together as layers")
+        };
+        let bytes = layers::bytes(self.function, layers);
+        let condition = layers::condition(self.function, layers);
+        self.line(depth, "{");
+        self.line(depth + 1, &format!("const long long tc_bytes = {bytes};"));
+        self.line(depth + 1, &format!("if ({condition}) {{"));
+        let fours = self.fours(layers, depth + 2);
+        let launch = self.launch(together, "tc_bytes", fours);
+        self.line(depth + 2, &launch);
+        self.line(depth + 1, "} else {");
+        let mut known = allocated.to_vec();
+        let temporaries = self.temporaries(apart, &known);
+        known.extend(&temporaries);
+        self.allocate(&temporaries, depth + 2);
+        self.steps(apart, &known, depth + 2);
+        self.free(&temporaries, depth + 2);
+        self.line(depth + 1, "}");
+        self.line(depth, "}");
+    }
+
+    fn kernel(&mut self, kernel: &Kernel<'_>, depth: usize) {
+        match &kernel.plan {
+            Plan::Rows(plan) => {
+                let fours = rows::fours(self.function, kernel, plan);
+                if plan.arrays.is_empty() && fours.is_none() {
+                    let launch = self.launch(kernel, "0", "");
+                    return self.line(depth, &launch);
+                }
+                let (mut shared, mut more) = ("0", String::new());
+                self.line(depth, "{");
+                if !plan.arrays.is_empty() {
+                    let bytes = rows::bytes(self.function, kernel, plan);
+                    self.line(depth + 1, &format!("const long long tc_bytes = {bytes};"));
+                    self.line(depth + 1, &format!("const bool tc_fits = {};", rows::fit()));
+                    (shared, more) = ("tc_fits ? tc_bytes : 0", ", tc_fits".to_owned());
+                }
+                if let Some(condition) = fours {
+                    self.line(depth + 1, &format!("const bool tc_fours = {condition};"));
+                    more += ", tc_fours";
+                }
+                let launch = self.launch(kernel, shared, &more);
+                self.line(depth + 1, &launch);
+                self.line(depth, "}");
+            }
+            Plan::Layers(plan) => {
+                let bytes = layers::bytes(self.function, plan);
+                self.line(depth, "{");
+                let fours = self.fours(plan, depth + 1);
+                let launch = self.launch(kernel, &bytes, fours);
+                self.line(depth + 1, &launch);
+                self.line(depth, "}");
+            }
+            _ => {
+                let launch = self.launch(kernel, "0", "");
+                self.line(depth, &launch);
+            }
+        }
+    }
+
+    /// Says whether stages load four elements at once; what the kernel gets of it.
+    fn fours(&mut self, layers: &Layers<'_>, depth: usize) -> &'static str {
+        match layers::fours(self.function, layers) {
+            Some(condition) => {
+                self.line(depth, &format!("const bool tc_fours = {condition};"));
+                ", tc_fours"
+            }
+            None => "",
+        }
+    }
+
+    fn launch(&mut self, kernel: &Kernel<'_>, shared: &str, more: &str) -> String {
+        let function = self.function;
+        let name = kernel_name(function, self.number);
+        self.number += 1;
+        let passed = kernels::passed(function, kernel);
+        let shape = match &kernel.plan {
+            Plan::Elements if kernel.threads.is_empty() => "1, 1".to_owned(),
+            Plan::Elements => {
+                let threads = product(function, &kernel.threads);
+                format!("tc_blocks({threads}), {BLOCK_THREADS}")
+            }
+            Plan::Tiles(tiles) => {
+                let blocks = tiles::blocks(function, kernel, tiles).join(" * ");
+                let blocks = format!("static_cast<unsigned>({blocks})");
+                format!("{blocks}, {}", tiles::threads(tiles))
+            }
+            Plan::Rows(plan) => {
+                let blocks = match kernel.threads.is_empty() {
+                    true => "1".to_owned(),
+                    false => {
+                        let rows = product(function, &kernel.threads);
+                        format!("static_cast<unsigned>(tc_max({rows}, 1))")
+                    }
+                };
+                let length = rows::length(function, kernel, plan);
+                let threads = match rows::fours(function, kernel, plan) {
+                    Some(_) => format!("tc_fours ? {BLOCK_THREADS} : tc_row_threads({length})"),
+                    None => format!("tc_row_threads({length})"),
+                };
+                format!("{blocks}, {threads}")
+            }
+            Plan::Layers(plan) => {
+                let blocks = layers::blocks(function, kernel, plan);
+                format!("static_cast<unsigned>({blocks}), {}", LAYER_THREADS)
+            }
+        };
+        format!("{name}<<<{shape}, {shared}, stream>>>({passed}{more});")
     }
 }

@@ -3,8 +3,10 @@
 //! Invariant: the text depends on nothing but the definitions, their text and the options, so that caches know it again.
 //! Names that begin with `tc_` are those of this stage; no definition can have one.
 
+mod fours;
 mod kernels;
 mod launcher;
+mod layers;
 mod rows;
 mod tiles;
 mod values;
@@ -41,6 +43,7 @@ pub(super) fn emit(
                 Plan::Elements => kernels::kernel(function, kernel, &name, text),
                 Plan::Tiles(tiles) => tiles::kernel(function, (kernel, tiles), &name, text),
                 Plan::Rows(rows) => rows::kernel(function, (kernel, rows), &name, text),
+                Plan::Layers(plan) => layers::kernel(function, (kernel, plan), &name, text),
             };
         }
         body.push('\n');
@@ -49,7 +52,8 @@ pub(super) fn emit(
     let mut source = format!("// Made of {file} by sirius-rs.\n#include \"{file}.h\"\n");
     source += "#include <cstdio>\n#include <cstdlib>\n";
     for helper in HELPERS {
-        if body.contains(&format!("{}(", helper.name)) {
+        let is_called = |open: &str| body.contains(&format!("{}{open}", helper.name));
+        if is_called("(") || is_called("<") {
             source.push('\n');
             source += helper.text;
         }
@@ -98,6 +102,11 @@ const HELPERS: &[Helper] = &[
                return place < 0 ? T() : tensor[place];\n}\n",
     },
     Helper {
+        name: "tc_inside",
+        text: "static __device__ inline bool tc_inside(long long subscript, long long extent)\n{\n    \
+               return static_cast<unsigned long long>(subscript) < static_cast<unsigned long long>(extent);\n}\n",
+    },
+    Helper {
         name: "tc_by_four",
         text: "// Whether rows of floats can be read by four from a place on.\n\
                static __device__ inline bool tc_by_four(const float *tensor, long long place, long long extent)\n{\n    \
@@ -106,16 +115,23 @@ const HELPERS: &[Helper] = &[
     Helper {
         name: "tc_reduce",
         text: "// What all threads of a block have, joined: the lanes of a warp pair by pair, then warp after warp.\n\
-               template <typename T, typename Join>\nstatic __device__ inline T tc_reduce(T value, Join join)\n{\n    \
+               template <int threads, typename T, typename Join>\nstatic __device__ inline T tc_reduce(T value, Join join)\n{\n    \
                __shared__ T warps[8];\n    \
                for (int distance = 16; distance > 0; distance /= 2)\n        \
                value = join(value, __shfl_xor_sync(0xffffffffu, value, distance));\n    \
                if (threadIdx.x % 32 == 0)\n        warps[threadIdx.x / 32] = value;\n    \
                __syncthreads();\n    value = warps[0];\n    \
-               if (blockDim.x == 256) {\n        for (int warp = 1; warp < 8; ++warp)\n            \
+               if (threads == 256 || blockDim.x == 256) {\n        for (int warp = 1; warp < 8; ++warp)\n            \
                value = join(value, warps[warp]);\n    } else {\n        \
                for (int warp = 1; warp < blockDim.x / 32; ++warp)\n            value = join(value, warps[warp]);\n    }\n    \
                __syncthreads();\n    return value;\n}\n",
+    },
+    Helper {
+        name: "tc_reduce_lanes",
+        text: "// What some lanes of a warp have, joined pair by pair.\n\
+               template <int lanes, typename T, typename Join>\nstatic __device__ inline T tc_reduce_lanes(T value, Join join)\n{\n    \
+               for (int distance = lanes / 2; distance > 0; distance /= 2)\n        \
+               value = join(value, __shfl_xor_sync(0xffffffffu, value, distance));\n    return value;\n}\n",
     },
     Helper {
         name: "tc_join_sum",
@@ -278,6 +294,10 @@ fn all_kernels<'s, 'f>(steps: &'s [Step<'f>], found: &mut Vec<&'s Kernel<'f>>) {
         match step {
             Step::Kernel(kernel) => found.push(kernel),
             Step::Loop { body, .. } => all_kernels(body, found),
+            Step::Either { together, apart } => {
+                found.push(together);
+                all_kernels(apart, found);
+            }
         }
     }
 }
@@ -323,7 +343,10 @@ fn arguments(function: &Function, kernel: &Kernel<'_>) -> Arguments {
         });
         values::forms(statement, &mut form);
     }
-    tensors.retain(|(tensor, _)| !is_in_registers(kernel, *tensor));
+    tensors.retain(|(tensor, _)| match &kernel.plan {
+        Plan::Layers(layers) => !layers.keeps(*tensor),
+        _ => !is_in_registers(kernel, *tensor),
+    });
     symbols.sort_unstable();
     symbols.dedup();
     tensors.sort_unstable();

@@ -1,5 +1,9 @@
 //! A kernel of rows: the row's place, what of it lies in shared memory, and one statement after the other.
 
+mod by_four;
+
+pub(super) use by_four::fours;
+
 use super::kernels::{Lines, accumulate, comment, open_loop, parameters, passed, take};
 use super::values::{self, Scope, bracketed};
 use super::{factor, size};
@@ -9,6 +13,7 @@ use crate::tensor::program::{Function, Statement, Subscript};
 use crate::tensor::syntax::tree::{Operator, Reduction};
 use crate::tensor::transform::Rows;
 use crate::tensor::transform::rows::{RowArray, behind_row, holder, place, ranges};
+use crate::tensor::types::Scalar;
 use std::ops::Range;
 
 /// Threads of a block at most.
@@ -83,11 +88,14 @@ pub(super) fn kernel(
     lines.line("// A block computes a row.");
     let all = parameters(function, kernel);
     let head = format!("static __global__ void __launch_bounds__({MOST_THREADS}) {name}");
-    // Where rows may lie in shared memory, the code for either place is apart.
-    let in_two_places = !rows.arrays.is_empty();
-    match in_two_places {
+    // Where rows may lie in shared memory, or may be read by four, the code for either is apart.
+    let by_four = fours(function, kernel, rows).is_some();
+    let is_chosen = [("tc_fits", !rows.arrays.is_empty()), ("tc_fours", by_four)];
+    let chosen = is_chosen.iter().filter(|(_, is_chosen)| *is_chosen);
+    let chosen: Vec<String> = chosen.map(|(name, _)| format!("bool {name}")).collect();
+    match !chosen.is_empty() {
         true => {
-            lines.line("template <bool tc_fits>");
+            lines.line(&format!("template <{}>", chosen.join(", ")));
             lines.line(&format!(
                 "static __device__ __forceinline__ void {name}_row({all})"
             ));
@@ -127,12 +135,13 @@ pub(super) fn kernel(
             .arrays
             .iter()
             .any(|array| array.copied_by.is_some_and(|by| (start..end).contains(&by)));
-        match end == start + 1 && !copies {
+        let in_loop = by_four && !rows.parts[start].shared_out.is_empty();
+        match end == start + 1 && !copies && !in_loop {
             true => {
                 row_indices(function, kernel, &kernel.parts[start], &mut lines);
                 self::part(function, (kernel, rows), start, &mut lines);
             }
-            false => joined(function, (kernel, rows), start..end, &mut lines),
+            false => joined(function, (kernel, rows), (start..end, by_four), &mut lines),
         }
         lines.close_to(depth);
         start = end;
@@ -140,13 +149,32 @@ pub(super) fn kernel(
     lines.depth = 0;
     lines.line("}");
     let body = without_unused(&lines.text);
-    if !in_two_places {
-        return body;
-    }
     let passed = passed(function, kernel);
+    let cases: &[(&str, &str)] = match (chosen.len(), by_four) {
+        (0, _) => return body,
+        (1, false) => &[("tc_fits", "true"), ("", "false")],
+        (1, true) => &[("tc_fours", "true"), ("", "false")],
+        _ => &[
+            ("tc_fits && tc_fours", "true, true"),
+            ("tc_fits", "true, false"),
+            ("", "false, false"),
+        ],
+    };
+    let calls = cases.iter().map(|(condition, arguments)| {
+        let test = match condition.is_empty() {
+            true => String::new(),
+            false => format!("if ({condition})"),
+        };
+        format!("    {test}\n        {name}_row<{arguments}>({passed});\n")
+    });
+    let calls: Vec<String> = calls.collect();
+    let calls = calls.join("    else");
+    let calls = calls
+        .replace("else    if", "else if")
+        .replace("else    \n", "else\n");
     format!(
-        "{body}\n{head}({all}, bool tc_fits)\n{{\n    if (tc_fits)\n        {name}_row<true>({passed});\n    else\n        \
-         {name}_row<false>({passed});\n}}\n"
+        "{body}\n{head}({all}, {})\n{{\n{calls}}}\n",
+        chosen.join(", ")
     )
 }
 
@@ -193,10 +221,9 @@ fn row_indices(function: &Function, kernel: &Kernel<'_>, part: &Part<'_>, lines:
 fn joined(
     function: &Function,
     (kernel, rows): (&Kernel<'_>, &Rows),
-    numbers: Range<usize>,
+    (numbers, by_four): (Range<usize>, bool),
     lines: &mut Lines,
 ) {
-    let first = &kernel.parts[numbers.start];
     for number in numbers.clone() {
         let part = &kernel.parts[number];
         let target = &function.tensors[part.statement.target];
@@ -208,6 +235,35 @@ fn joined(
             lines.line(&format!("{cuda} tc_value_{number} = {neutral};"));
         }
     }
+    let depth = lines.depth;
+    if by_four {
+        lines.open("if (tc_fours)");
+        by_four::run(function, (kernel, rows), numbers.clone(), lines);
+        lines.close_to(depth);
+        lines.open("else");
+    }
+    loop_of(function, (kernel, rows), numbers.clone(), lines);
+    lines.close_to(depth);
+    for number in numbers {
+        let part = &kernel.parts[number];
+        if rows.parts[number].is_held {
+            let depth = lines.depth;
+            lines.open("");
+            row_indices(function, kernel, part, lines);
+            reduced(function, (kernel, rows), number, lines);
+            lines.close_to(depth);
+        }
+    }
+}
+
+/// The loop of several parts, element by element.
+fn loop_of(
+    function: &Function,
+    (kernel, rows): (&Kernel<'_>, &Rows),
+    numbers: Range<usize>,
+    lines: &mut Lines,
+) {
+    let first = &kernel.parts[numbers.start];
     let shared_out = &rows.parts[numbers.start].shared_out;
     let all: Vec<String> = shared_out
         .iter()
@@ -233,28 +289,13 @@ fn joined(
         let statement = part.statement;
         let target = &function.tensors[statement.target];
         let computed = target.scalar.computed();
-        let own = ranges(part, &row.shared_out);
         let held = |tensor: usize, subscripts: &[Subscript]| {
-            if let Some(writer) = holder(kernel, &rows.parts[..number], part, tensor, subscripts) {
-                return Some(format!("tc_element_{writer}"));
-            }
-            let place = place(kernel, part, subscripts, &row.shared_out);
-            if place.is_some() && place == own {
-                let writer = (numbers.start..number).rev().find(|before| {
-                    kernel.parts[*before].statement.target == tensor && !rows.parts[*before].is_held
-                });
-                let copies = |array: &&RowArray| {
-                    let by = array.copied_by.filter(|by| numbers.contains(by));
-                    array.tensor == tensor && by.is_some()
-                };
-                if let Some(writer) = writer {
-                    return Some(format!("tc_new_{writer}"));
-                }
-                if rows.arrays.iter().any(|array| copies(&array)) {
-                    return Some(format!("tc_new_{}", function.tensors[tensor].name));
-                }
-            }
-            in_row(function, (kernel, rows), part, tensor, subscripts)
+            at_hand(
+                function,
+                (kernel, rows),
+                (number, &numbers),
+                (tensor, subscripts),
+            )
         };
         let scope = Scope {
             statement,
@@ -278,16 +319,37 @@ fn joined(
         lines.close_to(depth);
     }
     lines.close_to(depth);
-    for number in numbers {
-        let part = &kernel.parts[number];
-        if rows.parts[number].is_held {
-            let depth = lines.depth;
-            lines.open("");
-            row_indices(function, kernel, part, lines);
-            reduced(function, (kernel, rows), number, lines);
-            lines.close_to(depth);
+}
+
+/// What a read is in a loop of several parts, where it is at hand.
+fn at_hand(
+    function: &Function,
+    (kernel, rows): (&Kernel<'_>, &Rows),
+    (number, numbers): (usize, &Range<usize>),
+    (tensor, subscripts): (usize, &[Subscript]),
+) -> Option<String> {
+    let (part, row) = (&kernel.parts[number], &rows.parts[number]);
+    let own = ranges(part, &row.shared_out);
+    if let Some(writer) = holder(kernel, &rows.parts[..number], part, tensor, subscripts) {
+        return Some(format!("tc_element_{writer}"));
+    }
+    let place = place(kernel, part, subscripts, &row.shared_out);
+    if place.is_some() && place == own {
+        let writer = (numbers.start..number).rev().find(|before| {
+            kernel.parts[*before].statement.target == tensor && !rows.parts[*before].is_held
+        });
+        let copies = |array: &&RowArray| {
+            let by = array.copied_by.filter(|by| numbers.contains(by));
+            array.tensor == tensor && by.is_some()
+        };
+        if let Some(writer) = writer {
+            return Some(format!("tc_new_{writer}"));
+        }
+        if rows.arrays.iter().any(|array| copies(&array)) {
+            return Some(format!("tc_new_{}", function.tensors[tensor].name));
         }
     }
+    in_row(function, (kernel, rows), part, tensor, subscripts)
 }
 
 /// Where the rows of tensors lie, and copies of those that are inputs.
@@ -297,7 +359,13 @@ fn shared(function: &Function, kernel: &Kernel<'_>, rows: &Rows, lines: &mut Lin
     }
     lines.line("extern __shared__ __align__(16) unsigned char tc_shared[];");
     let mut offset = String::new();
+    // By four, rows have a multiple of four elements.
+    let of_fours = fours(function, kernel, rows)
+        .and_then(|_| by_four::along(function, kernel, rows))
+        .map(|(_, extents)| extents);
     for array in &rows.arrays {
+        let last = function.tensors[array.tensor].extents.last();
+        let by_four = (of_fours.iter().flatten()).any(|extent| Some(extent) == last);
         let tensor = &function.tensors[array.tensor];
         let (name, cuda) = (&tensor.name, tensor.scalar.cuda());
         let row = row_place(function, kernel, array);
@@ -313,7 +381,12 @@ fn shared(function: &Function, kernel: &Kernel<'_>, rows: &Rows, lines: &mut Lin
                 "{cuda} *const tc_row_{name} = tc_fits ? {here} : {row};"
             )),
         }
-        offset += &format!(" + {}", row_bytes(function, kernel, array));
+        let bytes = row_bytes(function, kernel, array);
+        let elements = row_elements(function, kernel, array);
+        offset += &match by_four && tensor.scalar == Scalar::Float {
+            true => format!(" + (tc_fours ? {elements} * 4 : {bytes})"),
+            false => format!(" + {bytes}"),
+        };
     }
     let before = |array: &&RowArray| array.is_copied && array.copied_by.is_none();
     if !rows.arrays.iter().any(|array| before(&array)) {
@@ -537,7 +610,13 @@ fn reduced(
                 false => {
                     let value = format!("tc_value_{number}");
                     let join = join(reduction);
-                    lines.line(&format!("{value} = tc_reduce({value}, {join}());"));
+                    let threads = match fours(function, kernel, rows) {
+                        Some(_) => format!("tc_fours ? {MOST_THREADS} : 0"),
+                        None => "0".to_owned(),
+                    };
+                    lines.line(&format!(
+                        "{value} = tc_reduce<{threads}>({value}, {join}());"
+                    ));
                     value
                 }
             };
@@ -567,7 +646,7 @@ fn reduced(
 }
 
 /// What joins two values of a reduction, as a type of the generated code.
-fn join(reduction: Reduction) -> &'static str {
+pub(super) fn join(reduction: Reduction) -> &'static str {
     match reduction {
         Reduction::Sum => "tc_join_sum",
         Reduction::Product => "tc_join_product",
@@ -591,7 +670,8 @@ fn share_out(
         let high = values::bound(function, scope, &variable.high);
         let start = match low.as_str() {
             "0" => "threadIdx.x".to_owned(),
-            _ => format!("{low} + threadIdx.x"),
+            // A negative number and an unsigned one would be a large one.
+            _ => format!("{low} + (long long)threadIdx.x"),
         };
         let name = &variable.name;
         lines.line(&format!("const long long tc_end_{name} = {high};"));

@@ -1,14 +1,17 @@
 //! A kernel in tiles: the place of the tile, strips through shared memory, points in registers.
 
+mod loads;
+
 use super::kernels::{Lines, accumulate, comment, parameters};
 use super::values::{self, Scope, bracketed};
-use super::{factor, size};
+use super::{factor, layers, size};
 use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::mapping::{Kernel, Part, Work};
-use crate::tensor::program::{Function, Statement, Subscript, Value, ValueKind};
+use crate::tensor::program::{Function, Statement, Subscript};
 use crate::tensor::syntax::tree::Operator;
-use crate::tensor::transform::Tiles;
-use crate::tensor::transform::tiles::reducing;
+use crate::tensor::transform::layers::THREADS as THREADS_OF_LAYERS;
+use crate::tensor::transform::tiles::MOST_SIDES;
+use crate::tensor::transform::{Layers, TileDimension, Tiles};
 use crate::tensor::types::Scalar;
 
 /// What the text of a tiled kernel is made of.
@@ -16,11 +19,13 @@ struct Tiled<'k> {
     function: &'k Function,
     kernel: &'k Kernel<'k>,
     tiles: &'k Tiles,
+    /// It is one of several layers.
+    layers: Option<&'k Layers<'k>>,
 }
 
 /// Letters of the counters of a thread's points, and of the places of threads, slower dimension first.
-const COUNTERS: [&str; 2] = ["tc_i", "tc_j"];
-const THREADS: [&str; 2] = ["tc_y", "tc_x"];
+const COUNTERS: [&str; MOST_SIDES] = ["tc_g", "tc_h", "tc_i", "tc_j"];
+const PLACES: [&str; MOST_SIDES] = ["tc_v", "tc_z", "tc_y", "tc_x"];
 
 /// Threads of a block.
 pub(super) fn threads(tiles: &Tiles) -> usize {
@@ -55,6 +60,7 @@ pub(super) fn kernel(
         function,
         kernel,
         tiles,
+        layers: None,
     };
     let mut lines = Lines::default();
     lines.line(&format!("// {}", tiled.summary()));
@@ -69,48 +75,115 @@ pub(super) fn kernel(
         tiled.declare(number, &mut lines);
     }
     tiled.place_of_tile(&mut lines);
-    let mut held: Option<usize> = None;
-    for (number, part) in kernel.parts.iter().enumerate() {
-        let target = part.statement.target;
-        if held.is_none() {
-            let computed = function.tensors[target].scalar.computed();
-            // Points that are outside have a value, too.
-            let array = tiled.array();
-            lines.line(&format!(
-                "{} tc_value_{number}{array} = {{}};",
-                computed.cuda()
-            ));
-        }
-        lines.line(&format!("// {}", comment(source, part.statement.span)));
-        let slot = held.unwrap_or(number);
-        tiled.part(number, (slot, held.is_some()), &mut lines);
-        // An element stays in its register as long as the next part changes it again, unless elements are narrower.
-        let scalar = function.tensors[target].scalar;
-        let goes_on = kernel
-            .parts
-            .get(number + 1)
-            .is_some_and(|next| next.statement.target == target && scalar == scalar.computed());
-        if goes_on {
-            held = Some(slot);
-            continue;
-        }
-        tiled.points(part, true, &mut lines, |lines| {
-            let place = values::place(function, part.statement, target, &part.statement.subscripts);
-            let value = tiled.value(slot);
-            let stored = values::stored(value, scalar, scalar.computed());
-            lines.line(&format!(
-                "{}[{place}] = {stored};",
-                function.tensors[target].name
-            ));
-        });
-        held = None;
-    }
+    tiled.body(source, &mut lines);
     lines.depth = 0;
     lines.line("}");
     lines.text
 }
 
+/// A product as one of several layers: the block computes tiles that have all of its rows, one after the other. Boxes lie
+/// where `tc_boxes` begins.
+pub(super) fn layer(
+    function: &Function,
+    (kernel, tiles, layers): (&Kernel<'_>, &Tiles, &Layers<'_>),
+    source: &str,
+    lines: &mut Lines,
+) {
+    let tiled = Tiled {
+        function,
+        kernel,
+        tiles,
+        layers: Some(layers),
+    };
+    lines.line(&format!("// {}", tiled.summary()));
+    let depth = lines.depth;
+    lines.open("");
+    let mut offset = 0;
+    for (number, promoted) in tiles.promoted.iter().enumerate() {
+        if promoted.resident {
+            continue;
+        }
+        let scalar = function.tensors[promoted.tensor].scalar;
+        let (cuda, extents) = (scalar.cuda(), tiled.box_extents(number));
+        lines.line(&format!(
+            "{cuda} (&tc_{}){extents} = *reinterpret_cast<{cuda} (*){extents}>(tc_boxes + {offset});",
+            tiled.tile_name(number)
+        ));
+        let bytes = promoted.elements() * usize::try_from(scalar.bytes()).unwrap_or(8);
+        offset += bytes.next_multiple_of(16);
+    }
+    tiled.place_of_threads(lines);
+    let columns = factor(function, &kernel.threads[1]);
+    let size = tiles.dimensions[1].size();
+    lines.open(&format!(
+        "for (long long tc_first1 = 0; tc_first1 < {columns}; tc_first1 += {size})"
+    ));
+    tiled.full(lines);
+    tiled.body(source, lines);
+    lines.close_to(depth);
+}
+
 impl Tiled<'_> {
+    /// All parts, one after the other.
+    fn body(&self, source: &str, lines: &mut Lines) {
+        let (function, kernel) = (self.function, self.kernel);
+        let mut held: Option<usize> = None;
+        for (number, part) in kernel.parts.iter().enumerate() {
+            let target = part.statement.target;
+            if held.is_none() {
+                let computed = function.tensors[target].scalar.computed();
+                // Points that are outside have a value, too.
+                let array = self.array();
+                lines.line(&format!(
+                    "{} tc_value_{number}{array} = {{}};",
+                    computed.cuda()
+                ));
+            }
+            lines.line(&format!("// {}", comment(source, part.statement.span)));
+            let slot = held.unwrap_or(number);
+            self.part(number, (slot, held.is_some()), lines);
+            // An element stays in its register as long as the next part changes it again, unless elements are narrower.
+            let scalar = function.tensors[target].scalar;
+            let goes_on = kernel
+                .parts
+                .get(number + 1)
+                .is_some_and(|next| next.statement.target == target && scalar == scalar.computed());
+            if goes_on {
+                held = Some(slot);
+                continue;
+            }
+            self.points(part, true, lines, |lines| {
+                let places = self.places(part).join(" = ");
+                let stored = values::stored(self.value(slot), scalar, scalar.computed());
+                lines.line(&format!("{places} = {stored};"));
+            });
+            held = None;
+        }
+    }
+
+    /// Where the element is that a part makes; the last one is the nearest.
+    fn places(&self, part: &Part<'_>) -> Vec<String> {
+        let statement = part.statement;
+        let (target, subscripts) = (statement.target, &statement.subscripts);
+        if let Some(layers) = self.layers {
+            return layers::places(self.function, layers, part);
+        }
+        let place = values::place(self.function, statement, target, subscripts);
+        vec![format!("{}[{place}]", self.function.tensors[target].name)]
+    }
+
+    /// Threads of the block, of which all load.
+    fn block_threads(&self) -> usize {
+        self.layers
+            .map_or(threads(self.tiles), |_| THREADS_OF_LAYERS)
+    }
+
+    /// Under which condition a thread has points, unless all threads have.
+    fn has_points(&self) -> Option<String> {
+        let threads = threads(self.tiles);
+        (threads < self.block_threads()).then(|| format!("threadIdx.x < {threads}"))
+    }
+
     fn summary(&self) -> String {
         let part = &self.kernel.parts[self.tiles.reduction];
         let statement = part.statement;
@@ -120,12 +193,12 @@ impl Tiled<'_> {
                 format!("{} {}", dimension.size(), statement.variables[*index].name)
             })
             .collect();
-        let strip = statement.reduced().last();
-        let strip = strip.map_or("", |index| statement.variables[index].name.as_str());
+        let strip = &self.tiles.strip;
         format!(
-            "A block computes {}, and takes {} {strip} at a time.",
+            "A block computes {}, and takes {} {} at a time.",
             each.join(" x "),
-            self.tiles.strip
+            strip.count,
+            statement.variables[strip.index].name
         )
     }
 
@@ -141,8 +214,8 @@ impl Tiled<'_> {
     fn names(&self, dimension: usize) -> Option<(&'static str, &'static str)> {
         let sides = self.sides();
         let position = sides.iter().position(|side| *side == dimension)?;
-        let position = position + 2 - sides.len();
-        Some((COUNTERS[position], THREADS[position]))
+        let position = position + MOST_SIDES - sides.len();
+        Some((COUNTERS[position], PLACES[position]))
     }
 
     /// The point of a thread along a dimension, counted from the tile's first one.
@@ -190,6 +263,16 @@ impl Tiled<'_> {
     }
 
     fn declare(&self, number: usize, lines: &mut Lines) {
+        let tensor = self.tiles.promoted[number].tensor;
+        lines.line(&format!(
+            "__shared__ __align__(16) {} tc_{}{};",
+            self.function.tensors[tensor].scalar.cuda(),
+            self.tile_name(number),
+            self.box_extents(number)
+        ));
+    }
+
+    fn box_extents(&self, number: usize) -> String {
         let promoted = &self.tiles.promoted[number];
         let extents = promoted.order().into_iter().map(|dimension| {
             let padding = if dimension == promoted.inner {
@@ -199,25 +282,33 @@ impl Tiled<'_> {
             };
             format!("[{}]", promoted.extents[dimension] + padding)
         });
-        lines.line(&format!(
-            "__shared__ __align__(16) {} tc_{}{};",
-            self.function.tensors[promoted.tensor].scalar.cuda(),
-            self.tile_name(number),
-            extents.collect::<String>()
-        ));
+        extents.collect()
+    }
+
+    fn place_of_threads(&self, lines: &mut Lines) {
+        let mut behind = 1;
+        let sides = self.sides();
+        let each = sides.iter().enumerate().rev().map(|(position, side)| {
+            let count = self.tiles.dimensions[*side].threads;
+            let mut text = "threadIdx.x".to_owned();
+            if behind > 1 {
+                text += &format!(" / {behind}");
+            }
+            if position > 0 {
+                text += &format!(" % {count}");
+            }
+            behind *= count;
+            let (_, thread) = self.names(*side)?;
+            Some(format!("{thread} = {text}"))
+        });
+        let each: Vec<String> = each.flatten().collect();
+        if !each.is_empty() {
+            lines.line(&format!("const int {};", each.join(", ")));
+        }
     }
 
     fn place_of_tile(&self, lines: &mut Lines) {
-        match self.sides().as_slice() {
-            [_] => lines.line("const int tc_x = threadIdx.x;"),
-            [_, x] => {
-                let columns = self.tiles.dimensions[*x].threads;
-                lines.line(&format!(
-                    "const int tc_x = threadIdx.x % {columns}, tc_y = threadIdx.x / {columns};"
-                ));
-            }
-            _ => {}
-        }
+        self.place_of_threads(lines);
         let blocks = blocks(self.function, self.kernel, self.tiles);
         if blocks.len() > 1 {
             lines.line("long long tc_block = blockIdx.x;");
@@ -245,15 +336,28 @@ impl Tiled<'_> {
             .collect();
         lines.line(&format!("if ({})", outside.join(" || ")));
         lines.line("    return;");
-        let full: Vec<String> = self
-            .sides()
-            .into_iter()
+        self.full(lines);
+    }
+
+    fn full(&self, lines: &mut Lines) {
+        let extent = |dimension: usize| factor(self.function, &self.kernel.threads[dimension]);
+        let sides = self.sides().into_iter();
+        let full: Vec<String> = sides
+            .filter(|side| may_be_partial(self.tiles.dimensions[*side]))
             .map(|side| {
                 let points = self.tiles.dimensions[side].size();
                 format!("tc_first{side} + {points} <= {}", extent(side))
             })
             .collect();
-        lines.line(&format!("const bool tc_full = {};", full.join(" && ")));
+        if !full.is_empty() {
+            lines.line(&format!("const bool tc_full = {};", full.join(" && ")));
+        }
+    }
+
+    /// Whether only the place of a tile says if all of it is inside.
+    fn may_be_partial(&self) -> bool {
+        let mut dimensions = self.tiles.dimensions.iter();
+        dimensions.any(|dimension| dimension.size() > 1 && may_be_partial(*dimension))
     }
 
     /// Loops over the points of a thread.
@@ -283,7 +387,7 @@ impl Tiled<'_> {
             lines.open("");
         }
         self.loops(&several, lines);
-        let mut conditions = Vec::new();
+        let (mut partial, mut conditions) = (Vec::new(), Vec::new());
         for (dimension, index) in taken(part).iter().enumerate() {
             let variable = &part.statement.variables[*index];
             let low = variable.low.linear().cloned().unwrap_or_default();
@@ -291,15 +395,28 @@ impl Tiled<'_> {
             if let Some(local) = self.local(dimension) {
                 text += &format!(" + {local}");
                 let high = values::bound(self.function, part.statement, &variable.high);
-                conditions.push(format!("{} < {high}", variable.name));
+                let condition = format!("{} < {high}", variable.name);
+                let side = self.tiles.dimensions[dimension];
+                match may_be_partial(side) {
+                    true => partial.push(condition),
+                    false if side.is_always_full() => {}
+                    false => conditions.push(condition),
+                }
             }
             if low.as_number() != Some(0) {
                 text = format!("{} + {text}", size(self.function, &low));
             }
             lines.line(&format!("const long long {} = {text};", variable.name));
         }
+        conditions.extend(self.has_points());
+        match (partial.as_slice(), conditions.as_slice()) {
+            ([], _) => {}
+            ([only], []) => conditions.push(format!("tc_full || {only}")),
+            (several, []) => conditions.push(format!("tc_full || ({})", several.join(" && "))),
+            (several, _) => conditions.push(format!("(tc_full || ({}))", several.join(" && "))),
+        }
         if guarded && !conditions.is_empty() {
-            lines.open(&format!("if (tc_full || ({}))", conditions.join(" && ")));
+            lines.open(&format!("if ({})", conditions.join(" && ")));
         }
         write(lines);
         lines.close_to(depth);
@@ -312,16 +429,20 @@ impl Tiled<'_> {
         let target = &function.tensors[statement.target];
         let computed = target.scalar.computed();
         let value = self.value(slot);
-        let own = |tensor: usize, _: &[Subscript]| {
-            (is_held && tensor == statement.target).then(|| value.clone())
+        let own = |tensor: usize, subscripts: &[Subscript]| {
+            let is_own = is_held && tensor == statement.target;
+            is_own.then(|| value.clone()).or_else(|| {
+                let layers = self.layers?;
+                layers::resident(function, layers, statement, (tensor, subscripts))
+            })
         };
         let scope = Scope {
             statement,
             held: &own,
         };
         let element = || {
-            let place = values::place(function, statement, statement.target, &statement.subscripts);
-            values::loaded(&format!("{}[{place}]", target.name), target.scalar)
+            let places = self.places(part);
+            values::loaded(&places[places.len() - 1], target.scalar)
         };
         let Operator::Reduce(reduction, starts) = statement.operator else {
             return self.points(part, true, lines, |lines| {
@@ -378,231 +499,106 @@ impl Tiled<'_> {
                 variable.name
             ));
         }
-        let reduced: Vec<usize> = statement.reduced().collect();
-        let strip = self.tiles.strip;
-        for (position, index) in reduced.iter().enumerate() {
-            let variable = &statement.variables[*index];
+        let strip = &self.tiles.strip;
+        let count = strip.count;
+        self.clear_behind(lines);
+        let before = statement
+            .reduced()
+            .take_while(|index| *index != strip.index);
+        for index in before.chain([strip.index]) {
+            let variable = &statement.variables[index];
             let low = values::bound(function, statement, &variable.low);
             let high = values::bound(function, statement, &variable.high);
             let name = &variable.name;
-            let is_strip = position + 1 == reduced.len();
+            let is_strip = index == strip.index;
             let step = match is_strip {
-                true => format!("{name} += {strip}"),
+                true => format!("{name} += {count}"),
                 false => format!("++{name}"),
             };
             lines.open(&format!(
                 "for (long long {name} = {low}; {name} < {high}; {step})"
             ));
-            if is_strip {
+            if is_strip && !strip.is_always_full() {
                 lines.line(&format!(
-                    "const int tc_steps = (int)tc_min({strip}, {} - {name});",
+                    "const int tc_steps = (int)tc_min({count}, {} - {name});",
                     bracketed(&high)
                 ));
             }
         }
-        for number in 0..self.tiles.promoted.len() {
-            self.promote(number, lines);
+        for (index, _) in &strip.whole {
+            let variable = &statement.variables[*index];
+            let low = values::bound(function, statement, &variable.low);
+            lines.line(&format!("const long long {} = {low};", variable.name));
+        }
+        for (number, promoted) in self.tiles.promoted.iter().enumerate() {
+            if !promoted.resident {
+                self.promote(number, lines);
+            }
         }
         lines.line("__syncthreads();");
-        lines.open(&format!("if (tc_steps == {strip})"));
-        lines.line("#pragma unroll");
+        let outside = lines.depth;
+        if let Some(condition) = self.has_points() {
+            lines.open(&format!("if ({condition})"));
+        }
+        let depth = lines.depth;
+        if !strip.is_always_full() {
+            lines.open(&format!("if (tc_steps == {count})"));
+        }
+        let whole_is_open = lines.depth;
+        match strip.unrolled() {
+            1 => {}
+            all if all == count => lines.line("#pragma unroll"),
+            some => lines.line(&format!("#pragma unroll {some}")),
+        }
         lines.open(&format!(
-            "for (int tc_step = 0; tc_step < {strip}; ++tc_step)"
+            "for (int tc_step = 0; tc_step < {count}; ++tc_step)"
         ));
         self.step(part, value, lines);
-        lines.close_to(lines.depth - 2);
-        lines.open("else");
-        lines.open("for (int tc_step = 0; tc_step < tc_steps; ++tc_step)");
-        self.step(part, value, lines);
-        lines.close_to(lines.depth - 2);
+        lines.close_to(whole_is_open);
+        if !strip.is_always_full() {
+            lines.close_to(depth);
+            lines.open("else");
+            lines.open("for (int tc_step = 0; tc_step < tc_steps; ++tc_step)");
+            self.step(part, value, lines);
+        }
+        lines.close_to(outside);
         lines.line("__syncthreads();");
     }
 
-    /// Loads a box.
-    fn promote(&self, number: usize, lines: &mut Lines) {
-        let promoted = &self.tiles.promoted[number];
-        let statement = reducing(self.kernel, self.tiles);
-        let tensor = &self.function.tensors[promoted.tensor];
-        let threads = threads(self.tiles);
-        let origins: Vec<String> = promoted
-            .subscripts
-            .iter()
-            .map(|form| values::form(self.function, statement, form))
-            .collect();
-        let rank = origins.len();
-        let last = rank - 1;
-        let place = {
-            let mut place = String::new();
-            for (dimension, origin) in origins.iter().enumerate() {
-                let subscript = match (origin.as_str(), promoted.extents[dimension]) {
-                    (origin, 1) => origin.to_owned(),
-                    (origin, _) => format!("{origin} + tc_{dimension}"),
-                };
-                place = match place.is_empty() {
-                    true => subscript,
-                    false => {
-                        let extent = factor(self.function, &tensor.extents[dimension]);
-                        format!(
-                            "{} * {extent} + {}",
-                            bracketed(&place),
-                            bracketed(&subscript)
-                        )
-                    }
-                };
-            }
-            format!("{}[{place}]", tensor.name)
-        };
-        let shared = |along: &dyn Fn(usize) -> String| {
-            let order = promoted.order().into_iter();
-            let places: String = order
-                .map(|dimension| match promoted.extents[dimension] {
-                    1 => "[0]".to_owned(),
-                    _ => format!("[{}]", along(dimension)),
-                })
-                .collect();
-            format!("tc_{}{places}", self.tile_name(number))
-        };
-        let along = |dimension: usize| format!("tc_{dimension}");
-        // Which element of the box a thread loads: neighbours load neighbours.
-        let digits = |lines: &mut Lines, width: usize| {
-            let mut behind = 1;
-            for dimension in (0..rank).rev() {
-                let extent = promoted.extents[dimension];
-                let (extent, factor) = match dimension == last {
-                    true => (extent / width, width),
-                    false => (extent, 1),
-                };
-                let is_first = (0..dimension).all(|before| promoted.extents[before] == 1);
-                if promoted.extents[dimension] > 1 {
-                    let mut text = "tc_element".to_owned();
-                    if behind > 1 {
-                        text += &format!(" / {behind}");
-                    }
-                    if !is_first {
-                        text += &format!(" % {extent}");
-                    }
-                    if factor > 1 {
-                        text += &format!(" * {factor}");
-                    }
-                    lines.line(&format!("const int tc_{dimension} = {text};"));
-                }
-                behind *= extent;
-            }
-            behind
-        };
-        let count: usize = promoted.extents.iter().product();
-        let loop_over = |lines: &mut Lines, count: usize| match count <= threads {
-            true if count == threads => {
-                lines.open("");
-                lines.line("const int tc_element = threadIdx.x;");
-            }
-            true => {
-                lines.open(&format!("if (threadIdx.x < {count})"));
-                lines.line("const int tc_element = threadIdx.x;");
-            }
-            false => {
-                lines.line("#pragma unroll");
-                lines.open(&format!(
-                    "for (int tc_element = threadIdx.x; tc_element < {count}; tc_element += {threads})"
-                ));
-            }
-        };
-        let by_four = tensor.scalar == Scalar::Float && promoted.extents[last].is_multiple_of(4);
-        if !promoted.conditional {
-            let mut conditions = vec![
-                "tc_full".to_owned(),
-                format!("tc_steps == {}", self.tiles.strip),
-            ];
-            if by_four {
-                conditions.push(format!(
-                    "tc_by_four({}, {}, {})",
-                    tensor.name,
-                    origins[last],
-                    size(self.function, &tensor.extents[last])
-                ));
-            }
-            lines.open(&format!("if ({})", conditions.join(" && ")));
-            match by_four {
-                true => {
-                    loop_over(lines, count / 4);
-                    digits(lines, 4);
-                    lines.line(&format!(
-                        "const float4 tc_four = *reinterpret_cast<const float4 *>(&{place});"
-                    ));
-                    match promoted.inner == last {
-                        true => lines.line(&format!(
-                            "*reinterpret_cast<float4 *>(&{}) = tc_four;",
-                            shared(&along)
-                        )),
-                        false => {
-                            for (offset, part) in ["x", "y", "z", "w"].into_iter().enumerate() {
-                                let to = shared(&|dimension| match (dimension == last, offset) {
-                                    (true, 1..) => format!("tc_{dimension} + {offset}"),
-                                    _ => along(dimension),
-                                });
-                                lines.line(&format!("{to} = tc_four.{part};"));
-                            }
-                        }
-                    }
-                }
-                false => {
-                    loop_over(lines, count);
-                    digits(lines, 1);
-                    lines.line(&format!("{} = {place};", shared(&along)));
-                }
-            }
-            lines.close_to(lines.depth - 2);
-            lines.open("else");
+    /// What is added to an index in a step of a strip.
+    fn step_of(&self, statement: &Statement, index: usize) -> Option<String> {
+        let strip = &self.tiles.strip;
+        if index == strip.index {
+            return Some("tc_step".to_owned());
         }
-        loop_over(lines, count);
-        digits(lines, 1);
-        let mut inside: Vec<String> = Vec::new();
-        for (dimension, origin) in origins.iter().enumerate() {
-            let subscript = match promoted.extents[dimension] {
-                1 => origin.clone(),
-                _ => format!("{origin} + tc_{dimension}"),
-            };
-            if promoted.conditional {
-                inside.push(format!("{subscript} >= 0"));
-            }
-            // A sum that no index moves is inside already.
-            if promoted.conditional || promoted.extents[dimension] > 1 {
-                let extent = size(self.function, &tensor.extents[dimension]);
-                inside.push(format!("{subscript} < {extent}"));
-            }
-        }
-        let zero = format!("static_cast<{}>(0)", tensor.scalar.cuda());
-        let loaded = match inside.is_empty() {
-            true => place,
-            false => format!("{} ? {place} : {zero}", inside.join(" && ")),
-        };
-        lines.line(&format!("{} = {loaded};", shared(&along)));
-        let steps = if promoted.conditional { 1 } else { 2 };
-        lines.close_to(lines.depth - steps);
+        let is_whole = strip.whole.iter().any(|(known, _)| *known == index);
+        is_whole.then(|| format!("tc_step_{}", statement.variables[index].name))
     }
 
     /// One value of the strip's index for all points of a thread: registers first, then the terms.
     fn step(&self, part: &Part<'_>, value: &str, lines: &mut Lines) {
         let (function, statement) = (self.function, part.statement);
+        let outermost = lines.depth;
+        for (index, count) in &self.tiles.strip.whole {
+            let step = format!("tc_step_{}", statement.variables[*index].name);
+            lines.line("#pragma unroll");
+            lines.open(&format!("for (int {step} = 0; {step} < {count}; ++{step})"));
+        }
         for number in 0..self.tiles.promoted.len() {
             self.registers(part, number, lines);
         }
         let several = self.several();
-        let depth = lines.depth;
         self.loops(&several, lines);
-        let used = used_indices(&statement.value);
-        for index in statement.free().chain(statement.reduced().last()) {
-            let variable = &statement.variables[index];
+        let used = values::used_indices(&statement.value);
+        for (index, variable) in statement.variables.iter().enumerate() {
             if !used.contains(&index) {
                 continue;
             }
-            let first = match statement.reduced().last() == Some(index) {
-                true => Some("tc_step".to_owned()),
-                false => taken(part)
-                    .iter()
-                    .position(|known| *known == index)
-                    .and_then(|dimension| self.local(dimension)),
-            };
+            let first = self.step_of(statement, index).or_else(|| {
+                let mut taken = taken(part).iter();
+                let dimension = taken.position(|known| *known == index)?;
+                self.local(dimension)
+            });
             // The name in scope is that of the tile's first point; a lambda sees it before the new one hides it.
             if let Some(local) = first {
                 let name = &variable.name;
@@ -633,7 +629,7 @@ impl Tiled<'_> {
         let computed = function.tensors[statement.target].scalar.computed();
         let term = values::value_as(function, scope, &statement.value, computed);
         lines.line(&accumulate(reduction, computed, value, &term));
-        lines.close_to(depth);
+        lines.close_to(outermost);
     }
 
     /// Sides of the tile of which a box depends, where a thread has several points.
@@ -662,20 +658,16 @@ impl Tiled<'_> {
         let promoted = &self.tiles.promoted[number];
         let scalar = self.function.tensors[promoted.tensor].scalar;
         let sides = self.register_sides(part, number);
-        let strip_index = part.statement.reduced().last();
         let place = |dimension: usize| {
             let mut terms: Vec<String> = Vec::new();
             for (atom, factor) in &promoted.subscripts[dimension].terms {
                 let Atom::Variable(index) = atom else {
                     continue;
                 };
-                let local = match Some(*index) == strip_index {
-                    true => Some("tc_step".to_owned()),
-                    false => taken(part)
-                        .iter()
-                        .position(|known| known == index)
-                        .and_then(|side| self.local(side)),
-                };
+                let local = self.step_of(part.statement, *index).or_else(|| {
+                    let side = taken(part).iter().position(|known| known == index)?;
+                    self.local(side)
+                });
                 terms.extend(local.map(|local| match factor {
                     1 => local,
                     _ => format!("{factor} * {}", bracketed(&local)),
@@ -686,11 +678,31 @@ impl Tiled<'_> {
                 false => terms.join(" + "),
             }
         };
-        let order = promoted.order().into_iter();
-        let places: String = order
-            .map(|dimension| format!("[{}]", place(dimension)))
-            .collect();
-        let from = format!("tc_{}{places}", self.tile_name(number));
+        let from = match self.layers.filter(|_| promoted.resident) {
+            Some(layers) => {
+                // The names of indices are those of the strip's and the tile's first ones.
+                let first = |dimension: usize| {
+                    let form = &promoted.subscripts[dimension];
+                    values::form(self.function, part.statement, form)
+                };
+                let along = (1..promoted.subscripts.len()).map(|dimension| {
+                    match (first(dimension).as_str(), place(dimension).as_str()) {
+                        (first, "0") => first.to_owned(),
+                        ("0", place) => place.to_owned(),
+                        (first, place) => format!("{first} + {place}"),
+                    }
+                });
+                let along: Vec<String> = along.collect();
+                layers::row_element(self.function, layers, promoted.tensor, &place(0), &along)
+            }
+            None => {
+                let order = promoted.order().into_iter();
+                let places: String = order
+                    .map(|dimension| format!("[{}]", place(dimension)))
+                    .collect();
+                format!("tc_{}{places}", self.tile_name(number))
+            }
+        };
         let to = self.register(part, number);
         let points: String = sides
             .iter()
@@ -705,6 +717,7 @@ impl Tiled<'_> {
         let depth = lines.depth;
         // Neighbours in shared memory are read by four.
         if let [side] = sides.as_slice()
+            && !promoted.resident
             && self.tiles.dimensions[*side].points.is_multiple_of(4)
             && scalar == Scalar::Float
             && promoted.subscripts[promoted.inner].variables() == [taken(part)[*side]]
@@ -732,6 +745,11 @@ impl Tiled<'_> {
     }
 }
 
+/// Whether only its place says if a tile is full along a dimension.
+fn may_be_partial(side: TileDimension) -> bool {
+    !side.is_always_full() && !side.is_whole()
+}
+
 fn taken<'p>(part: &'p Part<'_>) -> &'p [usize] {
     match &part.work {
         Work::Compute { taken, .. } => taken,
@@ -739,42 +757,12 @@ fn taken<'p>(part: &'p Part<'_>) -> &'p [usize] {
     }
 }
 
-/// Indices that a value names outside of the subscripts of its reads.
-fn used_indices(value: &Value) -> Vec<usize> {
-    fn walk(value: &Value, found: &mut Vec<usize>) {
-        match &value.kind {
-            ValueKind::Variable(index) => found.push(*index),
-            ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => walk(operand, found),
-            ValueKind::Binary(_, left, right) => {
-                walk(left, found);
-                walk(right, found);
-            }
-            ValueKind::Select(condition, then, other) => {
-                walk(condition, found);
-                walk(then, found);
-                walk(other, found);
-            }
-            ValueKind::Call(_, _, arguments) => {
-                arguments.iter().for_each(|argument| walk(argument, found));
-            }
-            ValueKind::Integer(_)
-            | ValueKind::Real(_)
-            | ValueKind::Size(_)
-            | ValueKind::Read { .. } => {}
-        }
-    }
-    let mut found = Vec::new();
-    walk(value, &mut found);
-    found
-}
-
 /// The statement with the names of a thread's points for the indices that move within a tile.
 fn renamed(statement: &Statement, part: &Part<'_>, used: &[usize], tiled: &Tiled<'_>) -> Statement {
     let mut points = statement.clone();
-    let strip = statement.reduced().last();
     for (index, variable) in points.variables.iter_mut().enumerate() {
         let dimension = taken(part).iter().position(|known| *known == index);
-        let moves = Some(index) == strip
+        let moves = tiled.step_of(statement, index).is_some()
             || dimension.is_some_and(|dimension| tiled.local(dimension).is_some());
         if moves && used.contains(&index) {
             variable.name = format!("tc_point_{}", variable.name);

@@ -417,3 +417,32 @@ pub(super) fn forms(statement: &Statement, visit: &mut dyn FnMut(&Linear)) {
         .for_each(|subscript| of_subscript(subscript, visit));
     of_value(&statement.value, visit);
 }
+
+/// Indices that a value names outside of the subscripts of its reads.
+pub(super) fn used_indices(value: &Value) -> Vec<usize> {
+    fn walk(value: &Value, found: &mut Vec<usize>) {
+        match &value.kind {
+            ValueKind::Variable(index) => found.push(*index),
+            ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => walk(operand, found),
+            ValueKind::Binary(_, left, right) => {
+                walk(left, found);
+                walk(right, found);
+            }
+            ValueKind::Select(condition, then, other) => {
+                walk(condition, found);
+                walk(then, found);
+                walk(other, found);
+            }
+            ValueKind::Call(_, _, arguments) => {
+                arguments.iter().for_each(|argument| walk(argument, found));
+            }
+            ValueKind::Integer(_)
+            | ValueKind::Real(_)
+            | ValueKind::Size(_)
+            | ValueKind::Read { .. } => {}
+        }
+    }
+    let mut found = Vec::new();
+    walk(value, &mut found);
+    found
+}

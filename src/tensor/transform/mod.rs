@@ -5,12 +5,14 @@
 //! | [`legality`] | which dimensions are parallel: dependences, by isl |
 //! | [`tiles`] | products: a block a tile, boxes in shared memory, points in registers |
 //! | [`rows`] | rows: a block a row, reductions by the whole block, several statements in one kernel |
+//! | [`layers`] | layers: a block some rows, several kernels in one, what lies between in shared memory |
 //! | [`schedule`] | what came of it, as a tree |
 //!
 //! Invariant: a kernel is changed only where all dimensions that are shared out are parallel, and where what one part
 //! writes reaches only the same thread, or the same block behind a barrier. Only [`rows`] joins terms in another order, and
 //! only where [`Reductions::Parallel`] says so.
 
+pub mod layers;
 pub mod legality;
 pub mod rows;
 pub mod schedule;
@@ -19,6 +21,7 @@ pub mod tiles;
 #[cfg(test)]
 mod tests;
 
+pub use layers::Layers;
 pub use rows::Rows;
 pub use tiles::{Promoted, TileDimension, Tiles};
 
@@ -94,7 +97,6 @@ pub fn transform<'f>(
     if matches!(options.mapping, Mapping::Identity | Mapping::Parallel) {
         return steps;
     }
-    let is_auto = options.mapping == Mapping::Auto;
     let mut made: Vec<Step<'f>> = Vec::new();
     for step in steps {
         made.push(match step {
@@ -109,11 +111,21 @@ pub fn transform<'f>(
                 high,
                 body: transform(function, body, options),
             },
-            kernel @ Step::Kernel(_) => kernel,
+            other => other,
         });
     }
+    let apart = |steps| apart(function, steps, options);
+    match options.mapping {
+        Mapping::Auto => layers::layers(function, made, options.reductions, &apart),
+        _ => apart(made),
+    }
+}
+
+/// Kernels by themselves: products, then rows, then what threads of a block read together.
+fn apart<'f>(function: &'f Function, steps: Vec<Step<'f>>, options: Options) -> Vec<Step<'f>> {
+    let mut made = steps;
     tile(function, &mut made, Shape::Plane, options);
-    if is_auto {
+    if options.mapping == Mapping::Auto {
         made = rows::rows(function, made, options.reductions);
     }
     tile(function, &mut made, Shape::Any, options);

@@ -156,7 +156,7 @@ fn fits(function: &Function, part: &Part<'_>, dimensions: usize, reductions: Red
 }
 
 /// Whether terms may be joined by several threads.
-fn may_reorder(function: &Function, statement: &Statement, reductions: Reductions) -> bool {
+pub fn may_reorder(function: &Function, statement: &Statement, reductions: Reductions) -> bool {
     let scalar = function.tensors[statement.target].scalar;
     let is_exact = match statement.operator {
         Operator::Assign => true,
@@ -445,7 +445,7 @@ fn is_private(function: &Function, kernel: &Kernel<'_>, number: usize) -> bool {
 }
 
 /// Whether a statement that is not of the kernel reads a tensor.
-fn is_read_outside(function: &Function, kernel: &Kernel<'_>, tensor: usize) -> bool {
+pub fn is_read_outside(function: &Function, kernel: &Kernel<'_>, tensor: usize) -> bool {
     fn search(steps: &[program::Step], is_own: &dyn Fn(&Statement) -> bool, tensor: usize) -> bool {
         steps.iter().any(|step| match step {
             program::Step::Loop(time_loop) => search(&time_loop.body, is_own, tensor),

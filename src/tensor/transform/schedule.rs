@@ -3,6 +3,7 @@
 //! A *domain* has all statements; a *sequence* orders its *filters*, each of which picks statements; a *band* has
 //! dimensions that are tiled or mapped to blocks and threads; an *extension* brings copies to shared memory.
 
+use super::layers::{Layers, StageWork};
 use super::rows::RowPart;
 use super::tiles::Tiles;
 use crate::tensor::Options;
@@ -54,6 +55,7 @@ impl<'f> Tree<'f> {
                     }
                 }
                 Step::Loop { body, .. } => self.number(body),
+                Step::Either { apart, .. } => self.number(apart),
             }
         }
     }
@@ -99,6 +101,11 @@ impl<'f> Tree<'f> {
         for step in steps {
             match step {
                 Step::Kernel(kernel) => self.kernel(kernel, depth + 1),
+                Step::Either { together, apart } => {
+                    self.line(depth + 1, "choice of the launcher");
+                    self.kernel(together, depth + 2);
+                    self.steps(apart, depth + 2);
+                }
                 Step::Loop {
                     symbol,
                     low,
@@ -128,6 +135,7 @@ impl<'f> Tree<'f> {
         match &kernel.plan {
             Plan::Elements => self.elements(kernel, depth + 1),
             Plan::Tiles(tiles) => self.tiles(kernel, tiles, depth + 1),
+            Plan::Layers(layers) => self.layers(kernel, layers, depth + 1),
             Plan::Rows(rows) => {
                 let line = match kernel.parts.first().map(taken) {
                     Some(row) if !row.is_empty() => {
@@ -205,18 +213,14 @@ impl<'f> Tree<'f> {
             self.line(depth + 2, &line);
             let mut depth = depth + 3;
             if number == tiles.reduction {
-                let reduced: Vec<usize> = part.statement.reduced().collect();
-                let Some((last, outer)) = reduced.split_last() else {
-                    continue;
-                };
-                let mut indices: Vec<String> = outer
-                    .iter()
-                    .map(|index| part.statement.variables[*index].name.clone())
-                    .collect();
-                let name = &part.statement.variables[*last].name;
-                indices.push(format!("{name}/{}", tiles.strip));
+                let strip = &tiles.strip;
+                let name = |index: usize| part.statement.variables[index].name.clone();
+                let before = part.statement.reduced();
+                let before = before.take_while(|index| *index != strip.index);
+                let mut indices: Vec<String> = before.map(name).collect();
+                indices.push(format!("{}/{}", name(strip.index), strip.count));
                 self.line(depth, &format!("band [{}] in order", indices.join(", ")));
-                for promoted in &tiles.promoted {
+                for promoted in tiles.promoted.iter().filter(|promoted| !promoted.resident) {
                     let tensor = &self.function.tensors[promoted.tensor].name;
                     let subscripts: Vec<String> = promoted
                         .subscripts
@@ -230,10 +234,15 @@ impl<'f> Tree<'f> {
                     );
                     self.line(depth + 1, &line);
                 }
-                self.line(
-                    depth + 1,
-                    &format!("band [{name}%{}] in order, unrolled", tiles.strip),
-                );
+                let mut inner = vec![format!("{}%{}", name(strip.index), strip.count)];
+                inner.extend(strip.whole.iter().map(|(index, _)| name(*index)));
+                let unrolled = match strip.unrolled() {
+                    1 => String::new(),
+                    all if all == strip.count => ", unrolled".to_owned(),
+                    some => format!(", unrolled by {some}"),
+                };
+                let line = format!("band [{}] in order{unrolled}", inner.join(", "));
+                self.line(depth + 1, &line);
                 depth += 2;
             }
             let line = format!(
@@ -241,6 +250,38 @@ impl<'f> Tree<'f> {
                 of(part, "%")
             );
             self.line(depth, &line);
+        }
+    }
+
+    fn layers(&mut self, kernel: &Kernel<'f>, layers: &Layers<'f>, depth: usize) {
+        let part = &kernel.parts[0];
+        let row = names(part.statement, taken(part).iter().copied());
+        self.line(depth, &format!("band [{row}/{}] to blocks", layers.rows));
+        for array in &layers.arrays {
+            let name = &self.function.tensors[array.tensor].name;
+            let line = match array.is_copied {
+                true => format!("extension: rows of {name} to shared memory"),
+                false => format!("extension: rows of {name} stay in shared memory"),
+            };
+            self.line(depth + 1, &line);
+        }
+        self.line(depth + 1, "sequence");
+        for stage in &layers.stages {
+            match &stage.work {
+                StageWork::Tiles(tiles) => self.tiles(&stage.kernel, tiles, depth + 2),
+                StageWork::Elements | StageWork::Lanes => {
+                    for part in &stage.kernel.parts {
+                        let line = format!("filter {{{}}}", self.name(part));
+                        self.line(depth + 2, &line);
+                        let all = names(part.statement, taken(part).iter().copied());
+                        let line = match stage.work {
+                            StageWork::Lanes => format!("band [{all}] to lanes, joined in pairs"),
+                            _ => format!("band [{all}] to threads"),
+                        };
+                        self.line(depth + 3, &line);
+                    }
+                }
+            }
         }
     }
 

@@ -22,7 +22,7 @@ fn kernels(function: &Function) -> Vec<Kernel<'_>> {
     steps
         .filter_map(|step| match step {
             Step::Kernel(kernel) => Some(kernel),
-            Step::Loop { .. } => None,
+            Step::Loop { .. } | Step::Either { .. } => None,
         })
         .collect()
 }

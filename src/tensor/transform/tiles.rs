@@ -25,10 +25,53 @@ pub struct Tiles {
     pub dimensions: Vec<TileDimension>,
     /// Which of the kernel's parts reduces.
     pub reduction: usize,
-    /// Values of the innermost reduced index in a strip.
-    pub strip: usize,
+    /// What is reduced between two loads.
+    pub strip: Strip,
     /// Boxes in shared memory.
     pub promoted: Vec<Promoted>,
+}
+
+/// Values of reduced indices for which a block loads boxes together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// The index that is cut into strips.
+    pub index: usize,
+    /// Values of it in a strip.
+    pub count: usize,
+    /// How many values it has, where that is a number.
+    pub extent: Option<usize>,
+    /// Indices behind it, of which each strip has all values: which, and how many values.
+    pub whole: Vec<(usize, usize)>,
+}
+
+impl Strip {
+    /// Whether each strip has all its values, whatever the sizes are.
+    pub fn is_always_full(&self) -> bool {
+        self.extent
+            .is_some_and(|extent| extent.is_multiple_of(self.count))
+    }
+
+    /// How many terms a point gets of a strip.
+    pub fn terms(&self) -> usize {
+        let behind: usize = self.whole.iter().map(|(_, count)| count).product();
+        self.count * behind
+    }
+
+    /// How many values of the index that is cut are unrolled: more would not be kept in registers.
+    pub fn unrolled(&self) -> usize {
+        let behind = self.terms() / self.count;
+        let most = (MOST_UNROLLED / behind).max(1);
+        let mut divisors = (1..=most.min(self.count)).rev();
+        let divisor = divisors.find(|divisor| self.count.is_multiple_of(*divisor));
+        divisor.unwrap_or(1)
+    }
+
+    /// How many values of a reduced index there are in a strip.
+    fn values(&self, index: usize) -> Option<usize> {
+        let mut all = std::iter::once((self.index, self.count)).chain(self.whole.iter().copied());
+        all.find(|(known, _)| *known == index)
+            .map(|(_, count)| count)
+    }
 }
 
 /// A dimension of a tile.
@@ -38,12 +81,46 @@ pub struct TileDimension {
     pub threads: usize,
     /// Points of each thread, one behind the other.
     pub points: usize,
+    /// How many points there are in all tiles together, where that is a number.
+    pub extent: Option<usize>,
 }
 
 impl TileDimension {
     /// Points along it.
     pub fn size(self) -> usize {
         self.threads * self.points
+    }
+
+    /// Whether all tiles are full, whatever the sizes are.
+    pub fn is_always_full(self) -> bool {
+        self.extent
+            .is_some_and(|extent| extent.is_multiple_of(self.size()))
+    }
+
+    /// Whether one tile has all points.
+    pub fn is_whole(self) -> bool {
+        self.extent.is_some_and(|extent| extent <= self.size())
+    }
+
+    /// Points that a tile has of which none is beyond the last one, as far as that is known.
+    fn inside(self) -> usize {
+        self.extent
+            .map_or(self.size(), |extent| extent.min(self.size()))
+    }
+
+    /// The same points with half as many for each thread.
+    fn spread(self) -> Self {
+        let points = self.points / 2;
+        let size = if self.is_whole() {
+            self.inside()
+        } else {
+            self.size()
+        };
+        Self {
+            threads: size.div_ceil(points),
+            points,
+            ..self
+        }
     }
 }
 
@@ -56,12 +133,28 @@ pub struct Promoted {
     pub subscripts: Vec<Linear>,
     /// Elements along each dimension of the tensor.
     pub extents: Vec<usize>,
+    /// How many of them the tensor has: points beyond the last one read zeros behind them.
+    pub loaded: Vec<usize>,
     /// The dimension that lies closest together in shared memory: points of a thread are then neighbours.
     pub inner: usize,
     /// Elements between two rows beyond what they need: banks then differ.
     pub padding: usize,
     /// Some of the box may lie outside of the tensor even where all points are inside.
     pub conditional: bool,
+    /// What it has lies in shared memory already, with all of its row.
+    pub resident: bool,
+}
+
+impl Tiles {
+    /// Bytes of its boxes, with what each is aligned by.
+    pub fn box_bytes(&self, function: &Function) -> u64 {
+        let boxes = self.promoted.iter().filter(|promoted| !promoted.resident);
+        let bytes = boxes.map(|promoted| {
+            let scalar = function.tensors[promoted.tensor].scalar;
+            (promoted.elements() as u64 * scalar.bytes()).next_multiple_of(16)
+        });
+        bytes.sum()
+    }
 }
 
 impl Promoted {
@@ -104,13 +197,136 @@ pub fn tiles(
     let reduction = reduction(function, kernel)?;
     let part = &kernel.parts[reduction];
     let (accesses, taken) = (staged_accesses(function, kernel, part)?, taken(part)?);
+    let dimensions = dimensions(kernel, &accesses, taken, (shape, sizes))?;
+    let accesses = (accesses.as_slice(), taken);
+    let (dimensions, strip, promoted) = boxes(function, part, accesses, (dimensions, sizes))?;
+    // Last, as it costs most.
+    let all = parallel_dimensions(function, kernel);
+    all.iter().all(|parallel| *parallel).then_some(Tiles {
+        dimensions,
+        reduction,
+        strip,
+        promoted,
+    })
+}
+
+/// The tiles of a product in a block that has all of some rows: rows and threads of the block; what lies in shared memory is
+/// read there.
+pub fn row_tiles(
+    function: &Function,
+    kernel: &Kernel<'_>,
+    block: (usize, usize),
+    is_resident: &dyn Fn(usize) -> bool,
+) -> Option<Tiles> {
+    let reduction = reduction(function, kernel)?;
+    let part = &kernel.parts[reduction];
+    let (accesses, taken) = (staged_accesses(function, kernel, part)?, taken(part)?);
+    let extent = |dimension: usize| {
+        let number = kernel.threads[dimension].as_number()?;
+        usize::try_from(number).ok().filter(|extent| *extent > 0)
+    };
+    let dimensions = super::layers::dimensions(block, extent(0), extent(1));
+    let (resident, loaded): (Vec<Found>, Vec<Found>) = accesses
+        .into_iter()
+        .partition(|access| is_resident(access.tensor));
+    let accesses = (loaded.as_slice(), taken);
+    let (dimensions, strip, mut boxes) = boxes(function, part, accesses, (dimensions, None))?;
+    for access in &resident {
+        boxes.push(Promoted {
+            resident: true,
+            ..promoted(access, taken, &dimensions, &strip)?
+        });
+    }
+    Some(Tiles {
+        dimensions,
+        reduction,
+        strip,
+        promoted: boxes,
+    })
+}
+
+/// Boxes that fit into shared memory, with the strip and the dimensions for which they do.
+fn boxes(
+    function: &Function,
+    part: &Part<'_>,
+    (accesses, taken): (&[Found], &[usize]),
+    (mut dimensions, sizes): (Vec<TileDimension>, Option<TileSizes>),
+) -> Option<(Vec<TileDimension>, Strip, Vec<Promoted>)> {
+    let chosen = usize::from(sizes.unwrap_or_default().strip);
+    let mut strip = strip(part.statement, chosen)?;
+    let fit = |strip: &Strip, dimensions: &[TileDimension], most: u64| {
+        let boxes = accesses
+            .iter()
+            .map(|access| promoted(access, taken, dimensions, strip));
+        let boxes: Vec<Promoted> = boxes.collect::<Option<_>>()?;
+        let bytes = boxes.iter().map(|promoted| {
+            promoted.elements() as u64 * function.tensors[promoted.tensor].scalar.bytes() + 16
+        });
+        (bytes.sum::<u64>() <= most).then_some(boxes)
+    };
+    // All terms at once, where they are few.
+    let all = strip
+        .extent
+        .filter(|extent| sizes.is_none() && *extent <= MOST_AT_ONCE);
+    let at_once = all.and_then(|count| {
+        let strip = Strip {
+            count,
+            ..strip.clone()
+        };
+        Some((fit(&strip, &dimensions, SHARED_BYTES / 2)?, strip))
+    });
+    let promoted = match at_once {
+        Some((boxes, all)) => {
+            strip = all;
+            boxes
+        }
+        None => loop {
+            if let Some(boxes) = fit(&strip, &dimensions, SHARED_BYTES) {
+                break boxes;
+            }
+            if strip.count >= 8 {
+                strip.count /= 2;
+            } else if !strip.whole.is_empty() {
+                strip = self::strip_of_last(part.statement, chosen)?;
+            } else if let Some(side) = dimensions.iter().position(|side| is_extra(*side)) {
+                dimensions[side].threads = 1;
+            } else {
+                return None;
+            }
+        },
+    };
+    Some((dimensions, strip, promoted))
+}
+
+/// Values of an index that one strip has at most, if it has all.
+const MOST_AT_ONCE: usize = 96;
+/// Terms of a point that are unrolled at most.
+const MOST_UNROLLED: usize = 32;
+/// Threads of a block at most, where other dimensions than those whose points share give it some.
+const MOST_THREADS: usize = 256;
+/// Dimensions of a tile at most.
+pub const MOST_SIDES: usize = 4;
+/// Blocks that a launch should have.
+const ENOUGH_BLOCKS: usize = 64;
+
+/// Whether a dimension has threads only so that a block has more.
+fn is_extra(side: TileDimension) -> bool {
+    side.threads > 1 && side.points == 1
+}
+
+/// Threads and points along each dimension; `None` where nothing is gained.
+fn dimensions(
+    kernel: &Kernel<'_>,
+    accesses: &[Found],
+    taken: &[usize],
+    (shape, sizes): (Shape, Option<TileSizes>),
+) -> Option<Vec<TileDimension>> {
     let rank = kernel.threads.len();
     let depends = |access: &Found, dimension: usize| {
         let index = taken[dimension];
         let mut subscripts = access.subscripts.iter();
         subscripts.any(|form| form.variables().contains(&index))
     };
-    let strip_index = part.statement.reduced().last()?;
     // The pair of dimensions whose points share what they read: the last ones, so that writes are of neighbours.
     let shares = |y: usize, x: usize| {
         let apart = |a: usize, b: usize| {
@@ -124,66 +340,158 @@ pub fn tiles(
         .rev()
         .flat_map(|x| (0..x).rev().map(move |y| (y, x)));
     let pair = pairs.find(|(y, x)| shares(*y, *x));
-    let alone = TileDimension {
+    let extent = |dimension: usize| {
+        let number = kernel.threads[dimension].as_number()?;
+        usize::try_from(number).ok().filter(|extent| *extent > 0)
+    };
+    let alone = |dimension: usize| TileDimension {
         threads: 1,
         points: 1,
+        extent: extent(dimension),
     };
-    let mut dimensions = vec![alone; rank];
-    let chosen = sizes.unwrap_or_default();
-    match pair {
-        Some((y, x)) => {
-            for (dimension, size) in [(y, chosen.rows), (x, chosen.columns)] {
-                dimensions[dimension] = TileDimension {
-                    threads: SIDE_THREADS,
-                    points: usize::from(size) / SIDE_THREADS,
-                };
-            }
-        }
-        None if shape == Shape::Plane => return None,
-        None => {
-            // Neighbours in a row are read one after the other by one thread: the block reads them together.
-            let is_apart = |access: &Found| {
-                let last = access.subscripts.last();
-                last.is_some_and(|last| {
-                    let indices = last.variables();
-                    indices.contains(&strip_index) && !indices.contains(&taken[rank - 1])
-                }) && depends(access, rank - 1)
-            };
-            if !accesses.iter().any(is_apart) {
-                return None;
-            }
-            dimensions[rank - 1].threads = LINE_THREADS;
-        }
-    }
-    let mut strip = usize::from(chosen.strip);
-    let promoted = loop {
-        let boxes = accesses
-            .iter()
-            .map(|access| promoted(access, taken, &dimensions, (strip_index, strip)));
-        let boxes: Option<Vec<Promoted>> = boxes.collect();
-        let boxes = boxes?;
-        let bytes: u64 = boxes
-            .iter()
-            .map(|promoted| {
-                promoted.elements() as u64 * function.tensors[promoted.tensor].scalar.bytes() + 16
-            })
-            .sum();
-        if bytes <= SHARED_BYTES {
-            break boxes;
-        }
-        strip /= 2;
-        if strip < 4 {
+    let mut dimensions: Vec<TileDimension> = (0..rank).map(alone).collect();
+    let Some((y, x)) = pair else {
+        if shape == Shape::Plane {
             return None;
         }
+        // Neighbours in a row are read one after the other by one thread: the block reads them together.
+        let strip_index = kernel
+            .parts
+            .iter()
+            .find_map(|part| part.statement.reduced().last())?;
+        let is_apart = |access: &Found| {
+            let last = access.subscripts.last();
+            last.is_some_and(|last| {
+                let indices = last.variables();
+                indices.contains(&strip_index) && !indices.contains(&taken[rank - 1])
+            }) && depends(access, rank - 1)
+        };
+        if !accesses.iter().any(is_apart) {
+            return None;
+        }
+        dimensions[rank - 1].threads = LINE_THREADS;
+        return Some(dimensions);
     };
-    // Last, as it costs most.
-    let all = parallel_dimensions(function, kernel);
-    all.iter().all(|parallel| *parallel).then_some(Tiles {
-        dimensions,
-        reduction,
-        strip,
-        promoted,
+    let chosen = sizes.unwrap_or_default();
+    for (dimension, size) in [(y, chosen.rows), (x, chosen.columns)] {
+        dimensions[dimension] = side(usize::from(size), extent(dimension));
+    }
+    if sizes.is_none() {
+        more_blocks(&mut dimensions, (y, x));
+    }
+    // Others whose points share something have threads, too, where a block has few.
+    for dimension in (0..rank).rev() {
+        let gains = accesses.iter().any(|access| !depends(access, dimension));
+        let threads = threads(&dimensions);
+        let sides = dimensions.iter().filter(|side| side.size() > 1);
+        if let Some(extent) = extent(dimension)
+            && dimensions[dimension].size() == 1
+            && gains
+            && sides.count() < MOST_SIDES
+            && threads < LINE_THREADS
+            && threads * extent <= MOST_THREADS
+        {
+            dimensions[dimension].threads = extent;
+        }
+    }
+    while threads(&dimensions) < 32
+        && let Some(most) = (dimensions.iter_mut())
+            .filter(|side| side.points.is_multiple_of(2))
+            .max_by_key(|side| side.points)
+    {
+        *most = most.spread();
+    }
+    Some(dimensions)
+}
+
+fn threads(dimensions: &[TileDimension]) -> usize {
+    dimensions.iter().map(|side| side.threads).product()
+}
+
+/// One of the two dimensions whose points share: as large as it is asked for, or, where there are fewer points, for those.
+fn side(size: usize, extent: Option<usize>) -> TileDimension {
+    match extent {
+        Some(few) if few < size => {
+            let points = few.min(4);
+            TileDimension {
+                threads: few.div_ceil(points),
+                points,
+                extent,
+            }
+        }
+        _ => TileDimension {
+            threads: SIDE_THREADS,
+            points: size / SIDE_THREADS,
+            extent,
+        },
+    }
+}
+
+/// Smaller tiles, where it is known that there would be few of them.
+fn more_blocks(dimensions: &mut [TileDimension], (y, x): (usize, usize)) {
+    let blocks = |dimensions: &[TileDimension]| {
+        let each = dimensions
+            .iter()
+            .map(|side| Some(side.extent?.div_ceil(side.size())));
+        each.product::<Option<usize>>()
+    };
+    while blocks(dimensions).is_some_and(|blocks| blocks < ENOUGH_BLOCKS) {
+        let larger = match dimensions[y].size() >= dimensions[x].size() {
+            true => y,
+            false => x,
+        };
+        if dimensions[larger].size() < 64 || dimensions[larger].is_whole() {
+            return;
+        }
+        dimensions[larger].threads /= 2;
+    }
+}
+
+/// What a strip has: the last indices whole, where they have few values, and of the one before as many as are asked for.
+fn strip(statement: &Statement, chosen: usize) -> Option<Strip> {
+    let reduced: Vec<usize> = statement.reduced().collect();
+    let (mut whole, mut terms) = (Vec::new(), 1);
+    let mut rest = reduced.as_slice();
+    while let [before @ .., _, last] = rest
+        && let Some(count) = count(statement, *last)
+        && terms * count <= MOST_WHOLE
+    {
+        terms *= count;
+        whole.insert(0, (*last, count));
+        rest = &rest[..before.len() + 1];
+    }
+    let index = *rest.last()?;
+    let extent = count(statement, index);
+    Some(Strip {
+        index,
+        count: extent.map_or(chosen, |extent| extent.min(chosen)),
+        extent,
+        whole,
     })
+}
+
+/// A strip of the last index only.
+fn strip_of_last(statement: &Statement, chosen: usize) -> Option<Strip> {
+    let index = statement.reduced().last()?;
+    let extent = count(statement, index);
+    Some(Strip {
+        index,
+        count: extent.map_or(chosen, |extent| extent.min(chosen)),
+        extent,
+        whole: Vec::new(),
+    })
+}
+
+/// Terms of the indices of which a strip has all values, at most.
+const MOST_WHOLE: usize = 32;
+
+/// How many values an index has, where that is a number.
+fn count(statement: &Statement, index: usize) -> Option<usize> {
+    let variable = &statement.variables[index];
+    let extent = variable.high.linear()?.subtract(variable.low.linear()?)?;
+    usize::try_from(extent.as_number()?)
+        .ok()
+        .filter(|count| *count > 0)
 }
 
 /// The one part that reduces, of a kernel whose threads take all indices on the left.
@@ -328,22 +636,26 @@ fn promoted(
     access: &Found,
     taken: &[usize],
     dimensions: &[TileDimension],
-    (strip_index, strip): (usize, usize),
+    strip: &Strip,
 ) -> Option<Promoted> {
-    let size = |index: usize| match taken.iter().position(|known| *known == index) {
-        Some(dimension) => dimensions[dimension].size(),
-        None if index == strip_index => strip,
-        None => 1,
+    // Along an index: points of a tile or terms of a strip, and how many of them there can be.
+    let sizes = |index: usize| match taken.iter().position(|known| *known == index) {
+        Some(dimension) => (dimensions[dimension].size(), dimensions[dimension].inside()),
+        None => strip.values(index).map_or((1, 1), |count| (count, count)),
     };
-    let mut extents = Vec::new();
+    let (mut extents, mut loaded) = (Vec::new(), Vec::new());
     for form in &access.subscripts {
-        let mut extent = 1;
+        let (mut extent, mut inside) = (1, 1);
         for (atom, factor) in &form.terms {
             if let Atom::Variable(index) = atom {
-                extent += usize::try_from(*factor).ok()? * (size(*index) - 1);
+                let (all, known) = sizes(*index);
+                let factor = usize::try_from(*factor).ok()?;
+                extent += factor * (all - 1);
+                inside += factor * (known - 1);
             }
         }
         extents.push(extent);
+        loaded.push(inside);
     }
     // The dimension of points of a thread, else of threads; the last one where there is a choice.
     let weight = |position: usize| {
@@ -351,26 +663,27 @@ fn promoted(
         let of_taken = taken.iter().zip(dimensions);
         let sizes = of_taken
             .filter(|(index, _)| indices.contains(index))
-            .map(|(_, dimension)| dimension.size());
-        sizes.max().unwrap_or(0)
+            .map(|(_, dimension)| (dimension.points > 1, dimension.size()));
+        sizes.max().unwrap_or((false, 0))
     };
     let inner = (0..extents.len()).max_by_key(|position| weight(*position))?;
     // Columns of what lies across in memory would meet in one bank.
     let crosses = inner + 1 != extents.len();
+    let has_points = dimensions.iter().any(|dimension| dimension.points > 1);
     Some(Promoted {
         tensor: access.tensor,
         subscripts: access.subscripts.clone(),
-        padding: match (
-            crosses,
-            dimensions.iter().any(|dimension| dimension.points > 1),
-        ) {
-            (false, _) => 0,
-            (true, true) => 4,
+        padding: match (crosses, has_points) {
+            (true, true) if extents[inner].is_multiple_of(8) => 4,
+            (true, true) => extents[inner].next_multiple_of(4) - extents[inner],
             (true, false) => 1,
+            (false, _) => 0,
         },
         extents,
+        loaded,
         inner,
         conditional: access.conditional,
+        resident: false,
     })
 }
 

@@ -1,0 +1,125 @@
+//! What the CPU device counts of kernels that are made, beside kernels by hand for the same.
+//!
+//! The table of `docs/tensor.md` has the figures; `SIRIUS_BLESS=1` rewrites it.
+
+use super::quick_link::QUICK_LINK;
+use super::run;
+use libtest_mimic::Failed;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+/// What is counted, as `by_hand_…` and `counted_…` name it, and how the page names it.
+const ROWS: &[(&str, &str)] = &[
+    ("small_tmm", "tmm, 128 x 32 x 256"),
+    ("tmm", "tmm, 128 x 1024 x 1024"),
+    ("tbmm", "tbmm, 20 of 500 x 72 x 26 x 26"),
+    ("gconv", "gconv, 1 of 32 x 32 x 16 x 16 x 14 x 14"),
+    ("softmax", "softmax, 16 x 1024"),
+    ("layer_norm", "layer norm, 16 x 1024"),
+    ("2lut", "2LUT, 128 x 50 x 64 twice"),
+    ("mlp3", "MLP3, 128 x 128 x 64 x 32 x 2"),
+];
+
+/// How much more than by hand there may be: instructions, bytes of device memory and of shared memory.
+const LIMITS: [f64; 3] = [1.10, 1.10, 1.25];
+
+/// The figures of one side.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    launches: u64,
+    figures: [u64; 3],
+}
+
+/// Counts, and compares with the limits.
+///
+/// # Errors
+/// A row is beyond them, or a program fails.
+pub fn check() -> Result<(), Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir()?;
+    let place = |name: &str| folder.path().join(name);
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    compiler
+        .args(["--sirius-device=cpu", "--sirius-fusion=off"])
+        .arg(root.join("test_programs/tensor/counted.tc"))
+        .arg(root.join("test_programs/tensor/counted.cu"))
+        .args(QUICK_LINK)
+        .arg("-o")
+        .arg(place("counted"))
+        .env("SIRIUS_STRICT", "1");
+    run(&mut compiler)?;
+    run(Command::new(place("counted")).env("SIRIUS_STATS", place("counted.json")))?;
+    let statistics: Value = serde_json::from_str(&std::fs::read_to_string(place("counted.json"))?)?;
+    let (mut table, mut beyond) = (String::new(), String::new());
+    for (name, title) in ROWS {
+        let made = of_kernels(&statistics, |kernel| {
+            kernel.starts_with(&format!("counted_{name}_kernel"))
+        });
+        let by_hand = of_kernels(&statistics, |kernel| kernel == format!("by_hand_{name}"));
+        if made.launches != 1 || by_hand.launches != 1 {
+            let _ = writeln!(beyond, "{name} has {} launches", made.launches);
+        }
+        // Writing to a string cannot fail, here and below.
+        let _ = write!(table, "| {title} |");
+        for ((made, by_hand), limit) in made.figures.iter().zip(by_hand.figures).zip(LIMITS) {
+            let _ = write!(table, " {} | {} |", grouped(*made), grouped(by_hand));
+            if *made as f64 > by_hand as f64 * limit {
+                let _ = writeln!(beyond, "{name}: {made} and by hand {by_hand}");
+            }
+        }
+        table.push('\n');
+    }
+    if std::env::var_os("SIRIUS_BLESS").is_some() {
+        bless(&root.join("docs/tensor.md"), &table)?;
+    }
+    match beyond.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{beyond}\n{table}").into()),
+    }
+}
+
+/// The sum over all kernels of such a name.
+fn of_kernels(statistics: &Value, is_it: impl Fn(&str) -> bool) -> Counts {
+    let mut sum = Counts::default();
+    for kernel in statistics["kernels"].as_array().into_iter().flatten() {
+        if !is_it(kernel["name"].as_str().unwrap_or_default()) {
+            continue;
+        }
+        let of = |field: &str| kernel[field].as_u64().unwrap_or_default();
+        let bytes =
+            |space: &str| of(&format!("{space}_load_bytes")) + of(&format!("{space}_store_bytes"));
+        let figures = [of("instructions"), bytes("global"), bytes("shared")];
+        sum.launches += of("launches");
+        for (sum, figure) in sum.figures.iter_mut().zip(figures) {
+            *sum += figure;
+        }
+    }
+    sum
+}
+
+/// A number with commas.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Writes the table of the page anew.
+fn bless(page: &Path, table: &str) -> Result<(), Failed> {
+    let text = std::fs::read_to_string(page)?;
+    let head = "|---|---|---|---|---|---|---|\n";
+    let start = text.find(head).ok_or("the page has a table")? + head.len();
+    let end = text[start..]
+        .find("\n\n")
+        .map_or(text.len(), |end| start + end + 1);
+    std::fs::write(page, format!("{}{table}{}", &text[..start], &text[end..]))?;
+    Ok(())
+}
