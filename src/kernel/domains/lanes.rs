@@ -17,6 +17,7 @@ use super::super::features::makes_lanes_meet;
 use super::super::uniformity::Uniformity;
 use crate::math::affine::Axis;
 use crate::math::expression::{Condition, Expression};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// The operations of a warp that lanes may wait for in vain, with their blocks. Where blocks are one row of threads (`is_row`),
@@ -39,29 +40,22 @@ pub fn missed_by_lanes(
     if missed.is_empty() {
         return Vec::new();
     }
-    let lanes = Lanes {
-        body,
-        uniformity,
-        in_rows: !is_row,
+    // Where blocks are one row nothing is asked of them, but of those that are told by the place of the block.
+    let by_warps = |in_rows: bool| reached_by_warps((body, flow), changed_arguments, uniformity, in_rows);
+    let (in_one_row, _) = match is_row {
+        true => by_warps(false),
+        false => (BTreeSet::new(), false),
     };
-    let branches = uniformity.divergent_branches.iter().filter(|branch| {
-        let terminator = &body.block(**branch).terminator;
-        matches!(terminator, Terminator::Branch { condition, .. } if lanes.have_one(*condition, DEEPEST))
-    });
-    let settled: BTreeSet<BlockRef> = branches.copied().collect();
-    let unwritten = BTreeSet::new();
-    let in_warp = Uniformity::with_settled(body, flow, changed_arguments, (&unwritten, &settled));
-    let reached_by_warps =
-        |block: &BlockRef| !flow.irreducible && !in_warp.divergent_blocks.contains(block);
+    let (in_rows, divides_signed) = by_warps(true);
     let missed = missed
         .into_iter()
-        .filter(|(_, block)| !is_row || !reached_by_warps(block));
+        .filter(|(_, block)| !in_one_row.contains(block));
     let barriers = missed.map(|(value, block)| {
         let barrier = Barrier {
             uniform: false,
             uniform_while_unwritten: Vec::new(),
-            reached_if: match reached_by_warps(block) {
-                true => vec![rows_are_whole_warps()],
+            reached_if: match in_rows.contains(block) {
+                true => rows_are_whole_warps(divides_signed),
                 false => Vec::new(),
             },
             loops: flow.loops_of(*block),
@@ -73,12 +67,64 @@ pub fn missed_by_lanes(
     barriers.collect()
 }
 
-/// That a row of a block's threads is some warps.
-fn rows_are_whole_warps() -> Condition<KernelSymbol> {
+/// The blocks that all lanes of a warp reach together, or none: they go one way at every branch on the way. The branches of which
+/// this is so are the most that bear each other out. Says whether that rests on quotients of numbers of threads that have a sign.
+fn reached_by_warps(
+    (body, flow): (&Body, &Flow),
+    changed_arguments: &BTreeSet<usize>,
+    uniformity: &Uniformity,
+    in_rows: bool,
+) -> (BTreeSet<BlockRef>, bool) {
+    if flow.irreducible {
+        return (BTreeSet::new(), false);
+    }
+    let divides_signed = Cell::new(false);
+    let mut splitting: BTreeSet<BlockRef> = BTreeSet::new();
+    loop {
+        let lanes = Lanes {
+            divides_signed: &divides_signed,
+            body,
+            flow,
+            uniformity,
+            splitting: &splitting,
+            in_rows,
+        };
+        let others = uniformity.divergent_branches.iter().filter(|branch| {
+            let together = match &body.block(**branch).terminator {
+                Terminator::Branch { condition, .. } => {
+                    lanes.have_one(*condition, &mut BTreeSet::new())
+                }
+                _ => false,
+            };
+            !together
+        });
+        let found: BTreeSet<BlockRef> = others.copied().chain(splitting.iter().copied()).collect();
+        if found == splitting {
+            break;
+        }
+        splitting = found;
+    }
+    let branches = uniformity.divergent_branches.difference(&splitting);
+    let settled: BTreeSet<BlockRef> = branches.copied().collect();
+    let unwritten = BTreeSet::new();
+    let known = (&unwritten, &settled);
+    let found = Uniformity::with_settled(body, flow, changed_arguments, known);
+    let blocks = flow.order.iter().copied();
+    let reached = blocks.filter(|block| !found.divergent_blocks.contains(block));
+    (reached.collect(), divides_signed.get())
+}
+
+/// That a row of a block's threads is some warps, and, where numbers of threads are divided that have a sign, that none is below 0.
+fn rows_are_whole_warps(divides_signed: bool) -> Vec<Condition<KernelSymbol>> {
     let row = || Expression::Leaf(KernelSymbol::BlockSize(Axis::X));
     let lanes = || Expression::Constant(LANES);
     let whole = row().floor_divide(lanes()).multiply(lanes());
-    Condition::Equal(row(), whole)
+    let mut conditions = vec![Condition::Equal(row(), whole)];
+    if divides_signed {
+        let all = Expression::Leaf(KernelSymbol::GridSize(Axis::X)).multiply(row());
+        conditions.push(Condition::LessEqual(all, Expression::Constant(1 << 31)));
+    }
+    conditions
 }
 
 /// Whether all threads of the warp have to be there, none of them ended.
@@ -146,22 +192,28 @@ fn asks_who_is_there(body: &Body, mask: ValueRef, depth: usize) -> Option<BlockR
 /// Lanes that follow each other in `threadIdx.x`, of warps that begin at multiples of 32.
 struct Lanes<'a> {
     body: &'a Body,
+    flow: &'a Flow,
     uniformity: &'a Uniformity,
-    /// A warp has threads of one row alone.
+    /// Blocks at whose ends lanes of a warp may go different ways.
+    splitting: &'a BTreeSet<BlockRef>,
+    /// Rows are whole warps, so that a warp has threads of one row alone.
     in_rows: bool,
+    /// Whether a number of threads was met that has a sign and is divided.
+    divides_signed: &'a Cell<bool>,
 }
 
 impl Lanes<'_> {
-    /// Whether all lanes of a warp have one value.
-    fn have_one(&self, value: ValueRef, depth: usize) -> bool {
+    /// Whether all lanes of a warp have one value. What is being asked about (`asked`) is taken to be so: it is one value where
+    /// it begins as one, and each step leaves it one.
+    fn have_one(&self, value: ValueRef, asked: &mut BTreeSet<ValueRef>) -> bool {
         let body = self.body;
-        if !self.uniformity.divergent_values.contains(&value) {
-            return true;
+        if !self.uniformity.divergent_values.contains(&value) || asked.contains(&value) {
+            return !self.leaves_at_different_times(value);
         }
-        let Some(depth) = depth.checked_sub(1) else {
+        if asked.len() >= MOST_VALUES || self.leaves_at_different_times(value) {
             return false;
-        };
-        let same = |value: ValueRef| self.have_one(value, depth);
+        }
+        asked.insert(value);
         match &body.value(value).operation {
             Operation::Binary {
                 operator,
@@ -169,20 +221,8 @@ impl Lanes<'_> {
                 right,
                 ..
             } => {
-                let constant = body.literal(*right);
-                let by_warps = is_thread(body, *left, depth)
-                    && match operator {
-                        BinaryOperator::UnsignedDivide | BinaryOperator::SignedDivide => {
-                            constant.is_some_and(|by| by > 0 && by % LANES == 0)
-                        }
-                        BinaryOperator::LogicalShiftRight
-                        | BinaryOperator::ArithmeticShiftRight => {
-                            constant.is_some_and(|by| (5..31).contains(&by))
-                        }
-                        BinaryOperator::And => constant.is_some_and(|bits| bits & (LANES - 1) == 0),
-                        _ => false,
-                    };
-                by_warps || same(*left) && same(*right)
+                self.counts_warps(*operator, *left, *right)
+                    || self.have_one(*left, asked) && self.have_one(*right, asked)
             }
             Operation::Compare {
                 predicate,
@@ -202,16 +242,30 @@ impl Lanes<'_> {
                     _ => None,
                 });
                 let at_warp = first_above.is_some_and(|bound| bound >= 0 && bound % LANES == 0);
-                at_warp && is_thread(body, *left, depth) || same(*left) && same(*right)
+                at_warp && is_thread(body, *left, DEEPEST)
+                    || self.have_one(*left, asked) && self.have_one(*right, asked)
             }
-            Operation::Cast { operand, .. } | Operation::Freeze(operand) => same(*operand),
+            Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
+                self.have_one(*operand, asked)
+            }
             Operation::Select {
                 condition,
                 on_true,
                 on_false,
             } => [condition, on_true, on_false]
                 .into_iter()
-                .all(|each| same(*each)),
+                .all(|each| self.have_one(*each, asked)),
+            Operation::Phi(incoming) => {
+                let joins = |block: BlockRef| {
+                    self.splitting.iter().any(|branch| {
+                        self.flow.immediate_post_dominator(*branch) == Some(block)
+                            || self.flow.influence(body, *branch).contains(&block)
+                    })
+                };
+                let block = body.value(value).block;
+                block.is_some_and(|block| !joins(block))
+                    && incoming.iter().all(|(each, _)| self.have_one(*each, asked))
+            }
             Operation::Call(call) => {
                 let name = call.callee.as_deref().unwrap_or_default();
                 let rows = ["tid.y", "tid.z"].map(|of| format!("llvm.nvvm.read.ptx.sreg.{of}"));
@@ -220,19 +274,106 @@ impl Lanes<'_> {
             _ => false,
         }
     }
+
+    /// Whether it is of a loop that lanes of a warp may leave at different times.
+    fn leaves_at_different_times(&self, value: ValueRef) -> bool {
+        let Some(block) = self.body.value(value).block else {
+            return false;
+        };
+        self.flow.loops_of(block).into_iter().any(|index| {
+            let mut exits = self.flow.loops[index].exits.iter();
+            exits.any(|(from, _)| self.splitting.contains(from))
+        })
+    }
+
+    /// Whether it is a thread's number, divided so that all lanes of a warp get one number.
+    fn counts_warps(&self, operator: BinaryOperator, left: ValueRef, right: ValueRef) -> bool {
+        let constant = self.body.literal(right);
+        let divides = match operator {
+            BinaryOperator::UnsignedDivide | BinaryOperator::SignedDivide => {
+                constant.is_some_and(|by| by > 0 && by % LANES == 0)
+            }
+            BinaryOperator::LogicalShiftRight | BinaryOperator::ArithmeticShiftRight => {
+                constant.is_some_and(|by| (5..31).contains(&by))
+            }
+            BinaryOperator::And => constant.is_some_and(|bits| bits & (LANES - 1) == 0),
+            _ => false,
+        };
+        if !divides || is_thread(self.body, left, DEEPEST) {
+            return divides;
+        }
+        let counts = self.in_rows && self.is_counted(left, DEEPEST);
+        if counts && operator == BinaryOperator::SignedDivide {
+            self.divides_signed.set(true);
+        }
+        counts
+    }
+
+    /// Whether it is `blockIdx.x * blockDim.x + threadIdx.x`, where rows are whole warps.
+    fn is_counted(&self, value: ValueRef, depth: usize) -> bool {
+        let body = self.body;
+        let Some(depth) = depth.checked_sub(1) else {
+            return false;
+        };
+        match &body.value(value).operation {
+            Operation::Binary {
+                operator: BinaryOperator::Add,
+                left,
+                right,
+                ..
+            } => [(left, right), (right, left)].into_iter().any(|(thread, rows)| {
+                is_thread(body, *thread, depth) && is_rows(body, *rows, depth)
+            }),
+            Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
+                self.is_counted(*operand, depth)
+            }
+            _ => false,
+        }
+    }
 }
 
-/// Whether a value is `threadIdx.x`.
-fn is_thread(body: &Body, value: ValueRef, depth: usize) -> bool {
+/// Whether a value is `blockIdx.x * blockDim.x`.
+fn is_rows(body: &Body, value: ValueRef, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return false;
+    };
     match &body.value(value).operation {
-        Operation::Call(call) => call.callee.as_deref() == Some("llvm.nvvm.read.ptx.sreg.tid.x"),
+        Operation::Binary {
+            operator: BinaryOperator::Multiply,
+            left,
+            right,
+            ..
+        } => [(left, right), (right, left)].into_iter().any(|(block, extent)| {
+            is_register(body, *block, "ctaid.x", depth) && is_register(body, *extent, "ntid.x", depth)
+        }),
         Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
-            depth > 0 && is_thread(body, *operand, depth - 1)
+            is_rows(body, *operand, depth)
         }
         _ => false,
     }
 }
 
+/// Whether a value is `threadIdx.x`.
+fn is_thread(body: &Body, value: ValueRef, depth: usize) -> bool {
+    is_register(body, value, "tid.x", depth)
+}
+
+/// Whether a value is what a register of the thread has.
+fn is_register(body: &Body, value: ValueRef, register: &str, depth: usize) -> bool {
+    match &body.value(value).operation {
+        Operation::Call(call) => {
+            let name = call.callee.as_deref().unwrap_or_default();
+            name.strip_prefix("llvm.nvvm.read.ptx.sreg.") == Some(register)
+        }
+        Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
+            depth > 0 && is_register(body, *operand, register, depth - 1)
+        }
+        _ => false,
+    }
+}
+
+/// So many values are looked at for one.
+const MOST_VALUES: usize = 64;
 /// Values are followed so far back.
 const DEEPEST: usize = 8;
 const LANES: i64 = 32;
