@@ -258,6 +258,23 @@ fn refuses_divergent_barrier() {
 }
 
 #[test]
+fn refuses_lanes_that_wait_in_vain() {
+    for member in [0, 1] {
+        let mut chain = chain_of(scale, shift);
+        chain.scene.kernels[member].missed_by_lanes.push(Barrier {
+            uniform: false,
+            uniform_while_unwritten: Vec::new(),
+            reached_if: Vec::new(),
+            loops: Vec::new(),
+            place: 0,
+            location: Location::default(),
+        });
+        let plan = chain.plan_with(true, Vec::new());
+        assert_refused!(chain.scene, plan, Refusal::DivergentBarrier { .. });
+    }
+}
+
+#[test]
 fn refuses_barriers_whose_conditions_nothing_tests() {
     // All threads of the second launch reach the barrier if it has no more of them than elements.
     let threads = Expression::Leaf(KernelSymbol::GridSize(Axis::X))

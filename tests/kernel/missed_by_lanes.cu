@@ -62,6 +62,37 @@ __global__ void lane_alone(unsigned *out, int n) {
     out[i] = __ballot_sync(ALL, out[i] > 3);
 }
 
+__global__ void a_warp_each(const unsigned *a, unsigned *out, int rows) {
+    int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (row >= rows) return;
+    out[row] = __shfl_xor_sync(ALL, a[row * 32 + threadIdx.x % 32], 1);
+}
+
+__global__ void warps_in_turn(const unsigned *a, unsigned *out, int rows) {
+    int thread = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int row = thread / 32; row < rows; row += gridDim.x * blockDim.x / 32)
+        out[row] = __shfl_xor_sync(ALL, a[row * 32 + threadIdx.x % 32], 1);
+}
+
+__global__ void threads_in_turn(const unsigned *a, unsigned *out, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        out[i] = __shfl_xor_sync(ALL, a[i], 1);
+}
+
+__global__ void warps_that_differ(const unsigned *a, unsigned *out, int rows) {
+    int row = threadIdx.x / 32;
+    if (a[threadIdx.x] > 7) row += 1;
+    if (row >= rows) return;
+    out[threadIdx.x] = __shfl_xor_sync(ALL, a[threadIdx.x], 1);
+}
+
+__global__ void left_at_different_times(const unsigned *a, unsigned *out, int rows) {
+    int row = threadIdx.x / 32;
+    while (a[row + threadIdx.x] > 7) row += 1;
+    if (row >= rows) return;
+    out[threadIdx.x] = __shfl_xor_sync(ALL, a[threadIdx.x], 1);
+}
+
 //> kernel early_return
 //>   p0 = blockDim.x
 //>   p1 = arg2
@@ -165,4 +196,71 @@ __global__ void lane_alone(unsigned *out, int n) {
 //>   lanes may wait in vain, not if gridDim.x*blockDim.x - 1 <= 2147483647, not if gridDim.x*blockDim.x - arg1 - 1 <= -1
 //>   writes arg0 within [0, min(4*arg1, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   warp operations
+//>
+//> kernel a_warp_each
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx - 128*floor((tx)/32) + 128*floor((tx + q0)/32) .. +4] : p1 - floor((tx + q0)/32) - 1 >= 0
+//>   must write arg1[4*floor((tx + q0)/32) .. +4] : p1 - floor((tx + q0)/32) - 1 >= 0
+//>   lanes may wait in vain, not if blockDim.x = floor((blockDim.x)/32)*32
+//>   reads arg0 within [max(0, -128*floor((blockDim.x - 1)/32)), min(128*arg2, 128*floor((gridDim.x*blockDim.x - 1)/32) + 128)), columns [0, 4*blockDim.x) of rows of 128
+//>   writes arg1 within [0, min(4*arg2, 4*floor((gridDim.x*blockDim.x - 1)/32) + 4))
+//>   requires gridDim.x*blockDim.x - 1 <= 4294967295
+//>   requires 32*arg2 - 1 <= 4294967295 or gridDim.x*blockDim.x + 30 <= 4294967295 or 32*floor((gridDim.x*blockDim.x - 1)/32) + 31 <= 4294967295
+//>   warp operations
+//>
+//> kernel warps_in_turn
+//>   p0 = blockDim.x
+//>   p1 = floor((gridDim.x*blockDim.x)/32)
+//>   p2 = arg2
+//>   q0 = (bx) * p0
+//>   q1 = (i0) * p1
+//>   loop i0 divergent
+//>   must read arg0[4tx + 128q1 - 128*floor((tx)/32) + 128*floor((tx + q0)/32) .. +4] : -q1 + p2 - floor((tx + q0)/32) - 1 >= 0 in i0
+//>   must write arg1[4q1 + 4*floor((tx + q0)/32) .. +4] : -q1 + p2 - floor((tx + q0)/32) - 1 >= 0 in i0
+//>   lanes may wait in vain, not if blockDim.x = floor((blockDim.x)/32)*32, not if gridDim.x*blockDim.x <= 2147483648
+//>   reads arg0 within [max(0, -128*floor((blockDim.x - 1)/32)), min(128*arg2, 4*gridDim.x*blockDim.x + 128*arg2 - 4)), columns [0, 4*blockDim.x) of rows of 128
+//>   writes arg1 within [0, 4*arg2)
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   requires floor((gridDim.x*blockDim.x - 1)/32) <= 2147483647
+//>   requires arg2 + floor((gridDim.x*blockDim.x)/32) - 1 <= 2147483647
+//>   requires 32*arg2 - 1 <= 4294967295 or gridDim.x*blockDim.x + 30 <= 4294967295 or 32*floor((gridDim.x*blockDim.x - 1)/32) + 31 <= 4294967295
+//>   requires 32*arg2 - 1 <= 4294967295 or gridDim.x*blockDim.x + 32*arg2 - 2 <= 4294967295 or blockDim.x + 32*arg2 - 33 <= 4294967295
+//>   warp operations
+//>
+//> kernel threads_in_turn
+//>   p0 = blockDim.x
+//>   p1 = gridDim.x*blockDim.x
+//>   p2 = arg2
+//>   q0 = (bx) * p0
+//>   q1 = (i0) * p1
+//>   loop i0 divergent
+//>   must read arg0[4tx + 4q0 + 4q1 .. +4] : -tx - q0 - q1 + p2 - 1 >= 0 and -q0 - p0 + p1 >= 0 in i0
+//>   must write arg1[4tx + 4q0 + 4q1 .. +4] : -tx - q0 - q1 + p2 - 1 >= 0 and -q0 - p0 + p1 >= 0 in i0
+//>   lanes may wait in vain
+//>   reads arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x + 4*arg2 - 4*blockDim.x))
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x + 4*arg2 - 4*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   requires gridDim.x*blockDim.x + arg2 - 1 <= 2147483647
+//>   warp operations
+//>
+//> kernel warps_that_differ
+//>   p0 = arg2
+//>   must read arg0[4tx .. +4] : true
+//>   may write arg1[4tx .. +4] : p0 - floor((tx)/32) - 2 >= 0 or p0 - floor((tx)/32) - 1 >= 0 (its condition is not affine)
+//>   lanes may wait in vain, not if floor((blockDim.x - 1)/32) - arg2 + 1 <= -1, not if floor((blockDim.x - 1)/32) - arg2 <= -1
+//>   reads arg0 within [0, 4*blockDim.x)
+//>   writes arg1 within [0, 4*blockDim.x)
+//>   warp operations
+//>
+//> kernel left_at_different_times
+//>   loop i0 divergent
+//>   may read arg0[*] : true in i0 (it may wrap around)
+//>   may read arg0[4tx .. +4] : true (its condition is not affine)
+//>   may write arg1[4tx .. +4] : true (its condition is not affine)
+//>   lanes may wait in vain
+//>   reads arg0 within [?, ?)
+//>   writes arg1 within [0, 4*blockDim.x)
 //>   warp operations

@@ -41,7 +41,8 @@ pub fn missed_by_lanes(
         return Vec::new();
     }
     // Where blocks are one row nothing is asked of them, but of those that are told by the place of the block.
-    let by_warps = |in_rows: bool| reached_by_warps((body, flow), changed_arguments, uniformity, in_rows);
+    let by_warps =
+        |in_rows: bool| reached_by_warps((body, flow), changed_arguments, uniformity, in_rows);
     let (in_one_row, _) = match is_row {
         true => by_warps(false),
         false => (BTreeSet::new(), false),
@@ -321,9 +322,11 @@ impl Lanes<'_> {
                 left,
                 right,
                 ..
-            } => [(left, right), (right, left)].into_iter().any(|(thread, rows)| {
-                is_thread(body, *thread, depth) && is_rows(body, *rows, depth)
-            }),
+            } => [(left, right), (right, left)]
+                .into_iter()
+                .any(|(thread, rows)| {
+                    is_thread(body, *thread, depth) && is_rows(body, *rows, depth)
+                }),
             Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
                 self.is_counted(*operand, depth)
             }
@@ -343,9 +346,12 @@ fn is_rows(body: &Body, value: ValueRef, depth: usize) -> bool {
             left,
             right,
             ..
-        } => [(left, right), (right, left)].into_iter().any(|(block, extent)| {
-            is_register(body, *block, "ctaid.x", depth) && is_register(body, *extent, "ntid.x", depth)
-        }),
+        } => [(left, right), (right, left)]
+            .into_iter()
+            .any(|(block, extent)| {
+                is_register(body, *block, "ctaid.x", depth)
+                    && is_register(body, *extent, "ntid.x", depth)
+            }),
         Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
             is_rows(body, *operand, depth)
         }
