@@ -142,12 +142,13 @@ fn misjudged(analysed: &Analysed) -> Vec<String> {
                 ));
             }
             let mut worse = analysed.plan.clone();
-            worse.groups[index].guards.retain(|guard| {
-                *guard
-                    != Guard::ConfigurationValid {
-                        launch: member.launch,
-                    }
-            });
+            let test = Guard::ConfigurationValid {
+                launch: member.launch,
+            };
+            let group = &mut worse.groups[index];
+            let alone = [&mut group.front_guards, &mut group.early_guards];
+            let guards = alone.into_iter().flatten().chain([&mut group.guards]);
+            guards.for_each(|guards| guards.retain(|guard| *guard != test));
             let node = &analysed.graph.nodes[analysed.report.fusions[index].members[position]];
             let constant = analysed.report.nodes[node.id.0]
                 .grid

@@ -93,6 +93,37 @@ __global__ void left_at_different_times(const unsigned *a, unsigned *out, int ro
     out[threadIdx.x] = __shfl_xor_sync(ALL, a[threadIdx.x], 1);
 }
 
+__global__ void half_of_each_warp(const unsigned *a, unsigned *out) {
+    unsigned own = a[threadIdx.x];
+    if (threadIdx.x % 32 < 16) out[threadIdx.x] = own + __shfl_xor_sync(0x0000ffffu, own, 8);
+    else out[threadIdx.x] = own;
+}
+
+__global__ void more_than_half(const unsigned *a, unsigned *out) {
+    unsigned own = a[threadIdx.x];
+    if (threadIdx.x % 32 < 16) out[threadIdx.x] = own + __shfl_xor_sync(0x0001ffffu, own, 8);
+}
+
+__global__ void half_of_those_left(const unsigned *a, unsigned *out, int n) {
+    if (blockIdx.x * blockDim.x + threadIdx.x >= n) return;
+    unsigned own = a[threadIdx.x];
+    if (threadIdx.x % 32 < 16) out[threadIdx.x] = own + __shfl_xor_sync(0x0000ffffu, own, 8);
+}
+
+__global__ void those_for_whom_it_holds(const unsigned *a, unsigned *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned living = __ballot_sync(ALL, i < n);
+    if (i >= n) return;
+    out[i] = __shfl_down_sync(living, a[i], 1);
+}
+
+__global__ void those_for_whom_another_holds(const unsigned *a, unsigned *out, int n, int m) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned living = __ballot_sync(ALL, i < m);
+    if (i >= n) return;
+    out[i] = __shfl_down_sync(living, a[i], 1);
+}
+
 //> kernel early_return
 //>   p0 = blockDim.x
 //>   p1 = arg2
@@ -263,4 +294,57 @@ __global__ void left_at_different_times(const unsigned *a, unsigned *out, int ro
 //>   lanes may wait in vain
 //>   reads arg0 within [?, ?)
 //>   writes arg1 within [0, 4*blockDim.x)
+//>   warp operations
+//>
+//> kernel half_of_each_warp
+//>   must read arg0[4tx .. +4] : true
+//>   must write arg1[4tx .. +4] : -16*floor((tx)/16) + 32*floor((tx)/32) = 0
+//>   must write arg1[4tx .. +4] : -floor((tx)/16) + 2*floor((tx)/32) - 1 >= 0 or floor((tx)/16) - 2*floor((tx)/32) - 1 >= 0
+//>   lanes may wait in vain, not if blockDim.x = floor((blockDim.x)/32)*32
+//>   reads arg0 within [0, 4*blockDim.x)
+//>   writes arg1 within [0, 4*blockDim.x)
+//>   warp operations
+//>
+//> kernel more_than_half
+//>   must read arg0[4tx .. +4] : -16*floor((tx)/16) + 32*floor((tx)/32) = 0
+//>   must write arg1[4tx .. +4] : -16*floor((tx)/16) + 32*floor((tx)/32) = 0
+//>   lanes may wait in vain, not if 2*floor((blockDim.x - 1)/32) - 1 <= -1, not if floor((blockDim.x - 1)/16) - 1 <= -1
+//>   reads arg0 within [0, 4*blockDim.x)
+//>   writes arg1 within [0, 4*blockDim.x)
+//>   warp operations
+//>
+//> kernel half_of_those_left
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx .. +4] : -tx - q0 + p1 - 1 >= 0 and -16*floor((tx)/16) + 32*floor((tx)/32) = 0
+//>   must write arg1[4tx .. +4] : -tx - q0 + p1 - 1 >= 0 and -16*floor((tx)/16) + 32*floor((tx)/32) = 0
+//>   lanes may wait in vain, not if gridDim.x*blockDim.x - 1 <= 2147483647, not if 0 <= arg2, not if gridDim.x*blockDim.x - arg2 - 1 <= -1, not if arg2 - 1 <= -1
+//>   reads arg0 within [0, min(4*arg2, 4*blockDim.x))
+//>   writes arg1 within [0, min(4*arg2, 4*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   requires 0 <= arg2
+//>   warp operations
+//>
+//> kernel those_for_whom_it_holds
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   reads arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   warp operations
+//>
+//> kernel those_for_whom_another_holds
+//>   p0 = blockDim.x
+//>   p1 = arg2
+//>   q0 = (bx) * p0
+//>   must read arg0[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   must write arg1[4tx + 4q0 .. +4] : -tx - q0 + p1 - 1 >= 0
+//>   lanes may wait in vain, not if gridDim.x*blockDim.x - 1 <= 2147483647, not if gridDim.x*blockDim.x - arg2 - 1 <= -1
+//>   reads arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
+//>   requires gridDim.x*blockDim.x - 1 <= 2147483647
 //>   warp operations

@@ -14,6 +14,7 @@ use super::super::body::{
 };
 use super::super::cfg::Flow;
 use super::super::features::makes_lanes_meet;
+use super::super::never_taken::leads_to;
 use super::super::uniformity::Uniformity;
 use crate::math::affine::Axis;
 use crate::math::expression::{Condition, Expression};
@@ -31,12 +32,17 @@ pub fn missed_by_lanes(
 ) -> Vec<(BlockRef, Barrier)> {
     let may_be_missed = |(value, block): &&(ValueRef, BlockRef)| {
         let splits = flow.irreducible || uniformity.divergent_blocks.contains(block);
-        splits
-            && makes_lanes_meet(body, *value)
-            && !is_of_whole_warps(body, *value)
-            && !names_who_is_there(body, flow, uniformity, (*value, *block))
+        splits && makes_lanes_meet(body, *value) && !is_of_whole_warps(body, *value)
     };
-    let missed: Vec<&(ValueRef, BlockRef)> = operations.iter().filter(may_be_missed).collect();
+    let who_comes = |(value, block): &(ValueRef, BlockRef)| {
+        let comes = names_who_comes(body, flow, uniformity, (*value, *block));
+        comes.filter(|_| !flow.irreducible)
+    };
+    let missed = operations.iter().filter(may_be_missed);
+    let missed = missed.map(|operation| (operation, who_comes(operation)));
+    let missed: Vec<_> = missed
+        .filter(|(_, comes)| *comes != Some(InRows(false)) && (comes.is_none() || !is_row))
+        .collect();
     if missed.is_empty() {
         return Vec::new();
     }
@@ -50,14 +56,15 @@ pub fn missed_by_lanes(
     let (in_rows, divides_signed) = by_warps(true);
     let missed = missed
         .into_iter()
-        .filter(|(_, block)| !in_one_row.contains(block));
-    let barriers = missed.map(|(value, block)| {
+        .filter(|((_, block), _)| !in_one_row.contains(block));
+    let barriers = missed.map(|((value, block), comes)| {
         let barrier = Barrier {
             uniform: false,
             uniform_while_unwritten: Vec::new(),
-            reached_if: match in_rows.contains(block) {
-                true => rows_are_whole_warps(divides_signed),
-                false => Vec::new(),
+            reached_if: match (comes, in_rows.contains(block)) {
+                (Some(_), _) => rows_are_whole_warps(false),
+                (None, true) => rows_are_whole_warps(divides_signed),
+                (None, false) => Vec::new(),
             },
             loops: flow.loops_of(*block),
             place: value.0,
@@ -147,46 +154,167 @@ fn is_of_whole_warps(body: &Body, value: ValueRef) -> bool {
     .any(|of_whole| name.starts_with(of_whole))
 }
 
-/// Whether the mask is made of the lanes that are there, at a place behind which none of them leaves.
-fn names_who_is_there(
+/// Whether the mask names lanes that come, and no others: by a number, or as those that are there, or of them those for which
+/// something holds. All branches behind are asked whether they send a lane that is named elsewhere.
+fn names_who_comes(
     body: &Body,
     flow: &Flow,
     uniformity: &Uniformity,
     (value, block): (ValueRef, BlockRef),
-) -> bool {
+) -> Option<InRows> {
     let Operation::Call(call) = &body.value(value).operation else {
-        return false;
+        return None;
     };
     let name = call.callee.as_deref().unwrap_or_default();
     let place = usize::from(name.contains("redux"));
-    let Some(mask) = call.arguments.get(place) else {
-        return false;
-    };
-    let Some(asked) = asks_who_is_there(body, *mask, DEEPEST) else {
-        return false;
-    };
-    let around = |of: BlockRef| -> BTreeSet<BlockRef> {
-        let branches = uniformity.divergent_branches.iter();
-        let around = branches.filter(|branch| flow.influence(body, **branch).contains(&of));
-        around.copied().collect()
-    };
-    around(block).is_subset(&around(asked))
+    let named = named(body, *call.arguments.get(place)?, DEEPEST)?;
+    let is_around = |branch: BlockRef, of: BlockRef| flow.influence(body, branch).contains(&of);
+    let branches = uniformity.divergent_branches.iter().copied();
+    let mut behind = branches.filter(|branch| {
+        let asked = match named {
+            Named::There(asked) | Named::Of(asked, _) => is_around(*branch, asked),
+            Named::Lanes(_) => false,
+        };
+        is_around(*branch, block) && !asked
+    });
+    let all_come = behind.all(|branch| {
+        let Terminator::Branch {
+            condition,
+            on_true,
+            on_false,
+        } = &body.block(branch).terminator
+        else {
+            return false;
+        };
+        // The way that a lane which is named takes.
+        let way = match named {
+            Named::There(_) => None,
+            Named::Of(_, test) => holds_as(body, *condition, test),
+            Named::Lanes(lanes) => way_of_lanes(body, *condition, lanes),
+        };
+        match way {
+            Some(true) => leads_to(body, *on_true, block) && !leads_to(body, *on_false, block),
+            Some(false) => leads_to(body, *on_false, block) && !leads_to(body, *on_true, block),
+            None => false,
+        }
+    });
+    all_come.then_some(InRows(matches!(named, Named::Lanes(_))))
 }
 
-/// The block in which a mask is asked for that is the lanes which are there, or those of them for which something holds.
-fn asks_who_is_there(body: &Body, mask: ValueRef, depth: usize) -> Option<BlockRef> {
+/// Whether that holds only where lanes follow each other in `threadIdx.x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct InRows(bool);
+
+/// Who a mask names.
+#[derive(Clone, Copy)]
+enum Named {
+    /// Those who are in a block where it was asked.
+    There(BlockRef),
+    /// Of those in a block all for whom this holds.
+    Of(BlockRef, ValueRef),
+    /// By bits, not all 32.
+    Lanes(u32),
+}
+
+fn named(body: &Body, mask: ValueRef, depth: usize) -> Option<Named> {
     let this = body.value(mask);
     match &this.operation {
+        Operation::Constant(bits) => {
+            let lanes = *bits as u32;
+            (lanes != u32::MAX).then_some(Named::Lanes(lanes))
+        }
         Operation::Call(call) => {
             let name = call.callee.as_deref()?;
-            let is_asked = name.contains("activemask");
-            this.block.filter(|_| is_asked)
+            let block = this.block?;
+            if name.contains("activemask") {
+                return Some(Named::There(block));
+            }
+            let test = call.arguments.get(1).copied();
+            test.filter(|_| name.contains("vote.ballot"))
+                .map(|test| Named::Of(block, test))
         }
-        Operation::Assembly { text, .. } if text.contains("activemask") => this.block,
+        Operation::Assembly { text, .. } if text.contains("activemask") => {
+            this.block.map(Named::There)
+        }
         Operation::Freeze(operand) | Operation::Cast { operand, .. } if depth > 0 => {
-            asks_who_is_there(body, *operand, depth - 1)
+            named(body, *operand, depth - 1)
         }
         _ => None,
+    }
+}
+
+/// What a condition is where a test holds, if that tells.
+fn holds_as(body: &Body, condition: ValueRef, test: ValueRef) -> Option<bool> {
+    if condition == test {
+        return Some(true);
+    }
+    let compared = |value: ValueRef| match &body.value(value).operation {
+        Operation::Compare {
+            predicate,
+            left,
+            right,
+            ..
+        } => Some((*predicate, *left, *right)),
+        _ => None,
+    };
+    let (own, left, right) = compared(condition)?;
+    let (other, first, second) = compared(test)?;
+    match (left, right) == (first, second) {
+        true if own == other => Some(true),
+        true if own == other.negated() => Some(false),
+        _ => None,
+    }
+}
+
+/// What a condition is for these lanes, where it is one value that their numbers tell.
+fn way_of_lanes(body: &Body, condition: ValueRef, lanes: u32) -> Option<bool> {
+    let Operation::Compare {
+        predicate,
+        left,
+        right,
+        ..
+    } = &body.value(condition).operation
+    else {
+        return None;
+    };
+    let bits = bits_of_lane(body, *left, DEEPEST)?;
+    let bound = body.literal(*right)?;
+    let mut ways = (0..LANES)
+        .filter(|lane| lanes >> lane & 1 == 1)
+        .map(|lane| lane & bits)
+        .map(|lane| match predicate {
+            Predicate::Equal => lane == bound,
+            Predicate::NotEqual => lane != bound,
+            Predicate::UnsignedLess | Predicate::SignedLess => lane < bound,
+            Predicate::UnsignedLessEqual | Predicate::SignedLessEqual => lane <= bound,
+            Predicate::UnsignedGreater | Predicate::SignedGreater => lane > bound,
+            Predicate::UnsignedGreaterEqual | Predicate::SignedGreaterEqual => lane >= bound,
+        });
+    let first = ways.next()?;
+    (bound >= 0 && ways.all(|way| way == first)).then_some(first)
+}
+
+/// Which bits of the number of the lane a value is, where lanes follow each other in `threadIdx.x`.
+fn bits_of_lane(body: &Body, value: ValueRef, depth: usize) -> Option<i64> {
+    match &body.value(value).operation {
+        Operation::Binary {
+            operator,
+            left,
+            right,
+            ..
+        } => {
+            let constant = body.literal(*right)?;
+            let bits = match operator {
+                BinaryOperator::And if (0..LANES).contains(&constant) => constant,
+                BinaryOperator::UnsignedRemainder if constant == LANES => LANES - 1,
+                _ => return None,
+            };
+            is_thread(body, *left, depth).then_some(bits)
+        }
+        Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
+            bits_of_lane(body, *operand, depth.checked_sub(1)?)
+        }
+        _ => is_register(body, value, "laneid", depth).then_some(LANES - 1),
     }
 }
 

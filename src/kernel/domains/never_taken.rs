@@ -78,7 +78,7 @@ pub fn rely_on_launch(
 }
 
 /// Whether control may come from one block to another.
-fn leads_to(body: &Body, from: BlockRef, to: BlockRef) -> bool {
+pub fn leads_to(body: &Body, from: BlockRef, to: BlockRef) -> bool {
     let mut met = BTreeSet::new();
     let mut work = vec![from];
     while let Some(block) = work.pop() {
