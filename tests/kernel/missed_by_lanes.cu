@@ -124,6 +124,13 @@ __global__ void those_for_whom_another_holds(const unsigned *a, unsigned *out, i
     out[i] = __shfl_down_sync(living, a[i], 1);
 }
 
+__global__ void warps_of_a_group(const unsigned *a, unsigned *out, int rows) {
+    int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+    int row = blockIdx.x * (blockDim.x * blockDim.y * blockDim.z / 32u) + (unsigned)thread / 32;
+    if (row >= rows) return;
+    out[row] = __shfl_xor_sync(ALL, a[row * 32 + threadIdx.x % 32], 1);
+}
+
 //> kernel early_return
 //>   p0 = blockDim.x
 //>   p1 = arg2
@@ -347,4 +354,21 @@ __global__ void those_for_whom_another_holds(const unsigned *a, unsigned *out, i
 //>   reads arg0 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
 //>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*blockDim.x))
 //>   requires gridDim.x*blockDim.x - 1 <= 2147483647
+//>   warp operations
+//>
+//> kernel warps_of_a_group
+//>   p0 = blockDim.x
+//>   p1 = blockDim.y
+//>   p2 = floor((blockDim.x*blockDim.y*blockDim.z)/32)
+//>   p3 = arg2
+//>   q0 = (bx) * p2
+//>   q1 = (tz) * p1
+//>   q2 = (ty + q1) * p0
+//>   must read arg0[4tx + 128q0 - 128*floor((tx)/32) + 128*floor((tx + q2)/32) .. +4] : -q0 + p3 - floor((tx + q2)/32) - 1 >= 0
+//>   must write arg1[4q0 + 4*floor((tx + q2)/32) .. +4] : -q0 + p3 - floor((tx + q2)/32) - 1 >= 0
+//>   lanes may wait in vain, not if blockDim.x = floor((blockDim.x)/32)*32
+//>   reads arg0 within [max(0, -128*floor((blockDim.x - 1)/32)), min(128*arg2, 4*blockDim.x + 128*arg2 - 128)), columns [0, 4*blockDim.x) of rows of 128
+//>   writes arg1 within [0, min(4*arg2, 4*gridDim.x*floor((blockDim.x*blockDim.y*blockDim.z)/32) + 4*floor((blockDim.x*blockDim.y*blockDim.z - 1)/32) - 4*floor((blockDim.x*blockDim.y*blockDim.z)/32) + 4))
+//>   requires gridDim.x*floor((blockDim.x*blockDim.y*blockDim.z)/32) + floor((blockDim.x*blockDim.y*blockDim.z - 1)/32) - floor((blockDim.x*blockDim.y*blockDim.z)/32) <= 2147483647
+//>   requires 32*arg2 - 1 <= 4294967295 or blockDim.x + 32*arg2 - 33 <= 4294967295 or blockDim.x*blockDim.y*blockDim.z + 32*arg2 - 2 <= 4294967295
 //>   warp operations

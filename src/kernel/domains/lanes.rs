@@ -350,7 +350,7 @@ impl Lanes<'_> {
                 right,
                 ..
             } => {
-                self.counts_warps(*operator, *left, *right)
+                self.counts_warps(*operator, (*left, *right), asked)
                     || self.have_one(*left, asked) && self.have_one(*right, asked)
             }
             Operation::Compare {
@@ -416,7 +416,12 @@ impl Lanes<'_> {
     }
 
     /// Whether it is a thread's number, divided so that all lanes of a warp get one number.
-    fn counts_warps(&self, operator: BinaryOperator, left: ValueRef, right: ValueRef) -> bool {
+    fn counts_warps(
+        &self,
+        operator: BinaryOperator,
+        (left, right): (ValueRef, ValueRef),
+        asked: &mut BTreeSet<ValueRef>,
+    ) -> bool {
         let constant = self.body.literal(right);
         let divides = match operator {
             BinaryOperator::UnsignedDivide | BinaryOperator::SignedDivide => {
@@ -431,15 +436,27 @@ impl Lanes<'_> {
         if !divides || is_thread(self.body, left, DEEPEST) {
             return divides;
         }
-        let counts = self.in_rows && self.is_counted(left, DEEPEST);
-        if counts && operator == BinaryOperator::SignedDivide {
+        if !self.in_rows {
+            return false;
+        }
+        if operator != BinaryOperator::SignedDivide {
+            return self.is_counted(left, DEEPEST, &mut |factor| self.have_one(factor, asked));
+        }
+        let is_block = &mut |factor| is_register(self.body, factor, "ctaid.x", DEEPEST);
+        let counts = self.is_counted(left, DEEPEST, is_block);
+        if counts {
             self.divides_signed.set(true);
         }
         counts
     }
 
-    /// Whether it is `blockIdx.x * blockDim.x + threadIdx.x`, where rows are whole warps.
-    fn is_counted(&self, value: ValueRef, depth: usize) -> bool {
+    /// Whether it is `row * blockDim.x + threadIdx.x`, where rows are whole warps, with a `row` that is one number.
+    fn is_counted(
+        &self,
+        value: ValueRef,
+        depth: usize,
+        is_row: &mut dyn FnMut(ValueRef) -> bool,
+    ) -> bool {
         let body = self.body;
         let Some(depth) = depth.checked_sub(1) else {
             return false;
@@ -453,18 +470,23 @@ impl Lanes<'_> {
             } => [(left, right), (right, left)]
                 .into_iter()
                 .any(|(thread, rows)| {
-                    is_thread(body, *thread, depth) && is_rows(body, *rows, depth)
+                    is_thread(body, *thread, depth) && is_rows(body, *rows, depth, is_row)
                 }),
             Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
-                self.is_counted(*operand, depth)
+                self.is_counted(*operand, depth, is_row)
             }
             _ => false,
         }
     }
 }
 
-/// Whether a value is `blockIdx.x * blockDim.x`.
-fn is_rows(body: &Body, value: ValueRef, depth: usize) -> bool {
+/// Whether a value is `row * blockDim.x`.
+fn is_rows(
+    body: &Body,
+    value: ValueRef,
+    depth: usize,
+    is_row: &mut dyn FnMut(ValueRef) -> bool,
+) -> bool {
     let Some(depth) = depth.checked_sub(1) else {
         return false;
     };
@@ -476,12 +498,9 @@ fn is_rows(body: &Body, value: ValueRef, depth: usize) -> bool {
             ..
         } => [(left, right), (right, left)]
             .into_iter()
-            .any(|(block, extent)| {
-                is_register(body, *block, "ctaid.x", depth)
-                    && is_register(body, *extent, "ntid.x", depth)
-            }),
+            .any(|(row, extent)| is_register(body, *extent, "ntid.x", depth) && is_row(*row)),
         Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
-            is_rows(body, *operand, depth)
+            is_rows(body, *operand, depth, is_row)
         }
         _ => false,
     }
