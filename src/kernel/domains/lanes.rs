@@ -10,7 +10,7 @@
 use super::super::Barrier;
 use super::super::KernelSymbol;
 use super::super::body::{
-    BinaryOperator, BlockRef, Body, Operation, Predicate, Terminator, ValueRef,
+    BinaryOperator, BlockRef, Body, Cast, Operation, Predicate, Terminator, ValueRef,
 };
 use super::super::cfg::Flow;
 use super::super::features::makes_lanes_meet;
@@ -167,7 +167,7 @@ fn names_who_comes(
     };
     let name = call.callee.as_deref().unwrap_or_default();
     let place = usize::from(name.contains("redux"));
-    let named = named(body, *call.arguments.get(place)?, DEEPEST)?;
+    let named = named(body, *call.arguments.get(place)?)?;
     let is_around = |branch: BlockRef, of: BlockRef| flow.influence(body, branch).contains(&of);
     let branches = uniformity.divergent_branches.iter().copied();
     let mut behind = branches.filter(|branch| {
@@ -216,8 +216,8 @@ enum Named {
     Lanes(u32),
 }
 
-fn named(body: &Body, mask: ValueRef, depth: usize) -> Option<Named> {
-    let this = body.value(mask);
+fn named(body: &Body, mask: ValueRef) -> Option<Named> {
+    let this = body.value(behind_casts(body, mask));
     match &this.operation {
         Operation::Constant(bits) => {
             let lanes = *bits as u32;
@@ -235,9 +235,6 @@ fn named(body: &Body, mask: ValueRef, depth: usize) -> Option<Named> {
         }
         Operation::Assembly { text, .. } if text.contains("activemask") => {
             this.block.map(Named::There)
-        }
-        Operation::Freeze(operand) | Operation::Cast { operand, .. } if depth > 0 => {
-            named(body, *operand, depth - 1)
         }
         _ => None,
     }
@@ -277,7 +274,7 @@ fn way_of_lanes(body: &Body, condition: ValueRef, lanes: u32) -> Option<bool> {
     else {
         return None;
     };
-    let bits = bits_of_lane(body, *left, DEEPEST)?;
+    let bits = bits_of_lane(body, *left)?;
     let bound = body.literal(*right)?;
     let mut ways = (0..LANES)
         .filter(|lane| lanes >> lane & 1 == 1)
@@ -295,8 +292,8 @@ fn way_of_lanes(body: &Body, condition: ValueRef, lanes: u32) -> Option<bool> {
 }
 
 /// Which bits of the number of the lane a value is, where lanes follow each other in `threadIdx.x`.
-fn bits_of_lane(body: &Body, value: ValueRef, depth: usize) -> Option<i64> {
-    match &body.value(value).operation {
+fn bits_of_lane(body: &Body, value: ValueRef) -> Option<i64> {
+    match &body.value(behind_casts(body, value)).operation {
         Operation::Binary {
             operator,
             left,
@@ -309,12 +306,9 @@ fn bits_of_lane(body: &Body, value: ValueRef, depth: usize) -> Option<i64> {
                 BinaryOperator::UnsignedRemainder if constant == LANES => LANES - 1,
                 _ => return None,
             };
-            is_thread(body, *left, depth).then_some(bits)
+            is_thread(body, *left).then_some(bits)
         }
-        Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
-            bits_of_lane(body, *operand, depth.checked_sub(1)?)
-        }
-        _ => is_register(body, value, "laneid", depth).then_some(LANES - 1),
+        _ => is_register(body, value, "laneid").then_some(LANES - 1),
     }
 }
 
@@ -371,7 +365,7 @@ impl Lanes<'_> {
                     _ => None,
                 });
                 let at_warp = first_above.is_some_and(|bound| bound >= 0 && bound % LANES == 0);
-                at_warp && is_thread(body, *left, DEEPEST)
+                at_warp && is_thread(body, *left)
                     || self.have_one(*left, asked) && self.have_one(*right, asked)
             }
             Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
@@ -433,17 +427,17 @@ impl Lanes<'_> {
             BinaryOperator::And => constant.is_some_and(|bits| bits & (LANES - 1) == 0),
             _ => false,
         };
-        if !divides || is_thread(self.body, left, DEEPEST) {
+        if !divides || is_thread(self.body, left) {
             return divides;
         }
         if !self.in_rows {
             return false;
         }
         if operator != BinaryOperator::SignedDivide {
-            return self.is_counted(left, DEEPEST, &mut |factor| self.have_one(factor, asked));
+            return self.is_counted(left, &mut |factor| self.have_one(factor, asked));
         }
-        let is_block = &mut |factor| is_register(self.body, factor, "ctaid.x", DEEPEST);
-        let counts = self.is_counted(left, DEEPEST, is_block);
+        let is_block = &mut |factor| is_register(self.body, factor, "ctaid.x");
+        let counts = self.is_counted(left, is_block);
         if counts {
             self.divides_signed.set(true);
         }
@@ -451,78 +445,58 @@ impl Lanes<'_> {
     }
 
     /// Whether it is `row * blockDim.x + threadIdx.x`, where rows are whole warps, with a `row` that is one number.
-    fn is_counted(
-        &self,
-        value: ValueRef,
-        depth: usize,
-        is_row: &mut dyn FnMut(ValueRef) -> bool,
-    ) -> bool {
+    fn is_counted(&self, value: ValueRef, is_row: &mut dyn FnMut(ValueRef) -> bool) -> bool {
         let body = self.body;
-        let Some(depth) = depth.checked_sub(1) else {
-            return false;
-        };
-        match &body.value(value).operation {
-            Operation::Binary {
-                operator: BinaryOperator::Add,
-                left,
-                right,
-                ..
-            } => [(left, right), (right, left)]
-                .into_iter()
-                .any(|(thread, rows)| {
-                    is_thread(body, *thread, depth) && is_rows(body, *rows, depth, is_row)
-                }),
-            Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
-                self.is_counted(*operand, depth, is_row)
+        let [threads, rows] = [BinaryOperator::Add, BinaryOperator::Multiply].map(|wanted| {
+            move |value: ValueRef| match body.value(behind_casts(body, value)).operation {
+                Operation::Binary {
+                    operator,
+                    left,
+                    right,
+                    ..
+                } if operator == wanted => vec![(left, right), (right, left)],
+                _ => Vec::new(),
             }
-            _ => false,
-        }
-    }
-}
-
-/// Whether a value is `row * blockDim.x`.
-fn is_rows(
-    body: &Body,
-    value: ValueRef,
-    depth: usize,
-    is_row: &mut dyn FnMut(ValueRef) -> bool,
-) -> bool {
-    let Some(depth) = depth.checked_sub(1) else {
-        return false;
-    };
-    match &body.value(value).operation {
-        Operation::Binary {
-            operator: BinaryOperator::Multiply,
-            left,
-            right,
-            ..
-        } => [(left, right), (right, left)]
-            .into_iter()
-            .any(|(row, extent)| is_register(body, *extent, "ntid.x", depth) && is_row(*row)),
-        Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
-            is_rows(body, *operand, depth, is_row)
-        }
-        _ => false,
+        });
+        let mut is_rows = |value: ValueRef| {
+            let mut factors = rows(value).into_iter();
+            factors.any(|(row, extent)| is_register(body, extent, "ntid.x") && is_row(row))
+        };
+        let mut terms = threads(value).into_iter();
+        terms.any(|(thread, rows)| is_thread(body, thread) && is_rows(rows))
     }
 }
 
 /// Whether a value is `threadIdx.x`.
-fn is_thread(body: &Body, value: ValueRef, depth: usize) -> bool {
-    is_register(body, value, "tid.x", depth)
+fn is_thread(body: &Body, value: ValueRef) -> bool {
+    is_register(body, value, "tid.x")
 }
 
 /// Whether a value is what a register of the thread has.
-fn is_register(body: &Body, value: ValueRef, register: &str, depth: usize) -> bool {
-    match &body.value(value).operation {
+fn is_register(body: &Body, value: ValueRef, register: &str) -> bool {
+    match &body.value(behind_casts(body, value)).operation {
         Operation::Call(call) => {
             let name = call.callee.as_deref().unwrap_or_default();
             name.strip_prefix("llvm.nvvm.read.ptx.sreg.") == Some(register)
         }
-        Operation::Cast { operand, .. } | Operation::Freeze(operand) => {
-            depth > 0 && is_register(body, *operand, register, depth - 1)
-        }
         _ => false,
     }
+}
+
+/// The value that is extended, or only taken for another type.
+fn behind_casts(body: &Body, mut value: ValueRef) -> ValueRef {
+    for _ in 0..DEEPEST {
+        match &body.value(value).operation {
+            // What loses bits is another number.
+            Operation::Cast {
+                cast: Cast::Truncate,
+                ..
+            } => break,
+            Operation::Cast { operand, .. } | Operation::Freeze(operand) => value = *operand,
+            _ => break,
+        }
+    }
+    value
 }
 
 /// So many values are looked at for one.
