@@ -5,7 +5,7 @@
 //! PASS); the final contents of every allocation are the same; the number of launches is what the
 //! program's `// expect:` line says, and each pair that stays unfused has the reason of the next
 //! `// expect-missed:` line; a run executes as many launches as `// executes:` says, a number for each
-//! `// arguments:` line; it allocates as many bytes of device memory, and takes only the addresses of as
+//! `// arguments:` line, and loads as many bytes of global memory as `// loads:` says; it allocates as many bytes of device memory, and takes only the addresses of as
 //! many, as `// allocates:` says, which are the same in all without `dead-buffers`; and the static graph
 //! contains every dependence that a trace of the unfused run shows. It also passes when it is built with the options of an `// options:` line.
 

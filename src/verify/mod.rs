@@ -76,6 +76,8 @@
 //! [`shared_memory_reuse_conflict`] finds there that they are in use one after the other or in other
 //! blocks, and loads only be served from a copy in shared memory when [`row_promotion_conflict`] finds that
 //! the thread itself brought the same value there, or [`buffer_promotion_conflict`] that its block did.
+//! What a thread stored may only stay in a register across a barrier when [`own_value_conflict`] finds that no other thread
+//! of its block writes there.
 //! Two loops may only become one when [`join_conflict`] finds that each iteration meets its counterpart
 //! at most.
 //!
@@ -121,7 +123,8 @@ use boundaries::{
 };
 use host_side::{batches, capture, host_order, operations, partial, streams, touched, waits};
 use memory::{
-    buffer_promotion, dead_buffers, expansion, liveness, row_promotion, shared_memory_reuse, space,
+    buffer_promotion, dead_buffers, expansion, liveness, own_values, row_promotion,
+    shared_memory_reuse, space,
 };
 use pairs::{
     conflict, delinearised, emptiness, fixed, formula, iterations, meeting, one_thread, place,
@@ -133,6 +136,7 @@ pub use barriers::is_redundant;
 pub use buffer_promotion::{PromotedBuffer, WindowSize, buffer_promotion_conflict};
 pub use joining::{JoinedLoops, join_conflict};
 pub use overlap::early_access;
+pub use own_values::own_value_conflict;
 pub use refusal::Refusal;
 pub use row_promotion::{PromotedStream, RowLength, RowPromotion, row_promotion_conflict};
 pub use shared_memory_reuse::{SharedPlace, shared_memory_reuse_conflict};

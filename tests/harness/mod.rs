@@ -82,6 +82,13 @@ pub fn check(source: &Path) -> Result<(), Failed> {
             return Err(format!("built with {options:?} it does not say PASS").into());
         }
     }
+    for (arguments, expected) in expectations.runs().zip(&expectations.loaded) {
+        let loaded = on.loaded(arguments, folder.path())?;
+        if loaded != *expected {
+            let what = format!("{loaded} bytes are loaded, not {expected}");
+            return Err(format!("with arguments {arguments:?}: {what}").into());
+        }
+    }
     for (arguments, expected) in expectations.runs().zip(&expectations.executed) {
         let executed = on.executed(arguments, folder.path())?;
         if executed != *expected {
@@ -333,6 +340,8 @@ struct Expectations {
     missed: Option<Vec<String>>,
     /// Launches that the fused program executes, by run; empty when the file does not say.
     executed: Vec<u64>,
+    /// Bytes of global memory that the fused program loads, by run; empty when the file does not say.
+    loaded: Vec<u64>,
     /// Graphs that the fused program launches, by run; empty when the file does not say.
     graphs: Vec<u64>,
     /// Bytes that the fused program allocates, and bytes of which it takes only the addresses, by run; empty
@@ -359,6 +368,7 @@ impl Expectations {
             layouts: Vec::new(),
             layouts_differ: false,
             executed: Vec::new(),
+            loaded: Vec::new(),
             graphs: Vec::new(),
             memory: Vec::new(),
         };
@@ -386,6 +396,9 @@ impl Expectations {
             } else if let Some(rest) = line.strip_prefix("// executes:") {
                 let numbers = rest.split_whitespace().map(str::parse::<u64>);
                 expectations.executed.extend(numbers.filter_map(Result::ok));
+            } else if let Some(rest) = line.strip_prefix("// loads:") {
+                let numbers = rest.split_whitespace().map(str::parse::<u64>);
+                expectations.loaded.extend(numbers.filter_map(Result::ok));
             } else if let Some(rest) = line.strip_prefix("// graphs:") {
                 let numbers = rest.split_whitespace().map(str::parse::<u64>);
                 expectations.graphs.extend(numbers.filter_map(Result::ok));
@@ -643,6 +656,16 @@ impl Built {
     fn executed(&self, arguments: &[String], folder: &Path) -> Result<u64, Failed> {
         let statistics = self.statistics(arguments, &[], folder)?;
         Ok(statistics["launches"].as_u64().ok_or("no launches")?)
+    }
+
+    /// How many bytes of global memory a run loads.
+    fn loaded(&self, arguments: &[String], folder: &Path) -> Result<u64, Failed> {
+        let statistics = self.statistics(arguments, &[], folder)?;
+        let kernels = statistics["kernels"].as_array().ok_or("no kernels")?;
+        let bytes = kernels
+            .iter()
+            .map(|kernel| kernel["global_load_bytes"].as_u64());
+        Ok(bytes.sum::<Option<u64>>().ok_or("no bytes")?)
     }
 
     /// How many graphs a run launches.

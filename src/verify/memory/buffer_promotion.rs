@@ -22,13 +22,12 @@
 //! As everywhere, subscripts are those of runs in which the model's preconditions hold.
 
 use super::super::targets::may_meet;
+use super::instances::{MOST_OPERATIONS, Space, Symbol, is_uniform};
 use crate::kernel::{Access, AccessKind, ArgumentPointer, KernelModel, KernelSymbol, Target};
-use crate::math::affine::{Affine, Axis, Constraint, Variable};
+use crate::math::affine::{Affine, Variable};
 use crate::math::expression::Expression;
 use crate::math::formula::{Formula, Sum};
 use crate::math::isl::{IslError, Set, with_operation_budget};
-use std::collections::BTreeSet;
-use std::fmt;
 
 /// A shared variable that stands for the part of a buffer that a block works on. Accesses are named by
 /// [`Access::place`].
@@ -71,6 +70,12 @@ struct Pair<'a> {
     /// Where they go.
     place: &'a Affine,
     window: &'a Affine,
+}
+
+impl<'a> Pair<'a> {
+    fn in_window(&self) -> (&'a Access, &'a Affine) {
+        (self.global, self.window)
+    }
 }
 
 fn judge(
@@ -139,7 +144,7 @@ fn judge(
     }
     let space = Space {
         kernel,
-        threads: [x, y, z],
+        threads: [Some(x), Some(y), Some(z)],
     };
     for pair in all() {
         if !space.is_within(pair, promoted.size) {
@@ -151,7 +156,7 @@ fn judge(
         let spans = &kernel.intervals.accesses;
         let mut others =
             others.filter(|other| spans[store.global.id.0].meets(&spans[other.global.id.0]));
-        if others.any(|other| !space.are_disjoint(store, other)) {
+        if others.any(|other| !space.never_meet(store.in_window(), other.in_window())) {
             return Err("two threads may meet in a place".to_owned());
         }
     }
@@ -214,19 +219,6 @@ fn divides(size: u32, affine: &Affine) -> bool {
     affine.constant % size == 0 && coefficients.all(|coefficient| coefficient % size == 0)
 }
 
-/// Whether all threads of a block find one value, in all iterations.
-fn is_uniform(kernel: &KernelModel, affine: &Affine) -> bool {
-    affine.terms.iter().all(|(_, variable)| match variable {
-        Variable::Block(_) | Variable::Parameter(_) => true,
-        Variable::Thread(_) | Variable::Loop(_) => false,
-        Variable::Floor(inner, _) => is_uniform(kernel, inner),
-        Variable::Product(index) => {
-            let product = kernel.products.get(*index);
-            product.is_some_and(|product| is_uniform(kernel, &product.factor))
-        }
-    })
-}
-
 /// Whether all instances of a store come before all of a load, of whichever threads of a block.
 fn comes_before(kernel: &KernelModel, store: &Pair<'_>, load: &Pair<'_>) -> bool {
     let spans = &kernel.intervals.accesses;
@@ -242,62 +234,8 @@ fn comes_before(kernel: &KernelModel, store: &Pair<'_>, load: &Pair<'_>) -> bool
         && !spans[store.global.id.0].meets(&spans[load.global.id.0])
 }
 
-/// What the instances of accesses range over.
-struct Space<'a> {
-    kernel: &'a KernelModel,
-    threads: [u64; 3],
-}
-
-/// What questions speak of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Symbol {
-    /// What is the same for all instances in a block.
-    Common(Variable),
-    /// What tells an instance from others, of the first or (`true`) of the second access.
-    Own(Variable, bool),
-    /// A byte of the buffer.
-    Byte,
-}
-
-impl fmt::Display for Symbol {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Common(variable) | Self::Own(variable, false) => write!(formatter, "{variable}"),
-            Self::Own(variable, true) => write!(formatter, "{variable}_"),
-            Self::Byte => formatter.write_str("byte"),
-        }
-    }
-}
-
-/// The thread index on an axis.
-fn thread(axis: Axis, primed: bool) -> Sum<Symbol> {
-    Sum::variable(Symbol::Own(Variable::Thread(axis), primed))
-}
-
-/// Operations of isl for each question.
-const MOST_OPERATIONS: u64 = 200_000;
-
+/// Questions about windows.
 impl Space<'_> {
-    /// Whether two threads of a block never go to one place by these accesses.
-    fn are_disjoint(&self, one: &Pair<'_>, other: &Pair<'_>) -> bool {
-        let sides = [(one, false), (other, true)];
-        let instances = sides.map(|(pair, primed)| self.instances(pair, primed));
-        let places = sides.map(|(pair, primed)| self.sum(pair.window, primed));
-        let ([Some(first), Some(second)], [Some(place), Some(same)]) = (instances, places) else {
-            return false;
-        };
-        let (mut variables, mut conditions) = first;
-        variables.extend(second.0);
-        conditions.extend(second.1);
-        conditions.push(place.equal(same));
-        let differ = Axis::ALL.into_iter().map(|axis| {
-            let [one, other] = [false, true].map(|primed| thread(axis, primed));
-            Formula::differ(one, other)
-        });
-        conditions.push(Formula::Any(differ.collect()));
-        self.is_empty(variables, conditions)
-    }
-
     /// Whether all instances stay within the variable.
     fn is_within(&self, pair: &Pair<'_>, room: WindowSize) -> bool {
         let size = i128::from(pair.global.size_bytes);
@@ -311,7 +249,10 @@ impl Space<'_> {
                 }
             }
         };
-        let (window, instances) = (self.sum(pair.window, false), self.instances(pair, false));
+        let (window, instances) = (
+            self.sum(pair.window, false),
+            self.instances(pair.global, false),
+        );
         let Some((window, (variables, mut conditions))) = window.zip(instances) else {
             return false;
         };
@@ -320,13 +261,6 @@ impl Space<'_> {
             (window + size).above(end),
         ]));
         self.is_empty(variables, conditions)
-    }
-
-    fn is_empty(&self, variables: BTreeSet<Symbol>, conditions: Vec<Formula<Symbol>>) -> bool {
-        let variables: Vec<Symbol> = variables.into_iter().collect();
-        let condition = Formula::All(conditions);
-        let ask = || Set::of(&self.common(), &variables, &condition)?.is_empty();
-        with_operation_budget(MOST_OPERATIONS, ask).is_ok_and(|empty| empty)
     }
 
     /// Whether the stores of a block certainly write all that its loads read.
@@ -338,7 +272,10 @@ impl Space<'_> {
                 && !self.mentions_unknown(store.global)
         };
         let places = |pair: &Pair<'_>| {
-            let (place, instances) = (self.sum(pair.place, false), self.instances(pair, false));
+            let (place, instances) = (
+                self.sum(pair.place, false),
+                self.instances(pair.global, false),
+            );
             let Some((place, (variables, mut conditions))) = place.zip(instances) else {
                 return Err(IslError::Invalid("no expression".to_owned()));
             };
@@ -360,121 +297,6 @@ impl Space<'_> {
             places(load)?.is_subset(&known)
         };
         with_operation_budget(MOST_OPERATIONS, ask).is_ok_and(|covered| covered)
-    }
-
-    /// What is the same for all instances in a block: the launch's values, the block's indices and products of
-    /// these.
-    fn common(&self) -> Vec<Symbol> {
-        let products = (0..self.kernel.products.len()).filter(|index| self.is_of_block(*index));
-        (0..self.kernel.parameters.len())
-            .map(Variable::Parameter)
-            .chain(Axis::ALL.map(Variable::Block))
-            .chain(products.map(Variable::Product))
-            .map(Symbol::Common)
-            .collect()
-    }
-
-    fn is_of_block(&self, product: usize) -> bool {
-        let product = self.kernel.products.get(product);
-        product.is_some_and(|product| is_uniform(self.kernel, &product.factor))
-    }
-
-    /// What tells one instance of an access from the others of its block, and what holds for all; the former are
-    /// `primed` for the second of two accesses. `None` for no expression.
-    fn instances(
-        &self,
-        pair: &Pair<'_>,
-        primed: bool,
-    ) -> Option<(BTreeSet<Symbol>, Vec<Formula<Symbol>>)> {
-        let kernel = self.kernel;
-        let mut variables: BTreeSet<Symbol> = BTreeSet::new();
-        let mut conditions = Vec::new();
-        let number = |number: u64| Sum::number(number);
-        for axis in Axis::ALL {
-            let extent = self.threads[axis.index()];
-            let block = Sum::variable(Symbol::Common(Variable::Block(axis)));
-            variables.insert(Symbol::Own(Variable::Thread(axis), primed));
-            conditions.push(block.clone().at_least(number(0)));
-            conditions.push(Formula::within(
-                thread(axis, primed),
-                number(0),
-                number(extent),
-            ));
-            let named = |symbol| {
-                let symbol = Expression::Leaf(symbol);
-                let index = kernel
-                    .parameters
-                    .iter()
-                    .position(|known| *known == symbol)?;
-                Some(Sum::variable(Symbol::Common(Variable::Parameter(index))))
-            };
-            if let Some(size) = named(KernelSymbol::BlockSize(axis)) {
-                conditions.push(size.equal(number(extent)));
-            }
-            if let Some(size) = named(KernelSymbol::GridSize(axis)) {
-                conditions.push(block.below(size));
-            }
-        }
-        for index in &pair.global.loops {
-            let counter = Symbol::Own(Variable::Loop(*index), primed);
-            conditions.push(Sum::variable(counter.clone()).at_least(number(0)));
-            variables.insert(counter);
-        }
-        let products = self.products(pair.global).into_iter();
-        let moving = products.filter(|index| !self.is_of_block(*index));
-        variables.extend(moving.map(|index| Symbol::Own(Variable::Product(index), primed)));
-        let domain = pair.global.domain.iter().map(|conjunction| {
-            let rows = conjunction.iter().map(|constraint| {
-                Some(match constraint {
-                    Constraint::NonNegative(row) => Formula::NonNegative(self.sum(row, primed)?),
-                    Constraint::Zero(row) => Formula::Zero(self.sum(row, primed)?),
-                })
-            });
-            rows.collect::<Option<_>>().map(Formula::All)
-        });
-        conditions.push(Formula::Any(domain.collect::<Option<_>>()?));
-        Some((variables, conditions))
-    }
-
-    /// The value of an expression; `None` for no expression.
-    fn sum(&self, affine: &Affine, primed: bool) -> Option<Sum<Symbol>> {
-        Sum::of_affine(affine, &mut |variable| {
-            let is_common = match variable {
-                Variable::Block(_) | Variable::Parameter(_) => true,
-                Variable::Product(index) => self.is_of_block(*index),
-                Variable::Thread(_) | Variable::Loop(_) | Variable::Floor(..) => false,
-            };
-            Some(Sum::variable(match is_common {
-                true => Symbol::Common(variable.clone()),
-                false => Symbol::Own(variable.clone(), primed),
-            }))
-        })
-    }
-
-    /// The products that an access mentions, directly or through others.
-    fn products(&self, access: &Access) -> BTreeSet<usize> {
-        let mut found = BTreeSet::new();
-        let domain = access.domain.iter().flatten().map(|constraint| {
-            let (Constraint::NonNegative(row) | Constraint::Zero(row)) = constraint;
-            row
-        });
-        for affine in domain.chain(&access.subscript) {
-            self.note_products(affine, &mut found);
-        }
-        found
-    }
-
-    fn note_products(&self, affine: &Affine, found: &mut BTreeSet<usize>) {
-        for (_, variable) in &affine.terms {
-            match variable {
-                Variable::Product(index) => {
-                    found.insert(*index);
-                    self.note_products(&self.kernel.products[*index].factor, found);
-                }
-                Variable::Floor(inner, _) => self.note_products(inner, found),
-                _ => {}
-            }
-        }
     }
 
     /// A number of which only bounds are known: of its values not all need occur.

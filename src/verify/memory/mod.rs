@@ -2,7 +2,9 @@
 
 pub(super) mod space;
 pub(super) mod shared_memory_reuse;
+pub(super) mod instances;
 pub(super) mod buffer_promotion;
+pub(super) mod own_values;
 pub(super) mod row_promotion;
 pub(super) mod dead_buffers;
 pub(super) mod liveness;

@@ -121,7 +121,7 @@ fn is_one_by_one(kernel: &KernelModel, one: &str, other: &str) -> bool {
 }
 
 /// The intervals in which a block may be later.
-fn intervals_after(kernel: &KernelModel, from: &[&Span]) -> BTreeSet<usize> {
+pub(in crate::verify) fn intervals_after(kernel: &KernelModel, from: &[&Span]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut work: Vec<usize> = Vec::new();
     for next in from.iter().flat_map(|span| &span.next) {

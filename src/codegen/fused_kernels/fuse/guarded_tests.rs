@@ -3,9 +3,12 @@
 use super::block_tests::{facts, parsed};
 use super::control_flow::ControlFlow;
 use super::guarded_values::forward_guarded_values;
-use super::memory::Effect;
+use super::memory::{Effect, KernelFacts, Root, places_of};
 use super::short_loops;
+use crate::kernel::model_kernel;
 use crate::llvm::Value;
+use crate::program::KernelId;
+use crate::verify::own_value_conflict;
 use inkwell::context::Context;
 
 fn loads(kernel: Value) -> usize {
@@ -61,6 +64,82 @@ fn loads_under_the_condition_of_a_store_have_its_value() {
         );
     }
     module.verify().expect("the result is valid IR");
+}
+
+/// Kernels, and whether other threads of a block may write what is loaded: in a row of threads, in a square of them.
+const ACROSS_BARRIERS: [(&str, bool, bool); 18] = [
+    ("own", false, true),
+    ("own_twice", false, true),
+    ("beyond_all", false, true),
+    ("of_two_words", false, true),
+    ("own_in_rows", false, false),
+    ("rows_meet", false, true),
+    ("others_before", true, true),
+    ("others_between", true, true),
+    ("others_after", true, true),
+    ("through_alias", false, true),
+    ("all_have_one", true, true),
+    ("every_second", true, true),
+    ("updated", true, true),
+    ("wide_store", true, true),
+    ("anywhere", true, true),
+    ("volatile_store", true, true),
+    ("given_later", false, true),
+    ("given_in_a_loop", true, true),
+];
+const ROW: [Option<u64>; 3] = [Some(64), Some(1), Some(1)];
+const SQUARE: [Option<u64>; 3] = [Some(8), Some(8), Some(1)];
+
+#[test]
+fn what_only_its_thread_writes_is_kept_across_barriers() {
+    for block in [ROW, SQUARE, [None; 3]] {
+        let context = Context::create();
+        let module = parsed(&context, include_str!("cases/own_values.ll"));
+        let facts = KernelFacts { block, ..facts() };
+        for (name, in_a_row, in_a_square) in ACROSS_BARRIERS {
+            let others = match block {
+                ROW => in_a_row,
+                SQUARE => in_a_square,
+                _ => true,
+            };
+            let kernel = Value::function(&module, name).expect("the case has it");
+            let forwarded = forward_guarded_values(&module, kernel, &facts);
+            assert_eq!(forwarded, usize::from(!others), "{name} in {block:?}");
+        }
+        module.verify().expect("the result is valid IR");
+    }
+}
+
+#[test]
+fn the_verifier_says_whose_a_value_is() {
+    let context = Context::create();
+    let module = parsed(&context, include_str!("cases/own_values.ll"));
+    let facts = facts();
+    for (name, others, _) in ACROSS_BARRIERS {
+        let function = module.get_function(name).expect("the case has it");
+        let model = model_kernel(function, KernelId(0), name);
+        let judge = |place, block| {
+            let disjoint = |one, other| facts.are_disjoint(one, other);
+            own_value_conflict(&model, place, block, disjoint)
+        };
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let places = places_of(kernel);
+        for (instruction, place) in &places {
+            let refused = judge(*place, ROW).is_some();
+            match Effect::of(*instruction) {
+                // The load in question reads a.
+                Effect::Load(address) if Root::of(kernel, address) == Root::Parameter(0) => {
+                    assert_eq!(refused, others, "{name}");
+                }
+                Effect::Load(_) => {}
+                _ => assert!(refused, "{name}: what is no load"),
+            }
+        }
+        assert!(
+            judge(places.len(), ROW).is_some(),
+            "{name}: what is not there"
+        );
+    }
 }
 
 fn loops(kernel: Value) -> usize {

@@ -156,6 +156,22 @@ pub(super) fn is_remark(call: Value) -> bool {
     name.is_some_and(|name| remarks.iter().any(|remark| name.starts_with(remark)))
 }
 
+/// The instructions of a kernel as they stand in its text, ends of blocks left out.
+pub(super) fn instructions_in_text(kernel: Value) -> Vec<Value> {
+    let blocks = kernel.blocks().into_iter();
+    let text = blocks.flat_map(|block| {
+        let end = block.terminator();
+        let instructions = block.instructions().into_iter();
+        instructions.filter(move |at| Some(*at) != end)
+    });
+    text.collect()
+}
+
+/// By instruction, its [place](crate::kernel::Access::place): how many stand before it.
+pub(super) fn places_of(kernel: Value) -> HashMap<Value, usize> {
+    instructions_in_text(kernel).into_iter().zip(0..).collect()
+}
+
 /// What a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Root<'ctx> {

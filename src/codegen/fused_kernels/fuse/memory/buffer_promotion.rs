@@ -18,7 +18,7 @@
 
 mod window;
 
-use super::super::memory::{Effect, KernelFacts, Root};
+use super::super::memory::{Effect, KernelFacts, Root, instructions_in_text, places_of};
 use super::super::shared_memory_reuse::{self, shared_bytes};
 use super::super::versions;
 use crate::codegen::{CodegenError, PromotedRows};
@@ -28,7 +28,7 @@ use crate::math::affine::{Affine, Variable};
 use crate::math::isl::{IslError, with_operation_budget};
 use crate::program::KernelId;
 use inkwell::module::Module;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use window::{Size, Window};
 
 /// A kernel whose blocks keep what their threads hand to each other.
@@ -96,7 +96,7 @@ fn promote_in<'ctx>(
         kernel,
         facts,
     };
-    let at = instructions(kernel);
+    let at = instructions_in_text(kernel);
     let planned = plan(&read(), facts);
     let windows = planned
         .iter()
@@ -188,22 +188,6 @@ struct Work<'a, 'ctx> {
     module: &'a Module<'ctx>,
     kernel: Value<'ctx>,
     facts: &'a KernelFacts,
-}
-
-/// The instructions of a kernel as they stand in its text, ends of blocks left out.
-fn instructions(kernel: Value) -> Vec<Value> {
-    let blocks = kernel.blocks().into_iter();
-    let text = blocks.flat_map(|block| {
-        let end = block.terminator();
-        let instructions = block.instructions().into_iter();
-        instructions.filter(move |at| Some(*at) != end)
-    });
-    text.collect()
-}
-
-/// By instruction, how many stand before it.
-fn places_of(kernel: Value) -> HashMap<Value, usize> {
-    instructions(kernel).into_iter().zip(0..).collect()
 }
 
 /// What is to be kept of one buffer.

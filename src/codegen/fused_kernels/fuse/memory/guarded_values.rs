@@ -7,7 +7,8 @@
 //! A load is given the value that was stored when every way that leads to it passes such a store, to the same
 //! place and with the same type, and nothing on the way may write there, wait, or do what is not known. Ways
 //! are followed backwards from the load. One that could only be taken where a condition has another outcome
-//! than the load's own branches say is none.
+//! than the load's own branches say is none. A barrier on the way changes nothing where no other thread of the block
+//! writes to that place, which the verifier says.
 //!
 //! Invariant: a comparison of addresses or conditions holds for the moments of the store and of the load
 //! alike. Both are computed without memory from values (*sources*) that no block on the way computes anew.
@@ -17,9 +18,15 @@
 use super::super::control_flow::ControlFlow;
 use super::super::counting::Sum;
 use super::super::loops::declares_scope;
-use super::super::memory::{Effect, KernelFacts, Root, is_computation, is_pure_call, made_alike};
+use super::super::memory::{
+    Effect, KernelFacts, Root, is_computation, is_pure_call, made_alike, places_of,
+};
+use crate::kernel::{KernelModel, model_kernel};
 use crate::llvm::{Block, Builder, Opcode, Type, Value};
+use crate::program::KernelId;
+use crate::verify::own_value_conflict;
 use inkwell::module::Module;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 /// On the ways to a load so many blocks are looked into.
@@ -35,6 +42,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn forward_guarded_values<'ctx>(
         return 0;
     };
     let stores = stores_by_root(&flow, kernel);
+    let seen = OnceCell::new();
     let mut found = Vec::new();
     for load in flow.instructions() {
         let Effect::Load(address) = Effect::of(load) else {
@@ -53,6 +61,8 @@ pub(in crate::codegen::fused_kernels::fuse) fn forward_guarded_values<'ctx>(
             load,
             place: Place::of(module, address),
             known: conditions_at(&flow, load.block()),
+            seen: &seen,
+            is_own: OnceCell::new(),
         };
         if let Some(stores) = way.stores() {
             found.push((load, stores));
@@ -210,6 +220,9 @@ fn parts(condition: Value) -> Option<(Value, Value, bool)> {
     }
 }
 
+/// A kernel's model, and the [place](crate::kernel::Access::place) of each instruction.
+type Seen<'ctx> = (KernelModel, HashMap<Value<'ctx>, usize>);
+
 /// The ways that lead to a load.
 struct Ways<'a, 'ctx> {
     module: &'a Module<'ctx>,
@@ -219,6 +232,10 @@ struct Ways<'a, 'ctx> {
     load: Value<'ctx>,
     place: Place<'ctx>,
     known: Vec<(Value<'ctx>, bool)>,
+    /// The kernel as the verifier sees it, once that is asked.
+    seen: &'a OnceCell<Option<Seen<'ctx>>>,
+    /// No other thread of the block writes to what is loaded.
+    is_own: OnceCell<bool>,
 }
 
 impl<'ctx> Ways<'_, 'ctx> {
@@ -299,6 +316,7 @@ impl<'ctx> Ways<'_, 'ctx> {
             Effect::Nothing | Effect::Load(_) => return Step::Nothing,
             Effect::Store(address) => (address, at.operand(0).ty()),
             Effect::Unknown if declares_scope(at) => return Step::Nothing,
+            Effect::Barrier if self.is_own() => return Step::Nothing,
             Effect::Atomic(_) | Effect::Barrier | Effect::Unknown => return Step::MayWrite,
         };
         let root = Root::of(self.kernel, address);
@@ -322,6 +340,25 @@ impl<'ctx> Ways<'_, 'ctx> {
             Some((_, high)) if -high >= bytes(ty) => Step::Nothing,
             _ => Step::MayWrite,
         }
+    }
+
+    /// Whether no other thread of the block writes to what is loaded, as the verifier finds.
+    fn is_own(&self) -> bool {
+        *self.is_own.get_or_init(|| {
+            let seen = self.seen.get_or_init(|| {
+                let name = self.kernel.name();
+                let function = self.module.get_function(&name)?;
+                let model = model_kernel(function, KernelId(0), &name);
+                Some((model, places_of(self.kernel)))
+            });
+            seen.as_ref().is_some_and(|(model, places)| {
+                let disjoint = |one, other| self.facts.are_disjoint(one, other);
+                let place = places.get(&self.load);
+                place.is_some_and(|place| {
+                    own_value_conflict(model, *place, self.facts.block, disjoint).is_none()
+                })
+            })
+        })
     }
 
     /// Whether a branch may be taken, given what is known of conditions.
