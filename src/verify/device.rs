@@ -19,7 +19,7 @@ use super::space::needed_space;
 use super::uniform_barriers::reached_by_all;
 use super::{Refusal, Site};
 use crate::dependence::Guard;
-use crate::kernel::{Access, AccessKind, Barrier, KernelSymbol, Target};
+use crate::kernel::{Access, AccessKind, Barrier, KernelModel, KernelSymbol, Target};
 use crate::launch::{LaunchGraph, ValueId};
 use crate::math::expression::{Condition, Expression};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
@@ -150,6 +150,29 @@ pub(super) fn meetings(
     answers: &mut Answers,
     pairs: &[[(usize, usize); 2]],
 ) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let found = conflicts(graph, group, sites, answers, &mut |judge| {
+        let found = pairs.iter().map(|pair| judge(*pair, Kept::Beside));
+        refusals.extend(found.flatten());
+    });
+    let mut unique = Vec::new();
+    for refusal in found.into_iter().chain(refusals) {
+        if !unique.contains(&refusal) {
+            unique.push(refusal);
+        }
+    }
+    unique
+}
+
+/// Asks about pairs of accesses, by member and number: `ask` is given what says what speaks against two of them whose order is kept
+/// in a way. Of members whose grids or blocks may differ, no order is kept. What is returned speaks against all.
+pub(super) fn conflicts(
+    graph: &LaunchGraph,
+    group: &FusionGroup,
+    sites: &[Site<'_>],
+    answers: &mut Answers,
+    ask: &mut dyn FnMut(&JudgeOfPairs<'_>),
+) -> Vec<Refusal> {
     let values = guarded_values(graph, &group.guards, sites);
     let members: Vec<_> = sites
         .iter()
@@ -189,15 +212,24 @@ pub(super) fn meetings(
         members: &members,
         partitions: &partitions,
     };
-    let mut refusals = Vec::new();
-    for pair in pairs {
+    let are_alike = |[one, other]: [usize; 2]| {
+        let [one, other] = [one, other].map(|member| &members[member].extents);
+        (0..6).all(|index| assumptions.equal(&one[index], &other[index]))
+    };
+    ask(&|pair, kept| {
         let judged = pair.map(|(member, _)| judge.as_planned(member));
         let accesses = pair.map(|(member, access)| &members[member].model.accesses[access]);
-        let found = judge.accesses(judged, accesses, Kept::Beside);
-        refusals.extend(found.filter(|refusal| !refusals.contains(refusal)));
-    }
-    refusals
+        let kept = match are_alike(pair.map(|(member, _)| member)) {
+            true => kept,
+            false => Kept::Beside,
+        };
+        judge.accesses(judged, accesses, kept)
+    });
+    Vec::new()
 }
+
+/// What speaks against two accesses, by member and number, whose order is kept in this way.
+pub(super) type JudgeOfPairs<'a> = dyn Fn([(usize, usize); 2], Kept) -> Option<Refusal> + 'a;
 
 /// Constants, and values that the guards make equal.
 pub(super) fn guarded_values<'a>(
@@ -678,11 +710,16 @@ impl GroupCheck<'_> {
 pub(super) fn global_accesses<'a>(
     member: &Member<'a>,
 ) -> impl Iterator<Item = &'a Access> + use<'a> {
-    member
-        .model
-        .accesses
-        .iter()
-        .filter(|access| !matches!(access.target, Target::Shared(_) | Target::UnknownShared))
+    let numbers = global_access_numbers(member.model);
+    numbers.map(|number| &member.model.accesses[number])
+}
+
+/// The numbers of a kernel's accesses to global memory.
+pub(super) fn global_access_numbers(model: &KernelModel) -> impl Iterator<Item = usize> {
+    let accesses = model.accesses.iter().enumerate();
+    let global = accesses
+        .filter(|(_, access)| !matches!(access.target, Target::Shared(_) | Target::UnknownShared));
+    global.map(|(number, _)| number)
 }
 
 const EXTENT_NAMES: [&str; 6] = [

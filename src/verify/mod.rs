@@ -90,6 +90,9 @@
 //! replaces may be given other memory there (`expansion`). Or they follow each other in one kernel (`persistent`): then
 //! any two of them are judged as one group. A wait of the host between them is made up for when they are issued.
 //!
+//! *Across grid-wide barriers* of one launch, threads may keep what they stored and load again where `own_reads` finds that no other
+//! thread of the launch writes it.
+//!
 //! *Phases of one launch* are launch batches between which all blocks wait for each other (`batch_phases`).
 //!
 //! *Ahead of the host* run iterations of a loop whose end the kernel computes as the host does (`tested_loops`).
@@ -119,7 +122,8 @@ mod refusal;
 
 use barrier_order::{barriers, joining, segments, uniform_barriers};
 use boundaries::{
-    batch_phases, grid_barriers, last_block, overlap, persistent, recomputation, tested_loops,
+    batch_phases, grid_barriers, last_block, overlap, own_reads, persistent, recomputation,
+    tested_loops,
 };
 use host_side::{batches, capture, host_order, operations, partial, streams, touched, waits};
 use memory::{
@@ -152,12 +156,22 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug)]
 pub struct VerifiedPlan {
     plan: FusionPlan,
+    own_reads: OwnReads,
 }
+
+/// By group with grid-wide barriers, by which arguments of which members (by position) loads read only what no thread but their own
+/// writes in the launch.
+pub type OwnReads = BTreeMap<usize, BTreeSet<(usize, usize)>>;
 
 impl VerifiedPlan {
     /// The plan itself.
     pub fn plan(&self) -> &FusionPlan {
         &self.plan
+    }
+
+    /// What was found besides of loads behind grid-wide barriers.
+    pub fn own_reads(&self) -> &OwnReads {
+        &self.own_reads
     }
 }
 
@@ -174,12 +188,13 @@ pub fn verify(
     let mut groups = Vec::new();
     for (index, group) in plan.groups.iter().enumerate() {
         match members((graph, &sites), kernels, index, group) {
-            Ok(members) => groups.push((group, members)),
+            Ok(members) => groups.push((index, group, members)),
             Err(reasons) => refusals.extend(reasons),
         }
     }
     let host = host::Host::new(graph, kernels);
-    for (group, members) in &groups {
+    let mut known = Answers::default();
+    for (_, group, members) in &groups {
         refusals.extend(host::refusals(&host, group, members));
         // Without its last block it is moved with other tests.
         if let Some(front) = last_block::without(group) {
@@ -188,9 +203,8 @@ pub fn verify(
     }
     // The device side presumes that members run in step, so it is asked only then.
     if refusals.is_empty() {
-        let mut known = Answers::default();
         let readers = Readers::new(graph, kernels);
-        for (group, members) in &groups {
+        for (_, group, members) in &groups {
             if group.is_partial() {
                 let found = partial::refusals(graph, &host.order, group, members, &mut known);
                 refusals.extend(found);
@@ -225,10 +239,11 @@ pub fn verify(
         refusals.extend(persistent::refusals(graph, kernels, &sites, &plan));
     }
     refusals.extend(dead_buffers::refusals(graph, kernels, &sites, &plan));
-    match refusals.is_empty() {
-        true => Ok(VerifiedPlan { plan }),
-        false => Err(refusals),
+    if !refusals.is_empty() {
+        return Err(refusals);
     }
+    let own_reads = own_reads::own_reads(graph, &plan, &groups, &mut known);
+    Ok(VerifiedPlan { plan, own_reads })
 }
 
 /// A member's launch in the graph.

@@ -20,7 +20,7 @@ use crate::schedule::occupancy::KernelUsage;
 use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
 use crate::stage::Stage;
 use crate::tools::Toolchain;
-use crate::verify::VerifiedPlan;
+use crate::verify::{OwnReads, VerifiedPlan};
 use inkwell::module::Module;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -232,8 +232,10 @@ impl<'ctx> FusedKernels<'ctx> {
         plan: &VerifiedPlan,
         build: &Build,
     ) -> Result<Self, CodegenError> {
-        let (plan, optimisations) = (plan.plan(), &build.sirius.optimisations);
-        let preparation = Preparation::of(program, graph, models, plan, optimisations)?;
+        let optimisations = &build.sirius.optimisations;
+        let (plan, own_reads) = (plan.plan(), plan.own_reads());
+        let known = (plan, own_reads);
+        let preparation = Preparation::of(program, graph, models, known, optimisations)?;
         let part = Part::Groups;
         let groups = build_kernels(program, &preparation, part, models, plan, optimisations)?;
         save(&groups, build, "device.fused.ll")?;
@@ -341,7 +343,8 @@ pub fn try_candidates(
     bench: &Workbench<'_>,
 ) -> Result<Vec<Vec<GroupUsage>>, CodegenError> {
     let optimisations = &bench.build.sirius.optimisations;
-    let preparation = Preparation::of(program, graph, models, candidates, optimisations)?;
+    let unknown = (candidates, &OwnReads::new());
+    let preparation = Preparation::of(program, graph, models, unknown, optimisations)?;
     let (part, plan) = (Part::Groups, candidates);
     let kernels = build_kernels(program, &preparation, part, models, plan, optimisations)?;
     let code = DeviceCode::for_all(kernels.module);

@@ -33,7 +33,7 @@ mod joining_tests;
 mod tests;
 
 use boundaries::{
-    batch_phases, last_block, overlap, persistent, phases, recomputation, tested_loop,
+    at_once, batch_phases, last_block, overlap, persistent, phases, recomputation, tested_loop,
 };
 use control_flow::{
     barriers, broadcasts, counterparts, counting, implied_branches, loops, short_loops, tiles,
@@ -179,6 +179,12 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
         })
         .collect::<Result<Vec<FusedFunction>, CodegenError>>()?;
     passes::run(&module, &mut kernels)?;
+    let keeping = built.iter().zip(orders).filter(|(kernel, order)| {
+        kernel.is_whole && !order.specialisation.shape.own_reads.is_empty()
+    });
+    let keeping = keeping.map(|(kernel, _)| Ok((function_of(&module, kernel)?, &kernel.facts)));
+    let keeping = keeping.collect::<Result<Vec<_>, CodegenError>>()?;
+    at_once::keep_values(&module, &keeping)?;
     for (kernel, order) in built.iter().zip(orders) {
         if kernel.is_whole {
             overlap::check(program, &module, kernel, &order.specialisation.shape)?;
@@ -509,11 +515,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let all: Vec<usize> = (0..count).collect();
             self.write_segments((function, &builder), bodies, &all)?;
         } else {
-            let mut values = function.parameters();
-            let barrier = |position: usize, _: &mut Vec<Value>| {
-                self.wait_for_grid(&builder, &format!("grid{position}"))
-            };
-            self.write_phases((function, &builder), bodies, &mut values, &barrier)?;
+            self.write_cooperative((function, &builder), bodies)?;
         }
         builder.ret(None);
         Ok(Vec::new())

@@ -62,6 +62,8 @@ pub(super) struct Shape<'ctx> {
     pub(super) rearranged: Vec<Option<Rearranged>>,
     /// The members between grid-wide barriers, where there are such.
     pub(super) phases: Vec<Phase>,
+    /// By which parameters of which members' bodies loads read only what their own thread writes.
+    pub(super) own_reads: BTreeSet<(usize, usize)>,
     /// What the last block of a launch runs.
     pub(super) last_block: Option<LastBlock>,
     /// What each block does of the first member's work, where each does all of it.
@@ -235,6 +237,8 @@ pub(super) struct SiteReader<'a, 'ctx> {
     pub(super) moved: &'a BTreeSet<(LaunchId, usize)>,
     /// Launches of the group follow each other in one kernel.
     pub(super) persistent: Option<&'a PersistentLoop>,
+    /// By which arguments of which members loads read only what their own thread writes.
+    pub(super) own_reads: Option<&'a BTreeSet<(usize, usize)>>,
 }
 
 impl<'ctx> SiteReader<'_, 'ctx> {
@@ -273,7 +277,10 @@ impl<'ctx> SiteReader<'_, 'ctx> {
         // Of what is written before a grid-wide barrier LLVM is to know nothing behind it.
         let in_shared = group.recomputation.is_some();
         let tells_apart = self.is_fused() && !group.is_cooperative() && !in_shared;
-        let disjoint = |one, other| tells_apart && facts.disjoint(one, other);
+        let own_reads = self.own_reads_of_bodies();
+        // That two pointers lead apart holds on both sides of a barrier, but in a loop not for the next iteration's.
+        let leads_apart = tells_apart || !own_reads.is_empty();
+        let disjoint = |one, other| leads_apart && facts.disjoint(one, other);
         let unread = dead_stores::parameters_into(
             &group.unread_afterwards,
             self.members,
@@ -351,6 +358,7 @@ impl<'ctx> SiteReader<'_, 'ctx> {
             remapped,
             rearranged,
             phases,
+            own_reads,
             last_block,
             recomputed,
             tested_loop,
@@ -676,6 +684,7 @@ pub(super) mod tests {
             remapped: Vec::new(),
             rearranged: Vec::new(),
             phases: Vec::new(),
+            own_reads: BTreeSet::new(),
             last_block: None,
             recomputed: None,
             tested_loop: None,

@@ -9,6 +9,7 @@ use crate::llvm::{FUNCTION_ATTRIBUTES, Opcode, Value};
 use crate::math::expression::Expression;
 use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
 use crate::schedule::{FusionGroup, Member, ThreadMap, Variant};
+use crate::verify::OwnReads;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 
@@ -185,7 +186,8 @@ fn built<'ctx>(
     plan: &FusionPlan,
 ) -> (Module<'ctx>, Vec<FusedKernel>) {
     let all = Optimisation::ALL.into();
-    let made = Preparation::of(program, graph, models, plan, &all)
+    let known = (plan, &OwnReads::new());
+    let made = Preparation::of(program, graph, models, known, &all)
         .and_then(|made| build_kernels(program, &made, Part::Groups, models, plan, &all))
         .expect("it can be built");
     (made.module, made.groups)

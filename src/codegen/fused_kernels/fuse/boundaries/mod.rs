@@ -1,5 +1,6 @@
 //! Launches that stay apart in their order and are one kernel, or overlap, all the same.
 
+pub(super) mod at_once;
 pub(super) mod batch_phases;
 pub(super) mod last_block;
 pub(super) mod overlap;

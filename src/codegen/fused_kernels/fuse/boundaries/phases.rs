@@ -2,37 +2,43 @@
 //!
 //! Invariants: the members between two such barriers, a *phase*, run one after the other in each block of their own grid,
 //! which a block of the launch goes through in a loop; a body is given the index and the grid of its own block and never
-//! reads those of the launch. Nothing is kept in registers across a grid-wide barrier, and nothing is said of pointers that
+//! reads those of the launch. Nothing is said of pointers that
 //! held in one launch alone: the passes over fused kernels know nothing of blocks that run several others, and are
 //! left out, and LLVM takes a barrier for what may change all memory.
+//!
+//! What a thread stores and loads again behind a barrier is kept in a register where the verifier says that no other thread writes it
+//! ([`OwnReads`](crate::verify::OwnReads)), and where the launch has as many blocks as the largest grid: the kernel has a second form
+//! for that, in which each block runs one block of each phase, with no loop around.
 
 use super::super::host_values;
 use super::super::indices::{Given, Index};
 use super::super::partitions::{Number, coordinates, extent};
 use super::super::specialisation::{Parameter, Shape, SiteReader};
 use super::super::{BLOCK_BARRIER, GroupBuilder, segment};
+use crate::build::Optimisation;
 use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;
 use crate::llvm::{Block, Builder, Linkage, Opcode, Type, Value};
 use crate::math::affine::Axis;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Members between two grid-wide barriers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::codegen::fused_kernels::fuse) struct Phase {
     /// Their positions in the group.
-    members: Range<usize>,
+    pub(super) members: Range<usize>,
     /// The grid of each of them.
-    grid: [Number; 3],
+    pub(super) grid: [Number; 3],
     /// The block of each, where it is another than the launch's.
-    block: Option<OwnBlock>,
+    pub(super) block: Option<OwnBlock>,
 }
 
 /// Blocks of another shape than the launch's: their threads are the first of the launch's blocks, in linear order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct OwnBlock {
+pub(super) struct OwnBlock {
     extents: [u64; 3],
     /// The launch's blocks have more threads.
     is_smaller: bool,
@@ -78,6 +84,23 @@ impl<'ctx> SiteReader<'_, 'ctx> {
             .collect()
     }
 
+    /// Members and parameters of their bodies by which loads read only what their own thread writes, where that is to be kept.
+    pub(in crate::codegen::fused_kernels::fuse) fn own_reads_of_bodies(
+        &self,
+    ) -> BTreeSet<(usize, usize)> {
+        let kept = self
+            .optimisations
+            .contains(&Optimisation::StoreToLoadForwarding);
+        let own = self.own_reads.filter(|_| kept).into_iter().flatten();
+        let of_bodies = own.filter_map(|(member, argument)| {
+            let pieces = self.bodies.get(*member)?.pieces();
+            let mut pieces = pieces.iter();
+            let own = pieces.position(|piece| piece.argument == *argument && piece.is_whole());
+            Some((*member, own?))
+        });
+        of_bodies.collect()
+    }
+
     fn own_block(&self, position: usize) -> Option<OwnBlock> {
         let extents = self.group.own_block(self.graph, position)?;
         let leader = self.group.leader_of_blocks(self.graph);
@@ -89,6 +112,20 @@ impl<'ctx> SiteReader<'_, 'ctx> {
             extents,
             is_smaller: extents.iter().product::<u64>() < threads.product(),
         })
+    }
+}
+
+impl Phase {
+    /// How many blocks it has.
+    pub(super) fn blocks<'ctx>(
+        &self,
+        module: &Module<'ctx>,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
+    ) -> Value<'ctx> {
+        let grid = self.grid.map(|extent| extent.value(module, function));
+        let area = builder.binary(Opcode::LLVMMul, grid[0], grid[1]);
+        builder.binary(Opcode::LLVMMul, area, grid[2])
     }
 }
 
@@ -134,9 +171,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             if number > 0 {
                 between(phase.members.start, values)?;
             }
-            let grid = phase.grid.map(|extent| extent.value(self.module, function));
-            let area = builder.binary(Opcode::LLVMMul, grid[0], grid[1]);
-            let count = builder.binary(Opcode::LLVMMul, area, grid[2]);
+            let count = phase.blocks(self.module, function, builder);
             let [walk, done] = ["walk", "done"].map(|name| Block::append(function, name));
             let any = builder.is_below(own, count);
             let entry = builder.block();
@@ -145,47 +180,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             builder.continue_in(walk);
             let linear = builder.phi(int);
             linear.add_incoming(own, entry);
-            let block = coordinates(self.module, function, builder, linear, phase.grid);
-            let own = phase.block.zip(linear_thread);
-            let place = own.map(|(own, thread)| {
-                let extents = own.extents.map(Number::Constant);
-                (
-                    extents,
-                    coordinates(self.module, function, builder, thread, extents),
-                )
-            });
-            let given = |index: Index| match (index, &place) {
-                (Index::Block(axis), _) => Ok(block[axis.index()]),
-                (Index::GridSize(axis), _) => Ok(grid[axis.index()]),
-                (Index::Thread(axis), Some((_, thread))) => Ok(thread[axis.index()]),
-                (Index::BlockSize(axis), Some((extents, _))) => {
-                    Ok(extents[axis.index()].value(self.module, function))
-                }
-                (Index::Thread(_) | Index::BlockSize(_), None) => Err(CodegenError::Inconsistent(
-                    format!("nothing gives a member its {index:?}"),
-                )),
-            };
-            // The threads that such a block has not.
-            let beyond = own.filter(|(own, _)| own.is_smaller).map(|(own, thread)| {
-                let [inside, end] = ["inside", "beyond"].map(|name| Block::append(function, name));
-                let count = int.constant(own.extents.iter().product());
-                builder.branch_if(builder.is_below(thread, count), inside, end);
-                builder.continue_in(inside);
-                end
-            });
-            for position in phase.members.clone() {
-                if position > phase.members.start {
-                    self.begin_segment(builder, &[position]);
-                }
-                self.run_member(values, builder, (position, &bodies[position]), &given)?;
-                if self.model(position).asynchronous_copies {
-                    self.wait_for_copies(builder);
-                }
-            }
-            if let Some(end) = beyond {
-                builder.branch(end);
-                builder.continue_in(end);
-            }
+            let at = (linear, linear_thread);
+            self.run_block((function, builder), bodies, values, (phase, at))?;
             // Shared memory is the next block's, whose warps are to begin together.
             if phase
                 .members
@@ -204,15 +200,70 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         Ok(())
     }
 
+    /// What a phase does in the block of a number: with these values of the kernel's parameters, and the linear number of the thread
+    /// where a block is of another shape than the launch's.
+    pub(in crate::codegen::fused_kernels::fuse) fn run_block(
+        &self,
+        (function, builder): (Value<'ctx>, &Builder<'ctx>),
+        bodies: &[segment::Body<'ctx>],
+        values: &[Value<'ctx>],
+        (phase, (linear, linear_thread)): (&Phase, (Value<'ctx>, Option<Value<'ctx>>)),
+    ) -> Result<(), CodegenError> {
+        let int = Type::integer(self.module, 32);
+        let grid = phase.grid.map(|extent| extent.value(self.module, function));
+        let block = coordinates(self.module, function, builder, linear, phase.grid);
+        let own = phase.block.zip(linear_thread);
+        let place = own.map(|(own, thread)| {
+            let extents = own.extents.map(Number::Constant);
+            (
+                extents,
+                coordinates(self.module, function, builder, thread, extents),
+            )
+        });
+        let given = |index: Index| match (index, &place) {
+            (Index::Block(axis), _) => Ok(block[axis.index()]),
+            (Index::GridSize(axis), _) => Ok(grid[axis.index()]),
+            (Index::Thread(axis), Some((_, thread))) => Ok(thread[axis.index()]),
+            (Index::BlockSize(axis), Some((extents, _))) => {
+                Ok(extents[axis.index()].value(self.module, function))
+            }
+            (Index::Thread(_) | Index::BlockSize(_), None) => Err(CodegenError::Inconsistent(
+                format!("nothing gives a member its {index:?}"),
+            )),
+        };
+        // The threads that such a block has not.
+        let beyond = own.filter(|(own, _)| own.is_smaller).map(|(own, thread)| {
+            let [inside, end] = ["inside", "beyond"].map(|name| Block::append(function, name));
+            let count = int.constant(own.extents.iter().product());
+            builder.branch_if(builder.is_below(thread, count), inside, end);
+            builder.continue_in(inside);
+            end
+        });
+        for position in phase.members.clone() {
+            if position > phase.members.start {
+                self.begin_segment(builder, &[position]);
+            }
+            self.run_member(values, builder, (position, &bodies[position]), &given)?;
+            if self.model(position).asynchronous_copies {
+                self.wait_for_copies(builder);
+            }
+        }
+        if let Some(end) = beyond {
+            builder.branch(end);
+            builder.continue_in(end);
+        }
+        Ok(())
+    }
+
     /// All blocks wait for each other, at a place of this name.
     pub(in crate::codegen::fused_kernels::fuse) fn wait_for_grid(
         &self,
         builder: &Builder,
         place: &str,
-    ) -> Result<(), CodegenError> {
+    ) -> Result<Value<'ctx>, CodegenError> {
         let barrier = link_barrier(self.module, &format!("{}_{place}", self.name))?;
         builder.call(barrier.value_type(), barrier, &[]);
-        Ok(())
+        Ok(barrier)
     }
 
     /// Whether a member rests on what a block has, shared memory or warps that go together.

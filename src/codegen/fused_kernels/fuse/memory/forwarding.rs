@@ -49,6 +49,24 @@ pub(in crate::codegen::fused_kernels::fuse) fn forward_values(
     Ok(())
 }
 
+/// Forwards what threads of these kernels store and load again behind a grid-wide barrier.
+pub(in crate::codegen::fused_kernels::fuse) fn forward_across_grid<'ctx>(
+    module: &Module<'ctx>,
+    kernels: &[(Value<'ctx>, &KernelFacts)],
+) -> Result<(), CodegenError> {
+    let all: Vec<Value> = kernels.iter().map(|(kernel, _)| *kernel).collect();
+    forward_values(module, &all, &[])?;
+    let machine = device_target_machine("sm_80")?;
+    for (kernel, facts) in kernels {
+        if forward_guarded_values(module, *kernel, facts) > 0 {
+            let passes = format!("{ROUND},instcombine<no-verify-fixpoint>,simplifycfg");
+            let run = kernel.run_passes(&passes, Some(&machine));
+            run.map_err(CodegenError::Llvm)?;
+        }
+    }
+    Ok(())
+}
+
 /// Forwards values, once.
 const ROUND: &str = "sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,\
                      jump-threading,correlated-propagation,simplifycfg,gvn<no-pre>,dse";

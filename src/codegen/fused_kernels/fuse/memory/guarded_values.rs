@@ -15,6 +15,7 @@
 //!
 //! Values are carried in variables of the thread's own, one for each load, which LLVM makes registers.
 
+use super::super::at_once::{is_own_read, waits_for_grid};
 use super::super::control_flow::ControlFlow;
 use super::super::counting::Sum;
 use super::super::loops::declares_scope;
@@ -317,11 +318,16 @@ impl<'ctx> Ways<'_, 'ctx> {
             Effect::Store(address) => (address, at.operand(0).ty()),
             Effect::Unknown if declares_scope(at) => return Step::Nothing,
             Effect::Barrier if self.is_own() => return Step::Nothing,
+            Effect::Unknown if is_own_read(self.load) && waits_for_grid(at) => {
+                return Step::Nothing;
+            }
+            // What it orders are other threads' writes.
+            Effect::Atomic(address) if self.is_elsewhere(address) && self.is_own() => {
+                return Step::Nothing;
+            }
             Effect::Atomic(_) | Effect::Barrier | Effect::Unknown => return Step::MayWrite,
         };
-        let root = Root::of(self.kernel, address);
-        let own = Root::of(self.kernel, self.place.base);
-        if !root.may_share(own, self.facts) {
+        if self.is_elsewhere(address) {
             return Step::Nothing;
         }
         let place = Place::of(self.module, address);
@@ -342,8 +348,18 @@ impl<'ctx> Ways<'_, 'ctx> {
         }
     }
 
+    /// Whether an address never leads to what is loaded.
+    fn is_elsewhere(&self, address: Value<'ctx>) -> bool {
+        let root = Root::of(self.kernel, address);
+        let own = Root::of(self.kernel, self.place.base);
+        !root.may_share(own, self.facts)
+    }
+
     /// Whether no other thread of the block writes to what is loaded, as the verifier finds.
     fn is_own(&self) -> bool {
+        if is_own_read(self.load) {
+            return true;
+        }
         *self.is_own.get_or_init(|| {
             let seen = self.seen.get_or_init(|| {
                 let name = self.kernel.name();

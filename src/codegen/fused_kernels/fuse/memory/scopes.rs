@@ -87,7 +87,7 @@ impl<'a, 'ctx> AliasScopes<'a, 'ctx> {
 }
 
 /// The loads from and stores to addresses that are computed from a pointer and numbers alone.
-fn accesses(pointer: Value) -> Vec<Value> {
+pub(in crate::codegen::fused_kernels::fuse) fn accesses(pointer: Value) -> Vec<Value> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let mut work = vec![pointer];

@@ -16,6 +16,7 @@ use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::Program;
 use crate::schedule::{BatchedStatement, FusionGroup, FusionPlan};
+use crate::verify::OwnReads;
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap};
 
@@ -31,7 +32,7 @@ pub(in crate::codegen) struct Preparation<'ctx> {
 }
 
 impl<'ctx> Preparation<'ctx> {
-    /// Reads the sites of a plan, whose groups need not be verified.
+    /// Reads the sites of a plan, whose groups need not be verified, and what the verifier found of loads behind grid-wide barriers.
     ///
     /// # Errors
     /// When the plan does not fit the program: our bug.
@@ -39,7 +40,7 @@ impl<'ctx> Preparation<'ctx> {
         program: &Program<'ctx>,
         graph: &LaunchGraph,
         models: &[KernelModel],
-        plan: &FusionPlan,
+        (plan, own_reads): (&FusionPlan, &OwnReads),
         optimisations: &BTreeSet<Optimisation>,
     ) -> Result<Self, CodegenError> {
         let launches: HashMap<LaunchId, &Launch> = graph
@@ -122,7 +123,7 @@ impl<'ctx> Preparation<'ctx> {
         }
         // From here on the units are whole again.
         drop(excerpts);
-        for (group, optimisations, members, keys) in &read {
+        for (number, (group, optimisations, members, keys)) in read.iter().enumerate() {
             let site = keys.as_ref().map(|keys| {
                 let bodies: Vec<&Segment> =
                     keys.iter().filter_map(|key| segments.get(key)).collect();
@@ -137,6 +138,8 @@ impl<'ctx> Preparation<'ctx> {
                     optimisations,
                     moved: &moved,
                     persistent: persistent(group),
+                    // Those of groups come first.
+                    own_reads: own_reads.get(&number),
                 };
                 reader.read()
             });

@@ -1,0 +1,174 @@
+//! Phases of a cooperative launch that has a block for each block of theirs: what threads keep from one to the next.
+//!
+//! Invariants: this form of a kernel runs only where the launch has as many blocks as the grid that most phases have, and no phase
+//! has more. So each block runs one block of a phase at most, of the same number in each. A load whose value is kept is one of which the
+//! verifier found that no thread but its own writes there in the launch, and the kernel's two forms share nothing but the members'
+//! bodies.
+
+use super::super::forwarding::forward_across_grid;
+use super::super::indices::Index;
+use super::super::memory::KernelFacts;
+use super::super::phases::Phase;
+use super::super::scopes::accesses;
+use super::super::{GroupBuilder, segment};
+use crate::codegen::CodegenError;
+use crate::llvm::{Block, Builder, FUNCTION_ATTRIBUTES, Opcode, Value};
+use crate::math::affine::Axis;
+use inkwell::IntPredicate;
+use inkwell::module::Module;
+
+/// Metadata of loads of what no other thread of the launch writes.
+const OWN_READ: &str = "sirius.own_read";
+/// An attribute of copies of the grid-wide barrier.
+const WAITS_FOR_GRID: &str = "sirius-waits-for-grid";
+
+/// Whether no thread but its own writes what a load reads, as the verifier said.
+pub(in crate::codegen::fused_kernels::fuse) fn is_own_read(load: Value) -> bool {
+    load.has_metadata(OWN_READ)
+}
+
+/// Whether an instruction is a grid-wide barrier in front of which values may be kept.
+pub(in crate::codegen::fused_kernels::fuse) fn waits_for_grid(instruction: Value) -> bool {
+    instruction.opcode() == Some(Opcode::LLVMCall) && {
+        let called = instruction.called();
+        called.is_function() && called.string_attribute(WAITS_FOR_GRID).is_some()
+    }
+}
+
+/// Keeps in registers what threads of these kernels store and load again behind a grid-wide barrier.
+pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
+    module: &Module<'ctx>,
+    kernels: &[(Value<'ctx>, &KernelFacts)],
+) -> Result<(), CodegenError> {
+    if !kernels.is_empty() {
+        forward_across_grid(module, kernels)?;
+    }
+    for (kernel, _) in kernels {
+        let own = kernel.instructions().into_iter();
+        own.filter(|at| is_own_read(*at))
+            .for_each(|load| load.remove_metadata(OWN_READ));
+    }
+    let barriers = Value::functions(module).into_iter();
+    for barrier in barriers.filter(|each| each.string_attribute(WAITS_FOR_GRID).is_some()) {
+        barrier.remove_string_attribute(WAITS_FOR_GRID);
+        barrier.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
+        barrier.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
+    }
+    Ok(())
+}
+
+impl<'ctx> GroupBuilder<'_, 'ctx> {
+    /// What the phases of a cooperative launch do, where the builder stands.
+    pub(in crate::codegen::fused_kernels::fuse) fn write_cooperative(
+        &self,
+        (function, builder): (Value<'ctx>, &Builder<'ctx>),
+        bodies: &[segment::Body<'ctx>],
+    ) -> Result<(), CodegenError> {
+        let mut values = function.parameters();
+        let barrier = |position: usize, _: &mut Vec<Value>| {
+            self.wait_for_grid(builder, &format!("grid{position}"))?;
+            Ok(())
+        };
+        if self.specialisation.shape.own_reads.is_empty() {
+            return self.write_phases((function, builder), bodies, &mut values, &barrier);
+        }
+        let names = ["at_once", "in_turns", "end"];
+        let [at_once, in_turns, end] = names.map(|name| Block::append(function, name));
+        let most = self.most_common_grid();
+        builder.branch_if(
+            self.has_block_for_each(function, builder, most),
+            at_once,
+            in_turns,
+        );
+        builder.continue_in(at_once);
+        self.mark_own_reads(bodies);
+        self.write_at_once((function, builder), bodies, most)?;
+        builder.branch(end);
+        builder.continue_in(in_turns);
+        self.write_phases((function, builder), bodies, &mut values, &barrier)?;
+        builder.branch(end);
+        builder.continue_in(end);
+        Ok(())
+    }
+
+    /// The first of the phases that have the most common grid.
+    fn most_common_grid(&self) -> &Phase {
+        let phases = &self.specialisation.shape.phases;
+        let alike = |phase: &&Phase| {
+            phases
+                .iter()
+                .filter(|other| other.grid == phase.grid)
+                .count()
+        };
+        // Of several it is the first one.
+        let most = phases.iter().rev().max_by_key(alike);
+        most.unwrap_or(&phases[0])
+    }
+
+    /// Whether the launch has as many blocks as this phase, and no phase has more.
+    fn has_block_for_each(
+        &self,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
+        most: &Phase,
+    ) -> Value<'ctx> {
+        let launched = Index::GridSize(Axis::X).read(self.module, builder);
+        let count = most.blocks(self.module, function, builder);
+        let mut holds = builder.compare(IntPredicate::EQ.into(), launched, count);
+        let phases = self.specialisation.shape.phases.iter();
+        for other in phases.filter(|phase| phase.grid != most.grid) {
+            let count = other.blocks(self.module, function, builder);
+            let fits = builder.compare(IntPredicate::ULE.into(), count, launched);
+            holds = builder.binary(Opcode::LLVMAnd, holds, fits);
+        }
+        holds
+    }
+
+    /// The phases, one after the other: the block of the launch is that of each.
+    fn write_at_once(
+        &self,
+        (function, builder): (Value<'ctx>, &Builder<'ctx>),
+        bodies: &[segment::Body<'ctx>],
+        most: &Phase,
+    ) -> Result<(), CodegenError> {
+        let values = function.parameters();
+        let own = Index::Block(Axis::X).read(self.module, builder);
+        let mut phases = self.specialisation.shape.phases.iter();
+        let thread = phases
+            .any(|phase| phase.block.is_some())
+            .then(|| self.linear_thread(builder));
+        for (number, phase) in self.specialisation.shape.phases.iter().enumerate() {
+            if number > 0 {
+                let place = format!("once{}", phase.members.start);
+                let barrier = self.wait_for_grid(builder, &place)?;
+                // A call until values have been kept across it.
+                barrier.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
+                barrier.add_attribute(FUNCTION_ATTRIBUTES, "noinline", 0);
+                barrier.set_string_attribute(WAITS_FOR_GRID, "");
+            }
+            let beyond = (phase.grid != most.grid).then(|| {
+                let [inside, end] = ["inside", "beyond"].map(|name| Block::append(function, name));
+                let count = phase.blocks(self.module, function, builder);
+                builder.branch_if(builder.is_below(own, count), inside, end);
+                builder.continue_in(inside);
+                end
+            });
+            let at = (phase, (own, thread));
+            self.run_block((function, builder), bodies, &values, at)?;
+            if let Some(end) = beyond {
+                builder.branch(end);
+                builder.continue_in(end);
+            }
+        }
+        Ok(())
+    }
+
+    fn mark_own_reads(&self, bodies: &[segment::Body<'ctx>]) {
+        for (member, parameter) in &self.specialisation.shape.own_reads {
+            let pointer = bodies[*member].function.parameters()[*parameter];
+            let loads = accesses(pointer).into_iter();
+            let loads = loads.filter(|access| access.opcode() == Some(Opcode::LLVMLoad));
+            loads.for_each(|load| load.add_metadata(self.module, OWN_READ));
+        }
+    }
+}
