@@ -20,7 +20,7 @@ use super::uniform_barriers::reached_by_all;
 use super::{Refusal, Site};
 use crate::dependence::Guard;
 use crate::kernel::{Access, AccessKind, Barrier, KernelModel, KernelSymbol, Target};
-use crate::launch::{LaunchGraph, ValueId};
+use crate::launch::{Launch, LaunchGraph, ValueId};
 use crate::math::expression::{Condition, Expression};
 use crate::schedule::{BlockThreads, FusionGroup, ThreadMap};
 use std::cell::RefCell;
@@ -336,6 +336,31 @@ pub(super) fn configuration(guards: &[Guard], member: &Member<'_>) -> Option<Ref
     (!tested && !known).then_some(Refusal::ConfigurationUnchecked { launch })
 }
 
+/// Whether a launch by itself satisfies all that its model says is enough for all threads of a block to reach a barrier.
+pub(super) fn reached_anyhow(
+    graph: &LaunchGraph,
+    launch: &Launch,
+    model: &KernelModel,
+    barrier: &Barrier,
+) -> bool {
+    let values = Values::constants(graph);
+    let member = Member::new(graph, &values, launch, model);
+    reached_if_known((&member, barrier), &values, &Assumptions::default())
+}
+
+fn reached_if_known(
+    (member, barrier): (&Member<'_>, &Barrier),
+    values: &Values<'_>,
+    assumptions: &Assumptions,
+) -> bool {
+    let holds = |condition: &Condition<KernelSymbol>| {
+        let symbol = &mut |symbol: &KernelSymbol| member.symbol(values, symbol);
+        let formula = Formula::from_condition(condition, symbol);
+        formula.is_some_and(|formula| assumptions.imply(&formula))
+    };
+    !barrier.reached_if.is_empty() && barrier.reached_if.iter().all(holds)
+}
+
 /// A member as it is compared with others.
 #[derive(Clone, Copy)]
 pub(super) struct Judged<'b> {
@@ -501,12 +526,7 @@ impl GroupCheck<'_> {
 
     /// Whether the guards have all that a model says is enough for all threads of a block to reach a barrier.
     fn reached_if_guarded(&self, member: &Member<'_>, barrier: &Barrier) -> bool {
-        let holds = |condition: &Condition<KernelSymbol>| {
-            let symbol = &mut |symbol: &KernelSymbol| member.symbol(self.values, symbol);
-            let formula = Formula::from_condition(condition, symbol);
-            formula.is_some_and(|formula| self.assumptions.imply(&formula))
-        };
-        !barrier.reached_if.is_empty() && barrier.reached_if.iter().all(holds)
+        reached_if_known((member, barrier), self.values, self.assumptions)
     }
 
     fn synchronisation(&self, order: &SegmentOrder) -> Vec<Refusal> {

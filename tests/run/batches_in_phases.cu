@@ -13,7 +13,9 @@
 // arguments: 8
 // arguments: 9
 // arguments: 10
-// executes: 1 1 6 9 9 1 8 1 9 1 1
+// arguments: 11
+// arguments: 12
+// executes: 1 1 6 9 9 1 8 1 1 1 1 1 9
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -71,6 +73,22 @@ __global__ void swapped(const unsigned *before, const unsigned *below, unsigned 
     if (i >= count) return;
     unsigned own = mixed(before[(i * 7 + 1) % count] + below[(i + 5) % count]);
     out[i] = own + __shfl_xor_sync(0xffffffffu, own, 1);
+}
+
+// A quarter of the lanes has returned when the others vote.
+__global__ void voted(const unsigned *before, const unsigned *below, unsigned *out, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i % 4 == 3) return;
+    unsigned own = mixed(before[(i * 7 + 1) % count] + below[(i + 5) % count]);
+    out[i] = own + __any_sync(0xffffffffu, own % 32 == 0);
+}
+
+// The other warp takes no part, and none waits for it.
+__global__ void swapped_by_first(const unsigned *before, const unsigned *below, unsigned *out, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned own = i < count ? mixed(before[(i * 7 + 1) % count] + below[(i + 5) % count]) : 0, other = 0;
+    if (threadIdx.x < 32) other = __shfl_xor_sync(0xffffffffu, own, 1);
+    if (i < count) out[i] = own + other;
 }
 
 // Shared memory that comes with the launch.
@@ -158,10 +176,20 @@ int main(int argc, char **argv) {
                 scattered<<<grid, THREADS>>>(factors, state(layer - 1, step), state(layer, step));
             }
         break;
-    case 8: // Lanes of a warp wait for each other, but for those that have returned.
+    case 8: // Lanes of a warp wait for each other, of which none returns in this launch.
         for (int step = 1; step <= STEPS; ++step)
             for (int layer = 1; layer <= LAYERS; ++layer)
                 swapped<<<grid, THREADS>>>(state(layer, step - 1), state(layer - 1, step), state(layer, step), COUNT);
+        break;
+    case 11: // Lanes of one warp wait for each other, all of which come.
+        for (int step = 1; step <= STEPS; ++step)
+            for (int layer = 1; layer <= LAYERS; ++layer)
+                swapped_by_first<<<grid, THREADS>>>(state(layer, step - 1), state(layer - 1, step), state(layer, step), COUNT);
+        break;
+    case 12: // Lanes of a warp wait for each other, of which some have returned.
+        for (int step = 1; step <= STEPS; ++step)
+            for (int layer = 1; layer <= LAYERS; ++layer)
+                voted<<<grid, THREADS>>>(state(layer, step - 1), state(layer - 1, step), state(layer, step), COUNT);
         break;
     case 9: // Shared memory comes with the launch.
         for (int step = 1; step <= STEPS; ++step)
@@ -187,9 +215,14 @@ int main(int argc, char **argv) {
         const std::vector<unsigned> below(own(layer, step), own(layer, step) + COUNT);
         for (int i = 0; i < COUNT; ++i) {
             unsigned &to = own(to_layer, to_step)[i];
-            if (which == 8) {
+            if (which == 8 || which == 11) {
                 auto each = [&](int k) { return mixed(before[(k * 7 + 1) % COUNT] + below[(k + 5) % COUNT]); };
-                to = each(i) + each(i ^ 1);
+                to = each(i) + (which == 8 || i % THREADS < 32 ? each(i ^ 1) : 0);
+            } else if (which == 12) {
+                auto each = [&](int k) { return mixed(before[(k * 7 + 1) % COUNT] + below[(k + 5) % COUNT]); };
+                bool any = false;
+                for (int k = i / 32 * 32; k < i / 32 * 32 + 32; ++k) any |= k % 4 != 3 && each(k) % 32 == 0;
+                if (i % 4 != 3) to = each(i) + any;
             } else if (which == 9) {
                 int k = i / THREADS * THREADS + THREADS - 1 - i % THREADS;
                 to = mixed(before[COUNT - 1 - k] + below[k]);

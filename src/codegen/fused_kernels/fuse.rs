@@ -515,7 +515,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             let all: Vec<usize> = (0..count).collect();
             self.write_segments((function, &builder), bodies, &all)?;
         } else {
-            self.write_cooperative((function, &builder), bodies)?;
+            self.write_forms((function, &builder), bodies, &|form| {
+                self.write_once((function, &builder), bodies, form)
+            })?;
         }
         builder.ret(None);
         Ok(Vec::new())

@@ -12,8 +12,9 @@ use super::super::batches::Candidate;
 use super::super::obstacle::{hangs_on_launch, rejection};
 use super::super::{BatchedRegion, FusionGroup};
 use super::grid_barriers::MOST_ROUNDS;
+use crate::dependence::barrier_conditions;
 use crate::diagnostics::{Rejection, RejectionReason};
-use crate::kernel::KernelModel;
+use crate::kernel::{Barrier, KernelModel};
 use crate::launch::{LaunchGraph, NodeId, NodeKind};
 
 /// Lets batches of a region be phases, as far as their launches can be.
@@ -54,14 +55,19 @@ pub(in crate::schedule) fn part_of_phase(
         // The barriers of a group are reached where its guards hold.
         let mut members = groups.iter().flat_map(|group| &group.members);
         let is_grouped = members.any(|member| member.launch == launch.id);
-        let mut barriers = model.barriers.iter();
-        if !is_grouped && barriers.any(|barrier| hangs_on_launch(graph, launch, model, barrier)) {
-            let what = "has a barrier that only some threads may reach";
-            return refuse(RejectionReason::DivergentBarrier, what);
-        }
-        let mut sites = model.warp_operation_sites.iter();
-        if sites.any(|site| !site.uniform) {
-            let what = "has an operation of a warp that only some threads may reach";
+        // What a launch must satisfy is known, or nobody tests it.
+        let is_reached = |barrier: &Barrier| {
+            let conditions = barrier_conditions(graph, launch, barrier);
+            conditions.is_some_and(|conditions| conditions.is_empty())
+        };
+        let hangs = |barrier: &&Barrier| {
+            hangs_on_launch(graph, launch, model, barrier) && !is_reached(barrier)
+        };
+        if !is_grouped && let Some(barrier) = model.waits().find(hangs) {
+            let what = match model.missed_by_lanes.contains(barrier) {
+                false => "has a barrier that only some threads may reach",
+                true => "has an operation of a warp that lanes may wait for which have returned",
+            };
             return refuse(RejectionReason::DivergentBarrier, what);
         }
         if model.asynchronous_copies {

@@ -16,6 +16,7 @@
 //! That all blocks are on the device at once is asked where the launch is made, by whatever makes it: with no number of
 //! blocks that each may have to run, none could be made.
 
+use super::super::device::reached_anyhow;
 use super::super::uniform_barriers::reached_by_all;
 use super::super::{Refusal, Sites};
 use crate::kernel::KernelModel;
@@ -69,16 +70,18 @@ pub(in crate::verify) fn refusals(
             let Some([(_, own)]) = own else { continue };
             let model = own.kernel.and_then(|kernel| kernels.get(kernel.0));
             let Some(model) = model else { continue };
-            let mut barriers = model.barriers.iter();
-            let unmet = barriers.find(|barrier| !reached_by_all(graph, own, model, barrier));
+            let mut waits = model.waits();
+            let unmet = waits.find(|barrier| {
+                !reached_by_all(graph, own, model, barrier)
+                    && !reached_anyhow(graph, own, model, barrier)
+            });
             if let Some(barrier) = unmet.filter(|_| group.is_none()) {
                 let place = &barrier.location;
-                refuse(&format!(
-                    "some of its threads may leave out the barrier at {place}"
-                ));
-            }
-            if model.warp_operation_sites.iter().any(|site| !site.uniform) {
-                refuse("some of its threads may leave out an operation of their warp");
+                let what = match model.missed_by_lanes.contains(barrier) {
+                    false => "leave out the barrier",
+                    true => "have returned where others of their warp wait for them,",
+                };
+                refuse(&format!("some of its threads may {what} at {place}"));
             }
             if model.asynchronous_copies {
                 refuse("its copies may be under way when it ends");

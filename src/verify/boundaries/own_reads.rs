@@ -6,15 +6,18 @@
 //! and one block: each block of the launch runs the blocks of equal numbers of both, and their threads likewise. Where grids or blocks
 //! may differ, nothing that the one writes may be what the other reads.
 //!
-//! Where iterations of a host loop follow each other in the kernel, pointers are others each time: nothing is said of these.
+//! Where a host loop that ends by what it copies is in the kernel, that holds for the members of one iteration, as long as no pointer
+//! and no number by which places are told are others in the next: guards were tested in front of the first. Of launches that follow each
+//! other in a kernel of the queue nothing is said.
 
 use super::super::conflict::Answers;
 use super::super::device::{conflicts, global_access_numbers};
 use super::super::segments::Kept;
 use super::super::{OwnReads, Site};
-use crate::kernel::{Access, AccessKind, Target};
-use crate::launch::LaunchGraph;
-use crate::schedule::{FusionGroup, FusionPlan};
+use crate::kernel::{Access, AccessKind, KernelSymbol, Target};
+use crate::launch::{LaunchGraph, LaunchId};
+use crate::math::expression::Expression;
+use crate::schedule::{FusionGroup, FusionPlan, TestedLoop};
 use std::collections::BTreeSet;
 
 /// For so many pairs of accesses of a group it is asked at most.
@@ -33,9 +36,12 @@ pub(in crate::verify) fn own_reads(
     let mut found = OwnReads::new();
     for (number, group, sites) in groups {
         let is_own = |launch| group.members.iter().any(|member| member.launch == launch);
-        let repeats = group.tested_loop.is_some()
-            || statements().any(|each| each.persistent.is_some() && is_own(each.launch));
-        if group.grid_barriers.is_empty() || repeats {
+        let repeats = statements().any(|each| each.persistent.is_some() && is_own(each.launch));
+        let changes = group
+            .tested_loop
+            .as_ref()
+            .is_some_and(|own| changes(own, sites));
+        if group.grid_barriers.is_empty() || repeats || changes {
             continue;
         }
         let own = of_group(graph, group, sites, answers);
@@ -44,6 +50,21 @@ pub(in crate::verify) fn own_reads(
         }
     }
     found
+}
+
+/// Whether places are told by what is another in each iteration.
+fn changes(of_loop: &TestedLoop, sites: &[Site<'_>]) -> bool {
+    let tells = |(launch, number): &(LaunchId, usize)| {
+        let mut own = sites.iter().filter(|site| site.launch.id == *launch);
+        let is_it = |symbol: &KernelSymbol| matches!(symbol, KernelSymbol::Argument { argument, .. } if argument == number);
+        let mut others =
+            |symbol: &KernelSymbol| (!is_it(symbol)).then(|| Expression::Leaf(symbol.clone()));
+        own.any(|site| {
+            let mut told = site.model.parameters.iter();
+            told.any(|each| each.substitute(&mut others).is_none())
+        })
+    };
+    !of_loop.turning.is_empty() || of_loop.varying.iter().any(tells)
 }
 
 fn of_group(

@@ -2,13 +2,13 @@
 //!
 //! Invariants: this form of a kernel runs only where the launch has as many blocks as the grid that most phases have, and no phase
 //! has more. So each block runs one block of a phase at most, of the same number in each. A load whose value is kept is one of which the
-//! verifier found that no thread but its own writes there in the launch, and the kernel's two forms share nothing but the members'
-//! bodies.
+//! verifier found that no thread but its own writes there in the launch, or in an iteration where a loop of the host is in the kernel:
+//! the store stands in front of the load in the same iteration. The kernel's two forms share nothing but the members' bodies.
 
 use super::super::forwarding::forward_across_grid;
 use super::super::indices::Index;
 use super::super::memory::KernelFacts;
-use super::super::phases::Phase;
+use super::super::phases::{Between, Phase, link_barrier};
 use super::super::scopes::accesses;
 use super::super::{GroupBuilder, segment};
 use crate::codegen::CodegenError;
@@ -57,37 +57,75 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
     Ok(())
 }
 
+/// How blocks of a launch run those of its phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::codegen::fused_kernels::fuse) enum Form {
+    /// One after the other, as many as there are.
+    InTurns,
+    /// Each one of a phase at most.
+    AtOnce,
+}
+
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// What the phases of a cooperative launch do, where the builder stands.
-    pub(in crate::codegen::fused_kernels::fuse) fn write_cooperative(
+    /// What a cooperative launch does, where the builder stands: `write` is asked for one form, or for both.
+    pub(in crate::codegen::fused_kernels::fuse) fn write_forms(
         &self,
         (function, builder): (Value<'ctx>, &Builder<'ctx>),
         bodies: &[segment::Body<'ctx>],
+        write: &dyn Fn(Form) -> Result<(), CodegenError>,
     ) -> Result<(), CodegenError> {
-        let mut values = function.parameters();
-        let barrier = |position: usize, _: &mut Vec<Value>| {
-            self.wait_for_grid(builder, &format!("grid{position}"))?;
-            Ok(())
-        };
+        self.share_memory_in_turn();
         if self.specialisation.shape.own_reads.is_empty() {
-            return self.write_phases((function, builder), bodies, &mut values, &barrier);
+            return write(Form::InTurns);
         }
         let names = ["at_once", "in_turns", "end"];
         let [at_once, in_turns, end] = names.map(|name| Block::append(function, name));
-        let most = self.most_common_grid();
-        builder.branch_if(
-            self.has_block_for_each(function, builder, most),
-            at_once,
-            in_turns,
-        );
+        let holds = self.has_block_for_each(function, builder);
+        builder.branch_if(holds, at_once, in_turns);
         builder.continue_in(at_once);
         self.mark_own_reads(bodies);
-        self.write_at_once((function, builder), bodies, most)?;
+        write(Form::AtOnce)?;
         builder.branch(end);
         builder.continue_in(in_turns);
-        self.write_phases((function, builder), bodies, &mut values, &barrier)?;
+        write(Form::InTurns)?;
         builder.branch(end);
         builder.continue_in(end);
+        Ok(())
+    }
+
+    /// What the phases of a launch do that runs each once, in one form.
+    pub(in crate::codegen::fused_kernels::fuse) fn write_once(
+        &self,
+        (function, builder): (Value<'ctx>, &Builder<'ctx>),
+        bodies: &[segment::Body<'ctx>],
+        form: Form,
+    ) -> Result<(), CodegenError> {
+        let mut values = function.parameters();
+        let barrier = |position: usize, _: &mut Vec<Value>| {
+            self.wait_for_grid(builder, form, &position.to_string())
+        };
+        self.write_phases((function, builder), bodies, (form, &mut values), &barrier)
+    }
+
+    /// All blocks wait for each other, at a place of this name in one form of the kernel.
+    pub(in crate::codegen::fused_kernels::fuse) fn wait_for_grid(
+        &self,
+        builder: &Builder,
+        form: Form,
+        place: &str,
+    ) -> Result<(), CodegenError> {
+        let form_name = match form {
+            Form::InTurns => "grid",
+            Form::AtOnce => "once",
+        };
+        let barrier = link_barrier(self.module, &format!("{}_{form_name}{place}", self.name))?;
+        if form == Form::AtOnce {
+            // A call until values have been kept across it.
+            barrier.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
+            barrier.add_attribute(FUNCTION_ATTRIBUTES, "noinline", 0);
+            barrier.set_string_attribute(WAITS_FOR_GRID, "");
+        }
+        builder.call(barrier.value_type(), barrier, &[]);
         Ok(())
     }
 
@@ -105,13 +143,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         most.unwrap_or(&phases[0])
     }
 
-    /// Whether the launch has as many blocks as this phase, and no phase has more.
-    fn has_block_for_each(
-        &self,
-        function: Value<'ctx>,
-        builder: &Builder<'ctx>,
-        most: &Phase,
-    ) -> Value<'ctx> {
+    /// Whether the launch has as many blocks as the most common grid, and no phase has more.
+    fn has_block_for_each(&self, function: Value<'ctx>, builder: &Builder<'ctx>) -> Value<'ctx> {
+        let most = self.most_common_grid();
         let launched = Index::GridSize(Axis::X).read(self.module, builder);
         let count = most.blocks(self.module, function, builder);
         let mut holds = builder.compare(IntPredicate::EQ.into(), launched, count);
@@ -125,13 +159,14 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     }
 
     /// The phases, one after the other: the block of the launch is that of each.
-    fn write_at_once(
+    pub(in crate::codegen::fused_kernels::fuse) fn write_phases_at_once(
         &self,
         (function, builder): (Value<'ctx>, &Builder<'ctx>),
         bodies: &[segment::Body<'ctx>],
-        most: &Phase,
+        values: &mut Vec<Value<'ctx>>,
+        between: &Between<'_, 'ctx>,
     ) -> Result<(), CodegenError> {
-        let values = function.parameters();
+        let most = self.most_common_grid();
         let own = Index::Block(Axis::X).read(self.module, builder);
         let mut phases = self.specialisation.shape.phases.iter();
         let thread = phases
@@ -139,12 +174,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             .then(|| self.linear_thread(builder));
         for (number, phase) in self.specialisation.shape.phases.iter().enumerate() {
             if number > 0 {
-                let place = format!("once{}", phase.members.start);
-                let barrier = self.wait_for_grid(builder, &place)?;
-                // A call until values have been kept across it.
-                barrier.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
-                barrier.add_attribute(FUNCTION_ATTRIBUTES, "noinline", 0);
-                barrier.set_string_attribute(WAITS_FOR_GRID, "");
+                between(phase.members.start, values)?;
             }
             let beyond = (phase.grid != most.grid).then(|| {
                 let [inside, end] = ["inside", "beyond"].map(|name| Block::append(function, name));
@@ -154,7 +184,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 end
             });
             let at = (phase, (own, thread));
-            self.run_block((function, builder), bodies, &values, at)?;
+            self.run_block((function, builder), bodies, values, at)?;
             if let Some(end) = beyond {
                 builder.branch(end);
                 builder.continue_in(end);

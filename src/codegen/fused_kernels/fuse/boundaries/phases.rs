@@ -10,6 +10,7 @@
 //! ([`OwnReads`](crate::verify::OwnReads)), and where the launch has as many blocks as the largest grid: the kernel has a second form
 //! for that, in which each block runs one block of each phase, with no loop around.
 
+use super::super::at_once::Form;
 use super::super::host_values;
 use super::super::indices::{Given, Index};
 use super::super::partitions::{Number, coordinates, extent};
@@ -150,16 +151,18 @@ pub(in crate::codegen::fused_kernels::fuse) fn static_shared_bytes(
 }
 
 impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// What the phases do, one after the other, where the builder stands: with these values of the kernel's parameters, and
+    /// What the phases do, one after the other, where the builder stands, in a form: with these values of the kernel's parameters, and
     /// what `between` writes in front of each but the first, by the position of its first member.
     pub(in crate::codegen::fused_kernels::fuse) fn write_phases(
         &self,
         (function, builder): (Value<'ctx>, &Builder<'ctx>),
         bodies: &[segment::Body<'ctx>],
-        values: &mut Vec<Value<'ctx>>,
+        (form, values): (Form, &mut Vec<Value<'ctx>>),
         between: &Between<'_, 'ctx>,
     ) -> Result<(), CodegenError> {
-        self.share_memory_in_turn();
+        if form == Form::AtOnce {
+            return self.write_phases_at_once((function, builder), bodies, values, between);
+        }
         let int = Type::integer(self.module, 32);
         let own = Index::Block(Axis::X).read(self.module, builder);
         let resident = Index::GridSize(Axis::X).read(self.module, builder);
@@ -255,17 +258,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         Ok(())
     }
 
-    /// All blocks wait for each other, at a place of this name.
-    pub(in crate::codegen::fused_kernels::fuse) fn wait_for_grid(
-        &self,
-        builder: &Builder,
-        place: &str,
-    ) -> Result<Value<'ctx>, CodegenError> {
-        let barrier = link_barrier(self.module, &format!("{}_{place}", self.name))?;
-        builder.call(barrier.value_type(), barrier, &[]);
-        Ok(barrier)
-    }
-
     /// Whether a member rests on what a block has, shared memory or warps that go together.
     fn uses_block(&self, position: usize) -> bool {
         let model = self.model(position);
@@ -277,7 +269,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
 
     /// Puts the shared variables of all phases on top of each other, those of one beside each other. All blocks wait
     /// between two phases, and what a member finds before it writes is undefined.
-    fn share_memory_in_turn(&self) {
+    pub(super) fn share_memory_in_turn(&self) {
         let phases = self.specialisation.shape.phases.iter();
         let variables: Vec<Vec<Value>> = phases
             .map(|phase| {

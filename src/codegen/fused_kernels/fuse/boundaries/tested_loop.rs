@@ -6,6 +6,7 @@
 //! none does. One thread writes down what the copies bring, and how many iterations there were. Arithmetic is that of the
 //! host: no operation is contracted, none is approximate.
 
+use super::super::at_once::Form;
 use super::super::indices::Index;
 use super::super::specialisation::{Parameter, SiteReader};
 use super::super::{GroupBuilder, segment};
@@ -156,6 +157,7 @@ impl<'ctx> SiteReader<'_, 'ctx> {
 
 /// What is known while an iteration is written.
 struct Iteration<'a, 'ctx> {
+    form: Form,
     of_loop: &'a LoopShape,
     carried: Vec<Value<'ctx>>,
     /// By copy.
@@ -179,14 +181,28 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         of_loop: &LoopShape,
     ) -> Result<(), CodegenError> {
         let module = self.module;
-        let int = Type::integer(module, 32);
         let builder = Builder::at_end(Block::append(kernel, "entry"));
         let mut all = bodies.iter();
         if let Some(scope) = all.find_map(|body| DebugScope::of(module, body.function)) {
             scope.cover(kernel, &kernel.name(), &builder);
         }
+        self.write_forms((kernel, &builder), bodies, &|form| {
+            self.write_iterations((kernel, &builder), bodies, (form, of_loop))
+        })?;
+        builder.ret(None);
+        Ok(())
+    }
+
+    /// The iterations in one form of the kernel.
+    fn write_iterations(
+        &self,
+        (kernel, builder): (Value<'ctx>, &Builder<'ctx>),
+        bodies: &[segment::Body<'ctx>],
+        (form, of_loop): (Form, &LoopShape),
+    ) -> Result<(), CodegenError> {
+        let int = Type::integer(self.module, 32);
         let parameters = kernel.parameters();
-        let writes = self.is_first_thread(&builder);
+        let writes = self.is_first_thread(builder);
         let entry = builder.block();
         let [round, again, done] =
             ["round", "again", "done"].map(|name| Block::append(kernel, name));
@@ -222,6 +238,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             .map(|(first, _)| start(parameters[*first]))
             .collect();
         let iteration = RefCell::new(Iteration {
+            form,
             of_loop,
             carried: carried.clone(),
             copied: of_loop.copies.iter().map(|_| None).collect(),
@@ -232,24 +249,24 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         });
         let one = int.constant(1);
         let next = builder.binary(Opcode::LLVMAdd, number, one);
-        self.by_first_thread(kernel, &builder, writes, || {
+        self.by_first_thread(kernel, builder, writes, || {
             builder.store_aligned(next, parameters[of_loop.rows], 4);
         });
         let mut values = begins.clone();
         self.compute_numbers(
-            &builder,
+            builder,
             &mut iteration.borrow_mut(),
             &parameters,
             &mut values,
         );
         let between = |position: usize, values: &mut Vec<Value<'ctx>>| {
             let mut iteration = iteration.borrow_mut();
-            self.write_between((kernel, &builder), &mut iteration, position, values)
+            self.write_between((kernel, builder), &mut iteration, position, values)
         };
-        self.write_phases((kernel, &builder), bodies, &mut values, &between)?;
+        self.write_phases((kernel, builder), bodies, (form, &mut values), &between)?;
         let mut iteration = iteration.into_inner();
         let end = bodies.len();
-        self.write_between((kernel, &builder), &mut iteration, end, &mut values)?;
+        self.write_between((kernel, builder), &mut iteration, end, &mut values)?;
         let more = builder.is_below(next, int.constant(of_loop.most.into()));
         builder.branch_if(more, again, done);
 
@@ -259,8 +276,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let phis = phis.chain(carried.map(|(phi, (_, next))| (*phi, *next)));
         let phis: Vec<(Value, Value)> = phis
             .map(|(phi, next)| {
-                let next = self.scalar(&builder, &mut iteration, &parameters, next);
-                (phi, in_memory(&builder, next, phi.ty()))
+                let next = self.scalar(builder, &mut iteration, &parameters, next);
+                (phi, in_memory(builder, next, phi.ty()))
             })
             .collect();
         let latch = builder.block();
@@ -273,7 +290,6 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
         builder.branch(round);
         builder.continue_in(done);
-        builder.ret(None);
         Ok(())
     }
 
@@ -286,20 +302,21 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         position: usize,
         values: &mut [Value<'ctx>],
     ) -> Result<(), CodegenError> {
+        let form = iteration.form;
         let parameters = kernel.parameters();
         let of_loop = iteration.of_loop;
         let own = |copy: &&(usize, &CopyShape)| copy.1.after == position;
         let copies: Vec<(usize, &CopyShape)> = of_loop.copies.iter().enumerate().collect();
         let copies: Vec<&(usize, &CopyShape)> = copies.iter().filter(own).collect();
         // Between two phases, and between two iterations.
-        self.wait_for_grid(builder, &format!("grid{position}"))?;
+        self.wait_for_grid(builder, form, &position.to_string())?;
         for (number, copy) in &copies {
             let pieces = self.pieces(builder, parameters[copy.source], copy.bytes);
             self.keep(kernel, builder, iteration, (*number, &pieces));
             iteration.copied[*number] = Some(pieces);
         }
         if copies.iter().any(|(_, copy)| copy.barrier_behind) {
-            self.wait_for_grid(builder, &format!("behind{position}"))?;
+            self.wait_for_grid(builder, form, &format!("behind{position}"))?;
         }
         let exits = of_loop.exits.iter();
         for (stays, _) in exits.filter(|(_, behind)| *behind == position) {
