@@ -622,3 +622,53 @@ fn pointers_that_change_places_are_one_launch() {
     let crosses = |refusal: &Refusal| matches!(refusal, Refusal::CrossesBlocks { .. });
     assert!(found.iter().any(crosses), "{found:#?}");
 }
+
+/// Which loads find what their own thread stored, in `b = f(a); c = g(b); d = h(c)` and then `e = last(b)`, with a barrier in front of
+/// each, by member and argument.
+fn own_reads_of(
+    last: fn(&mut Scene, &str) -> KernelId,
+    change: impl Fn(&mut Scene, LaunchId),
+) -> Vec<(usize, usize)> {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b", "c", "d", "e"].map(|name| scene.buffer(name));
+    let size = scene.unknown();
+    let shape = scene.known_shape();
+    let kernels = [
+        scene.pointwise("f"),
+        scene.stencil("g"),
+        scene.stencil("h"),
+        last(&mut scene, "last"),
+    ];
+    let places = [[0, 1], [1, 2], [2, 3], [1, 4]];
+    let launches = kernels.into_iter().zip(places);
+    let launches = launches.map(|(kernel, places)| {
+        let [from, to] = places.map(|at: usize| Pass::To(buffers[at]));
+        scene.launch(kernel, shape, &[from, to, Pass::Integer(size)])
+    });
+    let launches: Vec<LaunchId> = launches.collect();
+    change(&mut scene, launches[3]);
+    let plan = plan_of_three(&launches, &[1, 2, 3]);
+    let verified = verify(&scene.graph, &scene.kernels, plan).expect("the plan is right");
+    let own = verified.own_reads().get(&0).into_iter().flatten();
+    own.copied().collect()
+}
+
+#[test]
+fn says_which_loads_read_what_their_thread_stored() {
+    let nothing = |_: &mut Scene, _: LaunchId| ();
+    assert_eq!(own_reads_of(Scene::pointwise, nothing), [(3, 0)]);
+    // Neighbours wrote it.
+    assert_eq!(own_reads_of(Scene::stencil, nothing), []);
+    // Threads of one block are those of the first block alone, if grids differ.
+    let in_one_block = |scene: &mut Scene, launch: LaunchId| {
+        let one = scene.constant(1);
+        scene.launch_mut(launch).grid[0] = one;
+    };
+    assert_eq!(own_reads_of(Scene::pointwise, in_one_block), []);
+    // Another launch reads through a pointer that may lead anywhere: what it writes does not, what it reads may.
+    let somewhere = |scene: &mut Scene, launch: LaunchId| {
+        let value = scene.unknown();
+        scene.launch_mut(launch).arguments[0].pieces[0].pointer = Some(anywhere(value));
+    };
+    assert_eq!(own_reads_of(Scene::pointwise, somewhere), []);
+}
