@@ -336,6 +336,42 @@ fn statistics_tell_how_often_each_side_ran() {
     assert_eq!(of_kernel.unwrap()["launches"], 3);
 }
 
+/// Kernels with the constants of launches that fuse with nothing, and those that are launched as they are.
+#[test]
+fn launches_with_telling_constants_have_kernels_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, statistics) = (folder.path().join("told"), folder.path().join("stats"));
+    let source = "tests/run/constants_of_launches.cu";
+    let kernels = |options: &[&str]| -> Vec<String> {
+        let built = sirius(
+            &[options, &["--sirius-device=cpu", source]].concat(),
+            &program,
+        );
+        assert!(built.status.success());
+        let ran = Command::new(&program)
+            .arg("5")
+            .env("SIRIUS_STATS", &statistics)
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "PASS\n");
+        let json: Value = serde_json::from_slice(&std::fs::read(&statistics).unwrap()).unwrap();
+        let kernels = json["kernels"].as_array().unwrap().iter();
+        let made = kernels.filter_map(|kernel| kernel["name"].as_str());
+        let made = made.filter(|name| name.starts_with("sirius_fused_"));
+        let mut made: Vec<String> = made
+            .filter_map(|name| Some(name.rsplit_once('_')?.1.to_owned()))
+            .collect();
+        made.sort();
+        made
+    };
+    // The filter also divides by a constant, with whatever number of taps.
+    let expected = ["filter", "filter", "filter", "filter", "mirror", "power"];
+    assert_eq!(kernels(&[]), expected);
+    let none: [&str; 0] = [];
+    assert_eq!(kernels(&["--sirius-opt=-host-constants"]), none);
+    assert_eq!(kernels(&["--sirius-fusion=off"]), none);
+}
+
 /// Every form of fused kernel goes through ptxas without an error, a warning or a spill, for two
 /// architectures, and has the launch bounds of its members.
 #[test]

@@ -171,6 +171,7 @@ const OPTIONS: ScheduleOptions = ScheduleOptions {
     recomputes: false,
     asks_memory: false,
     remaps_threads: true,
+    host_constants: false,
     one_base: false,
     graphs: false,
     overlap: false,

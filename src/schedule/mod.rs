@@ -59,6 +59,7 @@ pub use persistent::plan_persistent_loops;
 pub use recomputation::plan_recomputation;
 pub use regroup::Regrouper;
 pub use rotation::{Rotation, rotations, sum_loops, waiting_launches, weighted_launches};
+pub use single_launches::plan_host_constants;
 pub use thread_map::map::{Arrangement, BlockThreads, ThreadMap, ThreadOrder};
 
 use crate::build::{Boundary, Fusion, Optimisation, SiriusOptions};
@@ -596,6 +597,8 @@ pub struct ScheduleOptions {
     pub graphs: bool,
     /// Launches may begin before the one before them has ended.
     pub overlap: bool,
+    /// Constants of the host are those of kernels, for which a launch may be a group of its own.
+    pub host_constants: bool,
     /// Pointers into one allocation become one, for which a launch may be a group of its own.
     pub one_base: bool,
     /// Whole blocks of members may be blocks of others in another arrangement.
@@ -638,6 +641,7 @@ impl From<&SiriusOptions> for ScheduleOptions {
                 && options.optimisations.contains(&Optimisation::LaunchBatches)
                 && options.boundaries.contains(&Boundary::Graph),
             overlap: options.boundaries.contains(&Boundary::Overlap),
+            host_constants: options.optimisations.contains(&Optimisation::HostConstants),
             one_base: options
                 .optimisations
                 .contains(&Optimisation::PointerRebasing),

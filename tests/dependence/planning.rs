@@ -26,6 +26,7 @@ pub const ALL: ScheduleOptions = ScheduleOptions {
     recomputes: true,
     asks_memory: false,
     remaps_threads: true,
+    host_constants: false,
     one_base: false,
     graphs: false,
     overlap: false,

@@ -17,7 +17,7 @@ use crate::program::Program;
 use crate::schedule::occupancy::Limits;
 use crate::schedule::{
     FusionGroup, Layout, ScheduleOptions, left_unfused, plan_fusion, plan_grid_barriers,
-    plan_last_blocks, plan_recomputation,
+    plan_host_constants, plan_last_blocks, plan_recomputation,
 };
 use crate::stage::Stage;
 use crate::verify::{Refusal, VerifiedPlan};
@@ -99,7 +99,12 @@ fn propose(
         options,
     };
     planning::choose(program, facts, &mut proposed, session.build, outcome);
-    for add in [plan_grid_barriers, plan_last_blocks, plan_recomputation] {
+    for add in [
+        plan_grid_barriers,
+        plan_last_blocks,
+        plan_recomputation,
+        plan_host_constants,
+    ] {
         let planned = (&mut proposed.plan, &mut proposed.missed);
         add(graph, models, dependences, &options, planned);
     }
