@@ -6,9 +6,12 @@
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
-//!   precision, with the reference and with the default mapping; a line `# built with:` has the compiler's options,
-//!   and `# mappings:` which of the two is tried.
+//!   precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
+//!   and `# mappings:` which of them is tried.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
+//! * `templates/…`: a file of `tests/tensor/templates`, templates of its definitions in lines that begin with `#!`, apart by
+//!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`.
+//! * `printed_templates`: templates of all definitions of this folder and of programs are read as they were written.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
@@ -29,6 +32,8 @@ mod interpreter;
 mod quick_link;
 #[path = "tensor/random.rs"]
 mod random;
+#[path = "tensor/templates.rs"]
+mod templates;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
@@ -56,7 +61,18 @@ fn main() {
             move || schedules(&case),
         ));
     }
+    for case in files(&root.join("tests/tensor/templates"), "tc") {
+        trials.push(Trial::test(
+            format!("templates/{}", stem(&case)),
+            move || templates::case(&case),
+        ));
+    }
     let cases = files(&root.join("tests/tensor/cases"), "tc");
+    let mut written = cases.clone();
+    written.extend(files(&root.join("test_programs/tensor"), "tc"));
+    trials.push(Trial::test("printed_templates", move || {
+        templates::printed(&written)
+    }));
     trials.push(Trial::test("hostile", move || hostile::texts(&cases)));
     trials.push(Trial::test("counted", counted::check));
     trials.push(Trial::test("interface", interface));
@@ -113,6 +129,7 @@ fn case(case: &Path) -> Result<(), Failed> {
                 Mapping::Parallel,
                 Mapping::Tiled,
                 Mapping::Auto,
+                Mapping::Stitched,
             ];
             for mapping in mappings {
                 for scatter in [Scatter::Ordered, Scatter::Atomic] {
@@ -159,7 +176,7 @@ fn program(source: &Path) -> Result<(), Failed> {
     let text = std::fs::read_to_string(&definitions)?;
     let said = |what: &str| text.lines().find_map(|line| line.strip_prefix(what));
     let (built_with, spaces) = (said("# built with: "), said("# mappings: "));
-    let spaces = spaces.unwrap_or("identity automatic");
+    let spaces = spaces.unwrap_or("identity automatic stitched");
     let mut whole = String::new();
     for header in PROGRAM_HEADERS {
         whole += &format!("#include {header}\n");
@@ -167,6 +184,7 @@ fn program(source: &Path) -> Result<(), Failed> {
     let mappings = [
         ("identity", Mapping::Identity),
         ("automatic", Mapping::Auto),
+        ("stitched", Mapping::Stitched),
     ];
     let mappings = mappings.iter().filter(|(space, _)| spaces.contains(space));
     for &(space, mapping) in mappings.clone() {

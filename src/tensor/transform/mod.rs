@@ -94,7 +94,10 @@ pub fn transform<'f>(
     steps: Vec<Step<'f>>,
     options: Options,
 ) -> Vec<Step<'f>> {
-    if matches!(options.mapping, Mapping::Identity | Mapping::Parallel) {
+    if matches!(
+        options.mapping,
+        Mapping::Identity | Mapping::Parallel | Mapping::Stitched
+    ) {
         return steps;
     }
     let mut made: Vec<Step<'f>> = Vec::new();
