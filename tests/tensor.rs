@@ -3,11 +3,12 @@
 //! * `cases/…`: a file of `tests/tensor/cases`. What is inferred of its definitions and how they become kernels, or the
 //!   messages about what is wrong, stand in the trailing lines that begin with `#> `; `SIRIUS_BLESS=1` rewrites them.
 //! * `counted`: what the CPU device counts beside kernels by hand is within limits; the table of the page.
+//! * `short_rows`: what is counted of rows that are known to be short.
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
 //!   precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
-//!   and `# mappings:` which of them is tried.
+//!   and `# mappings:` which of them is tried. A `.template` of its name has templates.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
 //! * `templates/…`: a file of `tests/tensor/templates`, templates of its definitions in lines that begin with `#!`, apart by
 //!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`.
@@ -38,8 +39,9 @@ mod templates;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
 use sirius_rs::tensor::mapping::{Mapping, Scatter, map};
+use sirius_rs::tensor::stitch::parser::parse;
 use sirius_rs::tensor::transform::schedule::schedule;
-use sirius_rs::tensor::{Options, check, translate};
+use sirius_rs::tensor::{Options, check, translate, translate_by};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -75,6 +77,7 @@ fn main() {
     }));
     trials.push(Trial::test("hostile", move || hostile::texts(&cases)));
     trials.push(Trial::test("counted", counted::check));
+    trials.push(Trial::test("short_rows", counted::short_rows));
     trials.push(Trial::test("interface", interface));
     for seed in random::seeds() {
         trials.push(Trial::test(format!("random/{seed}"), move || {
@@ -192,7 +195,15 @@ fn program(source: &Path) -> Result<(), Failed> {
             mapping,
             ..Options::default()
         };
-        let made = translate(&name, &text, options).map_err(|_| "it is right")?;
+        let templates = match mapping {
+            Mapping::Stitched => std::fs::read_to_string(source.with_extension("template")),
+            _ => Ok(String::new()),
+        };
+        let templates = templates.ok().filter(|text| !text.is_empty());
+        let templates = templates.map_or(Ok(Vec::new()), |text| parse(&text));
+        let templates = templates.map_err(|fault| fault.message)?;
+        let made = translate_by(&name, &text, options, &templates)
+            .map_err(|wrong| format!("it is right, but {wrong:?}"))?;
         let lines = made.source.lines();
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with("#include")).collect();
         whole += &format!(

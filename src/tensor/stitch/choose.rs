@@ -18,7 +18,11 @@ use crate::tensor::transform::rows::{RowPart, RowPlace, Wish, planned, rows_fit}
 use crate::tensor::transform::tiles::{Shape, tiles};
 
 /// Threads of a row and rows of a block that are tried; none: a row by a block.
-const LANES: [Option<(usize, usize)>; 4] = [None, Some((32, 8)), Some((16, 16)), Some((8, 32))];
+const LANES: &[Option<(usize, usize)>] = &[None, Some((32, 8)), Some((16, 16)), Some((8, 32))];
+/// The same where there is one row.
+const ONE_ROW: &[Option<(usize, usize)>] = &[None, Some((32, 1))];
+/// Statements of a kernel of rows at most.
+const MOST_STATEMENTS: usize = 48;
 /// Threads for a column that are tried.
 const COLUMN_THREADS: [usize; 2] = [8, 16];
 /// Dimensions of rows at most.
@@ -256,8 +260,16 @@ impl<'f> Chooser<'_, 'f> {
     /// Kernels of rows that begin with the first unit, and how many units each has.
     fn rows(&self, units: &[Vec<Named<'f>>]) -> Vec<(Candidate<'f>, usize)> {
         let mut found = Vec::new();
-        let rows = (0..=MOST_DIMENSIONS)
-            .flat_map(|dimensions| LANES.map(|lanes| Schedule::Row { dimensions, lanes }));
+        let rows = (0..=MOST_DIMENSIONS).flat_map(|dimensions| {
+            let lanes = match dimensions {
+                0 => ONE_ROW,
+                _ => LANES,
+            };
+            lanes.iter().map(move |lanes| Schedule::Row {
+                dimensions,
+                lanes: *lanes,
+            })
+        });
         let columns = (1..=2).flat_map(|dimensions| {
             COLUMN_THREADS.map(|threads| Schedule::Column {
                 dimensions,
@@ -266,12 +278,28 @@ impl<'f> Chooser<'_, 'f> {
         });
         for schedule in rows.chain(columns) {
             let mut all: Vec<Named<'f>> = Vec::new();
+            let mut joined: Option<Kernel<'f>> = None;
             for (position, unit) in units.iter().enumerate() {
-                all.extend(unit);
-                let Ok(kernel) = self.builder.consistency.rows(&all, schedule) else {
+                let fits = unit.iter().all(|named| {
+                    all.push(*named);
+                    let consistency = self.builder.consistency;
+                    consistency.add_row(&mut joined, &all, schedule).is_ok()
+                });
+                let Some(kernel) = joined.clone().filter(|_| fits) else {
                     break;
                 };
-                if let Some(candidate) = self.row(&all, schedule, kernel) {
+                if all.len() > MOST_STATEMENTS {
+                    break;
+                }
+                // One unit that no team reduces is one of elements.
+                let candidate = self.row(&all, schedule, kernel).filter(|candidate| {
+                    let mut values = candidate.template.values.iter();
+                    let joins = |value: &ValueTemplate| {
+                        matches!(value.composition, Composition::Warp | Composition::Block)
+                    };
+                    position > 0 || values.any(joins)
+                });
+                if let Some(candidate) = candidate {
                     found.push((candidate, position + 1));
                 }
             }

@@ -162,43 +162,58 @@ impl<'f> Consistency<'f> {
     /// # Errors
     /// A sentence about those that cannot share it.
     pub fn rows(&self, all: &[Named<'f>], schedule: Schedule) -> Result<Kernel<'f>, String> {
-        let mut joined: Option<(Kernel<'f>, Named<'f>)> = None;
-        for (position, named) in all.iter().enumerate() {
-            let own = self.row(*named, schedule)?;
-            if self.depends(*named, *named, schedule).is_some() {
-                let name = named.name(self.function);
-                return Err(format!(
-                    "the rows of '{name}' are not independent of each other"
-                ));
-            }
-            match &mut joined {
-                None => joined = Some((own, *named)),
-                Some((kernel, first)) => {
-                    if kernel.threads != own.threads {
-                        return Err(format!(
-                            "'{}' has {} for each of {} and '{}' for each of {}",
-                            first.name(self.function),
-                            if dimensions(schedule).0 {
-                                "a column"
-                            } else {
-                                "a row"
-                            },
-                            self.extents(&kernel.threads),
-                            named.name(self.function),
-                            self.extents(&own.threads),
-                        ));
-                    }
-                    kernel.parts.extend(own.parts);
-                }
-            }
-            for other in &all[..position] {
-                if let Some(dimension) = self.depends(*other, *named, schedule) {
-                    return Err(self.not_one_row(*other, *named, (schedule, dimension)));
-                }
+        let mut joined: Option<Kernel<'f>> = None;
+        for count in 1..=all.len() {
+            self.add_row(&mut joined, &all[..count], schedule)?;
+        }
+        joined.ok_or_else(|| "a kernel has at least one statement".to_owned())
+    }
+
+    /// Adds the last one of some statements to the kernel of rows that the others are.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot share it.
+    pub fn add_row(
+        &self,
+        kernel: &mut Option<Kernel<'f>>,
+        all: &[Named<'f>],
+        schedule: Schedule,
+    ) -> Result<(), String> {
+        let Some((named, before)) = all.split_last() else {
+            return Ok(());
+        };
+        let own = self.row(*named, schedule)?;
+        if self.depends(*named, *named, schedule).is_some() {
+            let name = named.name(self.function);
+            return Err(format!(
+                "the rows of '{name}' are not independent of each other"
+            ));
+        }
+        if let (Some(kernel), Some(first)) = (&kernel, before.first())
+            && kernel.threads != own.threads
+        {
+            let what = match dimensions(schedule) {
+                (true, _) => "a column",
+                (false, _) => "a row",
+            };
+            return Err(format!(
+                "'{}' has {what} for each of {} and '{}' for each of {}",
+                first.name(self.function),
+                self.extents(&kernel.threads),
+                named.name(self.function),
+                self.extents(&own.threads),
+            ));
+        }
+        for other in before {
+            if let Some(dimension) = self.depends(*other, *named, schedule) {
+                return Err(self.not_one_row(*other, *named, (schedule, dimension)));
             }
         }
-        let (kernel, _) = joined.ok_or("a kernel has at least one statement")?;
-        Ok(kernel)
+        match kernel {
+            Some(kernel) => kernel.parts.extend(own.parts),
+            None => *kernel = Some(own),
+        }
+        Ok(())
     }
 
     fn not_one_row(

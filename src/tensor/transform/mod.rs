@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`legality`] | which dimensions are parallel: dependences, by isl |
 //! | [`tiles`] | products: a block a tile, boxes in shared memory, points in registers |
-//! | [`rows`] | rows: a block a row, reductions by the whole block, several statements in one kernel |
+//! | [`rows`] | rows: a block a row, or lanes of a warp, which reduce it together, several statements in one kernel |
 //! | [`layers`] | layers: a block some rows, several kernels in one, what lies between in shared memory |
 //! | [`schedule`] | what came of it, as a tree |
 //!

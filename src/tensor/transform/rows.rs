@@ -207,10 +207,32 @@ fn longest<'f>(
         }
     }
     let (kernel, count) = best?;
+    if is_short(&kernel) {
+        let lanes = planned(function, kernel.clone(), SHORT, &|_| Wish::Best);
+        if matches!(&lanes.plan, Plan::Rows(rows) if rows_fit(function, &lanes, &rows.arrays)) {
+            return Some((lanes, count));
+        }
+    }
     Some((
         planned(function, kernel, Team::Block, &|_| Wish::Shared),
         count,
     ))
+}
+
+/// Threads of short rows.
+const SHORT: Team = Team::Lanes { lanes: 32, rows: 8 };
+/// Elements of a short row at most.
+const SHORT_ROW: usize = 128;
+
+/// Whether rows are known to be short, with no more than an element or a term in each turn of a loop.
+fn is_short(kernel: &Kernel<'_>) -> bool {
+    let threads = places::threads(kernel, Team::Block);
+    let mut parts = kernel.parts.iter();
+    let is_plain = parts.all(|part| {
+        let is_held = inner(part).next().is_none();
+        is_held || part.statement.reduced().next().is_none()
+    });
+    is_plain && !kernel.threads.is_empty() && threads.is_some_and(|threads| threads <= SHORT_ROW)
 }
 
 /// A kernel whose threads' dimensions are those of rows, as a team computes it. `wish` says of a tensor where its row is to

@@ -162,10 +162,10 @@ impl<'f> Tree<'f> {
             (Team::Block, false) => format!("band [{row}] to blocks"),
             (Team::Lanes { lanes, .. }, true) => format!("{lanes} lanes"),
             (Team::Lanes { lanes, rows }, false) => {
-                format!("band [{row}/{rows}] to blocks, [{row}%{rows}] to {lanes} lanes each")
+                format!("band [{row}] to blocks of {rows}, each to {lanes} lanes of a warp")
             }
             (Team::Columns { threads }, _) => {
-                format!("band [{row}/32] to blocks, [{row}%32] to lanes of {threads} warps")
+                format!("band [{row}] to blocks of 32, each to a lane of {threads} warps")
             }
         };
         self.line(depth, &line);
