@@ -3,12 +3,16 @@
 //! * `cases/…`: a file of `tests/tensor/cases`. What is inferred of its definitions and how they become kernels, or the
 //!   messages about what is wrong, stand in the trailing lines that begin with `#> `; `SIRIUS_BLESS=1` rewrites them.
 //! * `counted`: what the CPU device counts beside kernels by hand is within limits; the table of the page.
+//! * `short_rows`: what is counted of rows that are known to be short.
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
-//!   precision, with the reference and with the default mapping; a line `# built with:` has the compiler's options,
-//!   and `# mappings:` which of the two is tried.
+//!   precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
+//!   and `# mappings:` which of them is tried. A `.template` of its name has templates.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
+//! * `templates/…`: a file of `tests/tensor/templates`, templates of its definitions in lines that begin with `#!`, apart by
+//!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`.
+//! * `printed_templates`: templates of all definitions of this folder and of programs are read as they were written.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
@@ -29,12 +33,15 @@ mod interpreter;
 mod quick_link;
 #[path = "tensor/random.rs"]
 mod random;
+#[path = "tensor/templates.rs"]
+mod templates;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
 use sirius_rs::tensor::mapping::{Mapping, Scatter, map};
+use sirius_rs::tensor::stitch::parser::parse;
 use sirius_rs::tensor::transform::schedule::schedule;
-use sirius_rs::tensor::{Options, check, translate};
+use sirius_rs::tensor::{Options, check, translate, translate_by};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -56,9 +63,21 @@ fn main() {
             move || schedules(&case),
         ));
     }
+    for case in files(&root.join("tests/tensor/templates"), "tc") {
+        trials.push(Trial::test(
+            format!("templates/{}", stem(&case)),
+            move || templates::case(&case),
+        ));
+    }
     let cases = files(&root.join("tests/tensor/cases"), "tc");
+    let mut written = cases.clone();
+    written.extend(files(&root.join("test_programs/tensor"), "tc"));
+    trials.push(Trial::test("printed_templates", move || {
+        templates::printed(&written)
+    }));
     trials.push(Trial::test("hostile", move || hostile::texts(&cases)));
     trials.push(Trial::test("counted", counted::check));
+    trials.push(Trial::test("short_rows", counted::short_rows));
     trials.push(Trial::test("interface", interface));
     for seed in random::seeds() {
         trials.push(Trial::test(format!("random/{seed}"), move || {
@@ -113,6 +132,7 @@ fn case(case: &Path) -> Result<(), Failed> {
                 Mapping::Parallel,
                 Mapping::Tiled,
                 Mapping::Auto,
+                Mapping::Stitched,
             ];
             for mapping in mappings {
                 for scatter in [Scatter::Ordered, Scatter::Atomic] {
@@ -159,7 +179,7 @@ fn program(source: &Path) -> Result<(), Failed> {
     let text = std::fs::read_to_string(&definitions)?;
     let said = |what: &str| text.lines().find_map(|line| line.strip_prefix(what));
     let (built_with, spaces) = (said("# built with: "), said("# mappings: "));
-    let spaces = spaces.unwrap_or("identity automatic");
+    let spaces = spaces.unwrap_or("identity automatic stitched");
     let mut whole = String::new();
     for header in PROGRAM_HEADERS {
         whole += &format!("#include {header}\n");
@@ -167,6 +187,7 @@ fn program(source: &Path) -> Result<(), Failed> {
     let mappings = [
         ("identity", Mapping::Identity),
         ("automatic", Mapping::Auto),
+        ("stitched", Mapping::Stitched),
     ];
     let mappings = mappings.iter().filter(|(space, _)| spaces.contains(space));
     for &(space, mapping) in mappings.clone() {
@@ -174,7 +195,15 @@ fn program(source: &Path) -> Result<(), Failed> {
             mapping,
             ..Options::default()
         };
-        let made = translate(&name, &text, options).map_err(|_| "it is right")?;
+        let templates = match mapping {
+            Mapping::Stitched => std::fs::read_to_string(source.with_extension("template")),
+            _ => Ok(String::new()),
+        };
+        let templates = templates.ok().filter(|text| !text.is_empty());
+        let templates = templates.map_or(Ok(Vec::new()), |text| parse(&text));
+        let templates = templates.map_err(|fault| fault.message)?;
+        let made = translate_by(&name, &text, options, &templates)
+            .map_err(|wrong| format!("it is right, but {wrong:?}"))?;
         let lines = made.source.lines();
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with("#include")).collect();
         whole += &format!(

@@ -243,6 +243,8 @@ pub enum TensorForm {
     Ir,
     /// How statements become kernels: a tree for each definition.
     Schedule,
+    /// The implementation template of each definition, which can be changed and given back.
+    Template,
     /// What a caller passes, as JSON: sizes, tensors with their extents, and what has to hold of them.
     Signature,
 }
@@ -364,6 +366,8 @@ pub struct SiriusOptions {
     pub tuning: Tuning,
     /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`, `--sirius-tc-reductions=`, `--sirius-tc-tile=`.
     pub tensor: crate::tensor::Options,
+    /// `--sirius-template=FILE|TEXT`: implementation templates of tensor definitions.
+    pub tensor_template: Option<String>,
     /// `--sirius-tc-emit=DIR`: where the CUDA of tensor definitions is shown.
     pub tensor_emit: Option<PathBuf>,
     /// `SIRIUS_REFERENCE=1`: the program compares itself with what it is without fusion.
@@ -391,6 +395,7 @@ impl Default for SiriusOptions {
             dump_problem: false,
             tuning: Tuning::default(),
             tensor: crate::tensor::Options::default(),
+            tensor_template: None,
             tensor_emit: None,
             reference: false,
             save_directory: None,

@@ -10,6 +10,7 @@
 use super::Options;
 use super::linear::Linear;
 use super::program::{self, Function, Statement, Subscript};
+use super::stitch;
 use super::syntax::tree::{Operator, Reduction};
 use super::transform::{self, Layers, Rows, Tiles};
 use super::types::Scalar;
@@ -26,6 +27,8 @@ pub enum Mapping {
     /// As `Tiled`, with reductions of rows by whole blocks, [`Plan::Rows`], and layers, [`Plan::Layers`].
     #[default]
     Auto,
+    /// By implementation templates: [`super::stitch`].
+    Stitched,
 }
 
 /// How terms meet in an element of a scatter.
@@ -85,6 +88,8 @@ pub enum Plan<'f> {
     Rows(Rows),
     /// A block some rows, of which it computes one layer after the other.
     Layers(Layers<'f>),
+    /// Blocks of several kernels side by side, which need nothing of each other.
+    Packed(Vec<Kernel<'f>>),
 }
 
 /// What a thread does for one statement.
@@ -112,6 +117,9 @@ pub enum Work {
 
 /// The kernels of a definition.
 pub fn map(function: &Function, options: Options) -> Vec<Step<'_>> {
+    if let (Mapping::Stitched, Some(steps)) = (options.mapping, stitch::map(function, options)) {
+        return steps;
+    }
     let steps = steps(function, &function.body, options.mapping, options.scatter);
     transform::transform(function, steps, options)
 }
@@ -147,7 +155,7 @@ fn steps<'f>(
 }
 
 /// The kernels of one statement alone.
-fn kernels<'f>(
+pub(super) fn kernels<'f>(
     function: &'f Function,
     statement: &'f Statement,
     mapping: Mapping,
@@ -231,7 +239,7 @@ fn has_atomic(scalar: Scalar, operator: Operator) -> bool {
 
 /// Whether a thread can go on with another kernel's work: the shapes are equal, and of what one side writes the other side
 /// touches only the element of the same thread.
-fn joins(function: &Function, first: &Kernel<'_>, second: &Kernel<'_>) -> bool {
+pub(super) fn joins(function: &Function, first: &Kernel<'_>, second: &Kernel<'_>) -> bool {
     if first.threads.is_empty() || first.threads != second.threads {
         return false;
     }

@@ -8,6 +8,7 @@
 //! | [`ranges`] | trees | [`program::Function`]s: typed statements, each index with its range |
 //! | [`mapping`] | a function | [`mapping::Step`]s: kernels and loops of the host |
 //! | [`transform`] | steps | steps whose kernels are tiled, or compute rows by whole blocks |
+//! | [`stitch`] | a function | steps by implementation templates, instead of the two stages before |
 //! | [`emit`] | steps | CUDA C++: kernels, a launcher, a header |
 //! | [`signature`] | typed statements | JSON: what a caller passes |
 //!
@@ -29,12 +30,15 @@ mod points;
 pub mod program;
 pub mod ranges;
 pub mod signature;
+pub mod stitch;
 pub mod syntax;
 pub mod transform;
 pub mod types;
 
 use fault::Fault;
 use mapping::{Mapping, Scatter};
+use stitch::Stitched;
+use stitch::template::Template;
 use transform::{Reductions, TileSizes};
 
 /// What is chosen for a whole file.
@@ -65,8 +69,53 @@ pub struct Translation {
 /// # Errors
 /// What is wrong with the text, in the order of its lines.
 pub fn translate(name: &str, text: &str, options: Options) -> Result<Translation, Vec<Fault>> {
-    let functions = check(text)?;
-    Ok(emit::emit(name, text, &functions, options))
+    match translate_by(name, text, options, &[]) {
+        Ok(made) => Ok(made),
+        Err(Wrong::Definitions(faults)) => Err(faults),
+        // There is none.
+        Err(Wrong::Template(fault)) => Err(vec![fault]),
+    }
+}
+
+/// What is wrong with definitions, or with templates for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// The text of the definitions.
+    Definitions(Vec<Fault>),
+    /// The text of the templates.
+    Template(Fault),
+}
+
+/// The same, with templates for some of the definitions.
+///
+/// # Errors
+/// What is wrong with the text, or with a template.
+pub fn translate_by(
+    name: &str,
+    text: &str,
+    options: Options,
+    templates: &[Template],
+) -> Result<Translation, Wrong> {
+    let functions = check(text).map_err(Wrong::Definitions)?;
+    let stitched = stitched(&functions, options, templates).map_err(Wrong::Template)?;
+    emit::emit((name, text), &stitched, options).map_err(Wrong::Template)
+}
+
+/// Definitions as their templates have them.
+///
+/// # Errors
+/// What is wrong with a template.
+pub fn stitched(
+    functions: &[program::Function],
+    options: Options,
+    templates: &[Template],
+) -> Result<Vec<Stitched>, Fault> {
+    let each = functions.iter().map(|function| {
+        let mut templates = templates.iter();
+        let template = templates.find(|template| template.name.text == function.name);
+        Stitched::new(function, template, options)
+    });
+    each.collect()
 }
 
 /// The typed statements of all definitions of a file.

@@ -80,6 +80,49 @@ pub fn check() -> Result<(), Failed> {
     }
 }
 
+/// Short rows are those of warps: no barriers, nothing in shared memory, and far fewer instructions than a block a row has.
+///
+/// # Errors
+/// A kernel has more, or a program fails.
+pub fn short_rows() -> Result<(), Failed> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir()?;
+    let place = |name: &str| folder.path().join(name);
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    compiler
+        .args(["--sirius-device=cpu", "--sirius-fusion=off"])
+        .arg(root.join("tests/tensor/short_rows.tc"))
+        .arg(root.join("tests/tensor/short_rows.cu"))
+        .args(QUICK_LINK)
+        .arg("-o")
+        .arg(place("counted"))
+        .env("SIRIUS_STRICT", "1");
+    run(&mut compiler)?;
+    run(Command::new(place("counted")).env("SIRIUS_STATS", place("counted.json")))?;
+    let statistics: Value = serde_json::from_str(&std::fs::read_to_string(place("counted.json"))?)?;
+    let kernels = [
+        ("short_softmax_kernel0", 8_000_000, 2_097_152),
+        ("short_layer_norm_kernel0", 10_000_000, 4_194_304),
+    ];
+    for (name, instructions, bytes) in kernels {
+        let found = of_kernels(&statistics, |kernel| kernel == name);
+        let barriers = statistics["kernels"].as_array().into_iter().flatten();
+        let barriers: u64 = barriers
+            .filter_map(|kernel| kernel["barriers"].as_u64())
+            .sum();
+        let [found_instructions, global, shared] = found.figures;
+        let is_right = found.launches == 1
+            && barriers == 0
+            && found_instructions <= instructions
+            && global == bytes
+            && shared == 0;
+        if !is_right {
+            return Err(format!("{name}: {statistics}").into());
+        }
+    }
+    Ok(())
+}
+
 /// The sum over all kernels of such a name.
 fn of_kernels(statistics: &Value, is_it: impl Fn(&str) -> bool) -> Counts {
     let mut sum = Counts::default();

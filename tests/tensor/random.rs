@@ -2,7 +2,7 @@
 
 use super::host::{Case, program};
 use super::quick_link::QUICK_LINK;
-use super::{generator, interpreter, run};
+use super::{generator, interpreter, run, templates};
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::seq::IndexedMutRandom;
@@ -21,7 +21,12 @@ const MAPPINGS: &[(Mapping, &str)] = &[
     (Mapping::Parallel, "parallel"),
     (Mapping::Tiled, "tiled"),
     (Mapping::Auto, "automatic"),
+    (Mapping::Stitched, "stitched"),
+    (Mapping::Stitched, "by_template"),
 ];
+
+/// The one of them in which templates are changed at random.
+const BY_TEMPLATE: &str = "by_template";
 
 /// Definitions of one program.
 const DEFINITIONS: u64 = 16;
@@ -86,7 +91,7 @@ pub fn check(seed: u64) -> Result<(), Failed> {
     }
     let folder = tempfile::tempdir()?;
     let main = folder.path().join("main.cu");
-    std::fs::write(&main, whole_program(&sources, &cases)?)?;
+    std::fs::write(&main, whole_program(seed * DEFINITIONS, &sources, &cases)?)?;
     let result = compare(folder.path(), (&cases, &sources), &expected);
     if result.is_err() || std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
         let kept = std::env::temp_dir().join(format!("sirius_tensor_{seed}"));
@@ -131,7 +136,11 @@ fn with_sizes(source: &str, case: &Case, name: &str) -> Option<(String, Case)> {
 }
 
 /// All mappings of the definitions in one source, each in a namespace of its own.
-fn whole_program(sources: &[(String, String)], cases: &[Case]) -> Result<String, Failed> {
+fn whole_program(
+    seed: u64,
+    sources: &[(String, String)],
+    cases: &[Case],
+) -> Result<String, Failed> {
     let mut text = String::from("#include <cuda_runtime.h>\n");
     text += "#include <cstdio>\n#include <cstdlib>\n";
     for (mapping, name) in MAPPINGS {
@@ -148,8 +157,11 @@ fn whole_program(sources: &[(String, String)], cases: &[Case]) -> Result<String,
                 tile,
                 ..Options::default()
             };
-            let made = translate("random.tc", source, options)
-                .map_err(|_| "what is accepted is translated")?;
+            let made = match *name {
+                BY_TEMPLATE => templates::at_random(source, options, seed + number as u64),
+                _ => translate("random.tc", source, options).ok(),
+            };
+            let made = made.ok_or("what is accepted is translated")?;
             // Rows are read by four, however short they are.
             let source = made.source.replace(" >= 512;", " >= 4;");
             let lines = source.lines();

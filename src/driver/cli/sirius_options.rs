@@ -269,14 +269,15 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
     own(
         TENSOR,
         ("sirius-tc-mapping", Arity::Scalar),
-        "identity|parallel|tiled|auto",
-        "one thread with the loops as written, a thread for each element, products in tiles, or rows by blocks, too (default: auto)",
+        "identity|parallel|tiled|auto|stitched",
+        "one thread with the loops as written, a thread for each element, products in tiles, rows by blocks, too, or kernels by templates (default: auto)",
         |draft, value| {
             let mappings = [
                 ("identity", Mapping::Identity),
                 ("parallel", Mapping::Parallel),
                 ("tiled", Mapping::Tiled),
                 ("auto", Mapping::Auto),
+                ("stitched", Mapping::Stitched),
             ];
             draft.build.sirius.tensor.mapping = one_of("sirius-tc-mapping", value, &mappings)?;
             Ok(())
@@ -319,6 +320,16 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         |draft, value| {
             let orders = [("ordered", Scatter::Ordered), ("atomic", Scatter::Atomic)];
             draft.build.sirius.tensor.scatter = one_of("sirius-tc-scatter", value, &orders)?;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-template", Arity::Scalar),
+        "FILE|TEXT",
+        "implementation templates of definitions, as 'sirius-rs tc --emit=template' writes them: a file, or the text itself",
+        |draft, value| {
+            draft.build.sirius.tensor_template = Some(value.to_owned());
             Ok(())
         },
     ),

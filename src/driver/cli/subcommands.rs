@@ -102,7 +102,7 @@ pub(super) struct TuneOptions {
 )]
 pub(super) struct TensorCommand {
     /// What is written: kernels and launchers, the declarations that programs include, what is inferred,
-    /// how it is scheduled, or what a caller passes
+    /// how it is scheduled, its implementation templates, or what a caller passes
     #[arg(long, value_enum, value_name = "FORM", default_value = "cuda")]
     pub(super) emit: TensorForm,
 }

@@ -1,8 +1,9 @@
 //! The function that a program calls: it checks sizes, allocates temporaries and launches.
 
-use super::{BLOCK_THREADS, factor, interface, kernel_name, kernels, layers, rows, size, tiles};
+use super::{
+    BLOCK_THREADS, interface, kernel_name, kernels, layers, packed, product, rows, size, tiles,
+};
 use crate::tensor::fault::place;
-use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Plan, Step};
 use crate::tensor::program::{Function, Role, SymbolKind};
 use crate::tensor::transform::Layers;
@@ -90,18 +91,6 @@ fn inner_signature(function: &Function) -> String {
         .chain(each)
         .collect();
     format!("void {}({})", inner_name(function), each.join(", "))
-}
-
-/// Extents multiplied.
-fn product(function: &Function, extents: &[Linear]) -> String {
-    let factors: Vec<String> = extents
-        .iter()
-        .map(|extent| factor(function, extent))
-        .collect();
-    match factors.is_empty() {
-        true => "1".to_owned(),
-        false => factors.join(" * "),
-    }
 }
 
 fn literal(text: &str) -> String {
@@ -303,13 +292,13 @@ impl Launches<'_> {
         match &kernel.plan {
             Plan::Rows(plan) => {
                 let fours = rows::fours(self.function, kernel, plan);
-                if plan.arrays.is_empty() && fours.is_none() {
+                if !rows::is_shared(plan) && fours.is_none() {
                     let launch = self.launch(kernel, "0", "");
                     return self.line(depth, &launch);
                 }
                 let (mut shared, mut more) = ("0", String::new());
                 self.line(depth, "{");
-                if !plan.arrays.is_empty() {
+                if rows::is_shared(plan) {
                     let bytes = rows::bytes(self.function, kernel, plan);
                     self.line(depth + 1, &format!("const long long tc_bytes = {bytes};"));
                     self.line(depth + 1, &format!("const bool tc_fits = {};", rows::fit()));
@@ -331,7 +320,17 @@ impl Launches<'_> {
                 self.line(depth + 1, &launch);
                 self.line(depth, "}");
             }
-            _ => {
+            Plan::Packed(parts) => {
+                let own = packed::launch(self.function, parts);
+                self.line(depth, "{");
+                for line in &own.lines {
+                    self.line(depth + 1, line);
+                }
+                let launch = self.launch(kernel, &own.shared, &own.more);
+                self.line(depth + 1, &launch);
+                self.line(depth, "}");
+            }
+            Plan::Elements | Plan::Tiles(_) => {
                 let launch = self.launch(kernel, "0", "");
                 self.line(depth, &launch);
             }
@@ -366,17 +365,31 @@ impl Launches<'_> {
                 format!("{blocks}, {}", tiles::threads(tiles))
             }
             Plan::Rows(plan) => {
-                let blocks = match kernel.threads.is_empty() {
-                    true => "1".to_owned(),
-                    false => {
+                let blocks = match (kernel.threads.is_empty(), rows::block_rows(plan)) {
+                    (true, _) => "1".to_owned(),
+                    (false, 1) => {
                         let rows = product(function, &kernel.threads);
                         format!("static_cast<unsigned>(tc_max({rows}, 1))")
                     }
+                    (false, each) => {
+                        let rows = product(function, &kernel.threads);
+                        format!(
+                            "static_cast<unsigned>(tc_max(({rows} + {}) / {each}, 1))",
+                            each - 1
+                        )
+                    }
                 };
-                let length = rows::length(function, kernel, plan);
-                let threads = match rows::fours(function, kernel, plan) {
-                    Some(_) => format!("tc_fours ? {BLOCK_THREADS} : tc_row_threads({length})"),
-                    None => format!("tc_row_threads({length})"),
+                let threads = match rows::block_threads(plan) {
+                    Some(threads) => threads.to_string(),
+                    None => {
+                        let length = rows::length(function, kernel, plan);
+                        match rows::fours(function, kernel, plan) {
+                            Some(_) => {
+                                format!("tc_fours ? {BLOCK_THREADS} : tc_row_threads({length})")
+                            }
+                            None => format!("tc_row_threads({length})"),
+                        }
+                    }
                 };
                 format!("{blocks}, {threads}")
             }
@@ -384,6 +397,7 @@ impl Launches<'_> {
                 let blocks = layers::blocks(function, kernel, plan);
                 format!("static_cast<unsigned>({blocks}), {}", LAYER_THREADS)
             }
+            Plan::Packed(parts) => packed::launch(function, parts).shape,
         };
         format!("{name}<<<{shape}, {shared}, stream>>>({passed}{more});")
     }

@@ -7,13 +7,16 @@ mod fours;
 mod kernels;
 mod launcher;
 mod layers;
+mod packed;
 mod rows;
 mod tiles;
 mod values;
 
+use super::fault::Fault;
 use super::linear::{Atom, Linear, Notation};
-use super::mapping::{self, Kernel, Plan, Step, Work};
+use super::mapping::{Kernel, Plan, Step, Work};
 use super::program::{Function, Role, SymbolKind};
+use super::stitch::Stitched;
 use super::transform::rows::is_in_registers;
 use super::types::Scalar;
 use super::{Options, Translation};
@@ -21,19 +24,22 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// The source and header of a file's definitions.
+///
+/// # Errors
+/// What is wrong with a template.
 pub(super) fn emit(
-    name: &str,
-    text: &str,
-    functions: &[Function],
+    (name, text): (&str, &str),
+    definitions: &[Stitched],
     options: Options,
-) -> Translation {
+) -> Result<Translation, Fault> {
     let file = Path::new(name)
         .file_name()
         .map(|file| file.to_string_lossy().into_owned());
     let file = file.unwrap_or_else(|| name.to_owned());
     let mut body = String::new();
-    for function in functions {
-        let steps = mapping::map(function, options);
+    for definition in definitions {
+        let function = &definition.function;
+        let steps = definition.steps(options)?;
         let mut kernels = Vec::new();
         all_kernels(&steps, &mut kernels);
         for (number, kernel) in kernels.iter().enumerate() {
@@ -44,6 +50,7 @@ pub(super) fn emit(
                 Plan::Tiles(tiles) => tiles::kernel(function, (kernel, tiles), &name, text),
                 Plan::Rows(rows) => rows::kernel(function, (kernel, rows), &name, text),
                 Plan::Layers(plan) => layers::kernel(function, (kernel, plan), &name, text),
+                Plan::Packed(parts) => packed::kernel(function, (kernel, parts), &name, text),
             };
         }
         body.push('\n');
@@ -59,10 +66,14 @@ pub(super) fn emit(
         }
     }
     source += &body;
-    Translation {
+    let functions: Vec<&Function> = definitions
+        .iter()
+        .map(|definition| &definition.function)
+        .collect();
+    Ok(Translation {
         source,
-        header: header(&file, text, functions),
-    }
+        header: header(&file, text, &functions),
+    })
 }
 
 /// A function that emitted code may call.
@@ -134,6 +145,22 @@ const HELPERS: &[Helper] = &[
                value = join(value, __shfl_xor_sync(0xffffffffu, value, distance));\n    return value;\n}\n",
     },
     Helper {
+        name: "tc_reduce_team",
+        text: "// The same of lanes that have no others of their warp with them.\n\
+               template <int lanes, typename T, typename Join>\nstatic __device__ inline T tc_reduce_team(T value, unsigned mask, Join join)\n{\n    \
+               for (int distance = lanes / 2; distance > 0; distance /= 2)\n        \
+               value = join(value, __shfl_xor_sync(mask, value, distance));\n    return value;\n}\n",
+    },
+    Helper {
+        name: "tc_reduce_columns",
+        text: "// What the threads of one lane of all warps of a block have, joined warp after warp.\n\
+               template <int warps, typename T, typename Join>\nstatic __device__ inline T tc_reduce_columns(T value, Join join)\n{\n    \
+               __shared__ T all[warps * 32];\n    all[threadIdx.x] = value;\n    __syncthreads();\n    \
+               value = all[threadIdx.x % 32];\n    for (int warp = 1; warp < warps; ++warp)\n        \
+               value = join(value, all[warp * 32 + threadIdx.x % 32]);\n    \
+               __syncthreads();\n    return value;\n}\n",
+    },
+    Helper {
         name: "tc_join_sum",
         text: "struct tc_join_sum {\n    \
                template <typename T> __device__ T operator()(T a, T b) const { return a + b; }\n};\n",
@@ -179,7 +206,7 @@ const HELPERS: &[Helper] = &[
 /// Threads of a block.
 const BLOCK_THREADS: usize = 256;
 
-fn header(file: &str, text: &str, functions: &[Function]) -> String {
+fn header(file: &str, text: &str, functions: &[&Function]) -> String {
     let mut header = format!(
         "// Made of {file} by sirius-rs: tensors are row-major in device memory.\n#pragma once\n#include <cuda_runtime.h>\n"
     );
@@ -285,6 +312,18 @@ fn is_tight(text: &str) -> bool {
     })
 }
 
+/// Extents multiplied.
+fn product(function: &Function, extents: &[Linear]) -> String {
+    let factors: Vec<String> = extents
+        .iter()
+        .map(|extent| factor(function, extent))
+        .collect();
+    match factors.is_empty() {
+        true => "1".to_owned(),
+        false => factors.join(" * "),
+    }
+}
+
 fn kernel_name(function: &Function, number: usize) -> String {
     format!("{}_kernel{number}", function.name)
 }
@@ -325,6 +364,10 @@ fn arguments(function: &Function, kernel: &Kernel<'_>) -> Arguments {
             None => tensors.push((number, written)),
         };
     kernel.threads.iter().for_each(&mut form);
+    if let Plan::Packed(kernels) = &kernel.plan {
+        let threads = kernels.iter().flat_map(|kernel| &kernel.threads);
+        threads.for_each(&mut form);
+    }
     for part in &kernel.parts {
         let statement = part.statement;
         tensor(statement.target, true);

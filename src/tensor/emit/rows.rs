@@ -1,25 +1,24 @@
 //! A kernel of rows: the row's place, what of it lies in shared memory, and one statement after the other.
 
 mod by_four;
+mod memory;
+mod team;
 
 pub(super) use by_four::fours;
+pub(super) use memory::{bytes, fit, is_shared};
+pub(super) use team::{block_rows, block_threads};
 
+use super::factor;
 use super::kernels::{Lines, accumulate, comment, open_loop, parameters, passed, take};
 use super::values::{self, Scope, bracketed};
-use super::{factor, size};
-use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Part, Work};
-use crate::tensor::program::{Function, Statement, Subscript};
+use crate::tensor::program::{Function, Subscript};
 use crate::tensor::syntax::tree::{Operator, Reduction};
 use crate::tensor::transform::Rows;
-use crate::tensor::transform::rows::{RowArray, behind_row, holder, place, ranges};
-use crate::tensor::types::Scalar;
+use crate::tensor::transform::rows::{MOST_THREADS, RowArray, Team, holder, place, ranges};
+use memory::in_row;
 use std::ops::Range;
-
-/// Threads of a block at most.
-const MOST_THREADS: usize = 256;
-/// Shared memory of rows at most, in bytes: what every GPU gives, less what reductions need.
-const ROW_BYTES: usize = 47 * 1024;
+use team::{TeamText, share_out, shared_indices};
 
 /// The length of the longest range that the threads of a block share out, as a number of the host.
 pub(super) fn length(function: &Function, kernel: &Kernel<'_>, rows: &Rows) -> String {
@@ -46,37 +45,6 @@ pub(super) fn length(function: &Function, kernel: &Kernel<'_>, rows: &Rows) -> S
     lengths.fold(first, |most, length| format!("tc_max({most}, {length})"))
 }
 
-/// Elements of a row of a tensor.
-fn row_elements(function: &Function, kernel: &Kernel<'_>, array: &RowArray) -> String {
-    let extents = &function.tensors[array.tensor].extents[kernel.threads.len()..];
-    let extents: Vec<String> = extents
-        .iter()
-        .map(|extent| factor(function, extent))
-        .collect();
-    extents.join(" * ")
-}
-
-/// Bytes of shared memory that a row takes, with what the next one is aligned by.
-fn row_bytes(function: &Function, kernel: &Kernel<'_>, array: &RowArray) -> String {
-    let bytes = function.tensors[array.tensor].scalar.bytes();
-    let elements = row_elements(function, kernel, array);
-    format!("({elements} * {bytes} + 15) / 16 * 16")
-}
-
-/// Bytes of shared memory that all rows take.
-pub(super) fn bytes(function: &Function, kernel: &Kernel<'_>, rows: &Rows) -> String {
-    let arrays = rows.arrays.iter();
-    let each: Vec<String> = arrays
-        .map(|array| row_bytes(function, kernel, array))
-        .collect();
-    each.join(" + ")
-}
-
-/// Whether that many bytes are there, as a condition of the host.
-pub(super) fn fit() -> String {
-    format!("tc_bytes <= {ROW_BYTES}")
-}
-
 /// The text of a kernel of rows.
 pub(super) fn kernel(
     function: &Function,
@@ -85,12 +53,19 @@ pub(super) fn kernel(
     source: &str,
 ) -> String {
     let mut lines = Lines::default();
-    lines.line("// A block computes a row.");
+    lines.line(match rows.team {
+        Team::Block => "// A block computes a row.",
+        Team::Lanes { .. } => "// Lanes of a warp compute a row.",
+        Team::Columns { .. } => {
+            "// A thread of each warp of a block computes a column with the others."
+        }
+    });
     let all = parameters(function, kernel);
-    let head = format!("static __global__ void __launch_bounds__({MOST_THREADS}) {name}");
+    let threads = block_threads(rows).unwrap_or(MOST_THREADS);
+    let head = format!("static __global__ void __launch_bounds__({threads}) {name}");
     // Where rows may lie in shared memory, or may be read by four, the code for either is apart.
     let by_four = fours(function, kernel, rows).is_some();
-    let is_chosen = [("tc_fits", !rows.arrays.is_empty()), ("tc_fours", by_four)];
+    let is_chosen = [("tc_fits", is_shared(rows)), ("tc_fours", by_four)];
     let chosen = is_chosen.iter().filter(|(_, is_chosen)| *is_chosen);
     let chosen: Vec<String> = chosen.map(|(name, _)| format!("bool {name}")).collect();
     match !chosen.is_empty() {
@@ -104,23 +79,14 @@ pub(super) fn kernel(
     }
     lines.line("{");
     lines.depth = 1;
-    lines.line("const long long tc_row = blockIdx.x;");
-    if !kernel.threads.is_empty() {
-        let all: Vec<String> = kernel
-            .threads
-            .iter()
-            .map(|extent| factor(function, extent))
-            .collect();
-        lines.line(&format!("if (tc_row >= {})", all.join(" * ")));
-        lines.line("    return;");
-    }
-    shared(function, kernel, rows, &mut lines);
+    team::begin(function, kernel, rows, &mut lines);
+    memory::declare(function, kernel, rows, &mut lines);
     let mut start = 0;
     while start < kernel.parts.len() {
         let behind = rows.parts[start + 1..].iter().take_while(|row| row.joins);
         let end = start + 1 + behind.count();
         if rows.parts[start].barrier {
-            lines.line("__syncthreads();");
+            lines.line(&TeamText::of(rows).barrier);
         }
         for (number, part) in kernel.parts.iter().enumerate().take(end).skip(start) {
             lines.line(&format!("// {}", comment(source, part.statement.span)));
@@ -131,12 +97,9 @@ pub(super) fn kernel(
         }
         let depth = lines.depth;
         lines.open("");
-        let copies = rows
-            .arrays
-            .iter()
-            .any(|array| array.copied_by.is_some_and(|by| (start..end).contains(&by)));
         let in_loop = by_four && !rows.parts[start].shared_out.is_empty();
-        match end == start + 1 && !copies && !in_loop {
+        let in_loop = in_loop || team::is_whole_loop(kernel, rows, &(start..end));
+        match end == start + 1 && !in_loop {
             true => {
                 row_indices(function, kernel, &kernel.parts[start], &mut lines);
                 self::part(function, (kernel, rows), start, &mut lines);
@@ -236,10 +199,12 @@ fn joined(
         }
     }
     let depth = lines.depth;
+    team::open_row(rows, lines);
+    let of_rows = lines.depth;
     if by_four {
         lines.open("if (tc_fours)");
         by_four::run(function, (kernel, rows), numbers.clone(), lines);
-        lines.close_to(depth);
+        lines.close_to(of_rows);
         lines.open("else");
     }
     loop_of(function, (kernel, rows), numbers.clone(), lines);
@@ -263,25 +228,17 @@ fn loop_of(
     numbers: Range<usize>,
     lines: &mut Lines,
 ) {
-    let first = &kernel.parts[numbers.start];
-    let shared_out = &rows.parts[numbers.start].shared_out;
-    let all: Vec<String> = shared_out
-        .iter()
-        .map(|index| extent(function, first.statement, *index))
-        .collect();
     let depth = lines.depth;
-    lines.open(&format!(
-        "for (long long tc_at = threadIdx.x; tc_at < {}; tc_at += blockDim.x)",
-        all.join(" * ")
-    ));
-    for array in &rows.arrays {
-        if array.copied_by.is_some_and(|by| numbers.contains(&by)) {
-            let tensor = &function.tensors[array.tensor];
-            let (name, cuda) = (&tensor.name, tensor.scalar.cuda());
-            let row = row_place(function, kernel, array);
-            lines.line(&format!("const {cuda} tc_new_{name} = ({row})[tc_at];"));
-            lines.line("if (tc_fits)");
-            lines.line(&format!("    tc_copy_{name}[tc_at] = tc_new_{name};"));
+    team::open_elements(function, (kernel, rows), (&numbers, 1), lines);
+    for input in team::copied(function, (kernel, rows), &numbers) {
+        let (name, cuda, row) = (&input.name, input.cuda, &input.row);
+        lines.line(&format!("const {cuda} tc_new_{name} = ({row})[tc_at];"));
+        match input.is_kept {
+            true => lines.line(&format!("tc_keep_{name}[tc_turn] = tc_new_{name};")),
+            false => {
+                lines.line("if (tc_fits)");
+                lines.line(&format!("    tc_copy_{name}[tc_at] = tc_new_{name};"));
+            }
         }
     }
     for number in numbers.clone() {
@@ -352,102 +309,11 @@ fn at_hand(
     in_row(function, (kernel, rows), part, tensor, subscripts)
 }
 
-/// Where the rows of tensors lie, and copies of those that are inputs.
-fn shared(function: &Function, kernel: &Kernel<'_>, rows: &Rows, lines: &mut Lines) {
-    if rows.arrays.is_empty() {
-        return;
-    }
-    lines.line("extern __shared__ __align__(16) unsigned char tc_shared[];");
-    let mut offset = String::new();
-    // By four, rows have a multiple of four elements.
-    let of_fours = fours(function, kernel, rows)
-        .and_then(|_| by_four::along(function, kernel, rows))
-        .map(|(_, extents)| extents);
-    for array in &rows.arrays {
-        let last = function.tensors[array.tensor].extents.last();
-        let by_four = (of_fours.iter().flatten()).any(|extent| Some(extent) == last);
-        let tensor = &function.tensors[array.tensor];
-        let (name, cuda) = (&tensor.name, tensor.scalar.cuda());
-        let row = row_place(function, kernel, array);
-        let here = format!("reinterpret_cast<{cuda} *>(tc_shared{offset})");
-        match array.is_copied {
-            true => {
-                lines.line(&format!("{cuda} *const tc_copy_{name} = {here};"));
-                lines.line(&format!(
-                    "const {cuda} *const tc_row_{name} = tc_fits ? tc_copy_{name} : {row};"
-                ));
-            }
-            false => lines.line(&format!(
-                "{cuda} *const tc_row_{name} = tc_fits ? {here} : {row};"
-            )),
-        }
-        let bytes = row_bytes(function, kernel, array);
-        let elements = row_elements(function, kernel, array);
-        offset += &match by_four && tensor.scalar == Scalar::Float {
-            true => format!(" + (tc_fours ? {elements} * 4 : {bytes})"),
-            false => format!(" + {bytes}"),
-        };
-    }
-    let before = |array: &&RowArray| array.is_copied && array.copied_by.is_none();
-    if !rows.arrays.iter().any(|array| before(&array)) {
-        return;
-    }
-    lines.open("if (tc_fits)");
-    for array in rows.arrays.iter().filter(before) {
-        let name = &function.tensors[array.tensor].name;
-        let elements = row_elements(function, kernel, array);
-        let row = row_place(function, kernel, array);
-        lines.line(&format!(
-            "for (long long tc_at = threadIdx.x; tc_at < {elements}; tc_at += blockDim.x)"
-        ));
-        lines.line(&format!("    tc_copy_{name}[tc_at] = ({row})[tc_at];"));
-    }
-    lines.line("__syncthreads();");
-    lines.close_to(lines.depth - 1);
-}
-
-/// The row of a tensor in device memory.
-fn row_place(function: &Function, kernel: &Kernel<'_>, array: &RowArray) -> String {
-    let name = &function.tensors[array.tensor].name;
-    let elements = row_elements(function, kernel, array);
-    match kernel.threads.is_empty() {
-        true => name.clone(),
-        false => format!("{name} + tc_row * {}", bracketed(&elements)),
-    }
-}
-
 fn taken<'p>(part: &'p Part<'_>) -> &'p [usize] {
     match &part.work {
         Work::Compute { taken, .. } => taken,
         Work::Initialise => &[],
     }
-}
-
-/// An element of a row that lies in shared memory where it fits.
-fn in_row(
-    function: &Function,
-    (kernel, rows): (&Kernel<'_>, &Rows),
-    part: &Part<'_>,
-    tensor: usize,
-    subscripts: &[Subscript],
-) -> Option<String> {
-    rows.arrays.iter().find(|array| array.tensor == tensor)?;
-    let rest = behind_row(kernel, part, subscripts)?;
-    let extents = &function.tensors[tensor].extents[kernel.threads.len()..];
-    let mut place = String::new();
-    for (subscript, extent) in rest.iter().zip(extents) {
-        let index = values::form(function, part.statement, subscript.linear.as_ref()?);
-        place = match place.is_empty() {
-            true => index,
-            false => format!(
-                "{} * {} + {}",
-                bracketed(&place),
-                factor(function, extent),
-                bracketed(&index)
-            ),
-        };
-    }
-    Some(format!("tc_row_{}[{place}]", function.tensors[tensor].name))
 }
 
 /// One statement for the row.
@@ -469,7 +335,8 @@ fn part(
         held: &held,
     };
     if !row.is_held {
-        share_out(function, scope, &row.shared_out, true, lines);
+        team::open_row(rows, lines);
+        share_out(function, (scope, rows), &row.shared_out, true, lines);
         inner_element(function, (kernel, rows), number, scope, lines);
         return;
     }
@@ -481,13 +348,14 @@ fn part(
             computed.cuda()
         ));
         let depth = lines.depth;
+        team::open_row(rows, lines);
         let sequential = statement
             .reduced()
             .filter(|index| !row.shared_out.contains(index));
         for index in sequential {
             open_loop(function, scope, index, lines);
         }
-        share_out(function, scope, &row.shared_out, false, lines);
+        share_out(function, (scope, rows), &row.shared_out, false, lines);
         let term = values::value_as(function, scope, &statement.value, computed);
         let value = format!("tc_value_{number}");
         lines.line(&accumulate(reduction, computed, &value, &term));
@@ -609,14 +477,8 @@ fn reduced(
                 true => values::value_as(function, scope, &statement.value, computed),
                 false => {
                     let value = format!("tc_value_{number}");
-                    let join = join(reduction);
-                    let threads = match fours(function, kernel, rows) {
-                        Some(_) => format!("tc_fours ? {MOST_THREADS} : 0"),
-                        None => "0".to_owned(),
-                    };
-                    lines.line(&format!(
-                        "{value} = tc_reduce<{threads}>({value}, {join}());"
-                    ));
+                    let by_four = fours(function, kernel, rows).is_some();
+                    lines.line(&team::reduce(rows, (&value, by_four), reduction));
                     value
                 }
             };
@@ -631,16 +493,21 @@ fn reduced(
         }
     };
     let stored = values::stored(value, target.scalar, computed);
-    lines.line(&format!("{own} = {stored};"));
+    let team = TeamText::of(rows);
+    if let Some(condition) = team.has_row {
+        lines.line(&format!("if ({condition})"));
+    }
+    let indent = team.has_row.map_or("", |_| "    ");
+    lines.line(&format!("{indent}{own} = {stored};"));
     statement.value.reads(&mut |tensor, subscripts| {
         reads_itself |= tensor == statement.target && held(tensor, subscripts).is_none();
     });
     if row.is_stored {
         // All have read the element before one changes it.
         if reads_itself {
-            lines.line("__syncthreads();");
+            lines.line(&team.barrier);
         }
-        lines.line("if (threadIdx.x == 0)");
+        lines.line(&format!("if ({})", team.first));
         lines.line(&format!("    {memory} = {own};"));
     }
 }
@@ -653,79 +520,4 @@ pub(super) fn join(reduction: Reduction) -> &'static str {
         Reduction::Minimum => "tc_join_smallest",
         Reduction::Maximum => "tc_join_largest",
     }
-}
-
-/// The loop by which the threads of a block share out ranges.
-fn share_out(
-    function: &Function,
-    scope: Scope<'_>,
-    indices: &[usize],
-    on_left: bool,
-    lines: &mut Lines,
-) {
-    let statement = scope.statement;
-    if let ([index], false) = (indices, on_left) {
-        let variable = &statement.variables[*index];
-        let low = values::bound(function, scope, &variable.low);
-        let high = values::bound(function, scope, &variable.high);
-        let start = match low.as_str() {
-            "0" => "threadIdx.x".to_owned(),
-            // A negative number and an unsigned one would be a large one.
-            _ => format!("{low} + (long long)threadIdx.x"),
-        };
-        let name = &variable.name;
-        lines.line(&format!("const long long tc_end_{name} = {high};"));
-        lines.open(&format!(
-            "for (long long {name} = {start}; {name} < tc_end_{name}; {name} += blockDim.x)"
-        ));
-        return;
-    }
-    let all: Vec<String> = indices
-        .iter()
-        .map(|index| extent(function, statement, *index))
-        .collect();
-    lines.open(&format!(
-        "for (long long tc_at = threadIdx.x; tc_at < {}; tc_at += blockDim.x)",
-        all.join(" * ")
-    ));
-    shared_indices(function, scope, indices, lines);
-}
-
-/// The names of the indices that a thread takes of such a loop.
-fn shared_indices(function: &Function, scope: Scope<'_>, indices: &[usize], lines: &mut Lines) {
-    let statement = scope.statement;
-    let all: Vec<String> = indices
-        .iter()
-        .map(|index| extent(function, statement, *index))
-        .collect();
-    for (position, index) in indices.iter().enumerate() {
-        let variable = &statement.variables[*index];
-        let mut text = "tc_at".to_owned();
-        match &all[position + 1..] {
-            [] => {}
-            [only] => text += &format!(" / {only}"),
-            several => text += &format!(" / ({})", several.join(" * ")),
-        }
-        if position > 0 {
-            text += &format!(" % {}", all[position]);
-        }
-        let low = values::bound(function, scope, &variable.low);
-        if low != "0" {
-            text = format!("{low} + {text}");
-        }
-        lines.line(&format!("const long long {} = {text};", variable.name));
-    }
-}
-
-/// How many values an index has, as a factor.
-fn extent(function: &Function, statement: &Statement, index: usize) -> String {
-    let variable = &statement.variables[index];
-    let both = variable.high.linear().zip(variable.low.linear());
-    let difference: Option<Linear> = both.and_then(|(high, low)| high.subtract(low));
-    let text = match &difference {
-        Some(form) if !form.has_variables() => size(function, form),
-        Some(form) => values::form(function, statement, form),
-        None => "0".to_owned(),
-    };
-    bracketed(&text)
 }

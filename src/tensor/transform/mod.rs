@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`legality`] | which dimensions are parallel: dependences, by isl |
 //! | [`tiles`] | products: a block a tile, boxes in shared memory, points in registers |
-//! | [`rows`] | rows: a block a row, reductions by the whole block, several statements in one kernel |
+//! | [`rows`] | rows: a block a row, or lanes of a warp, which reduce it together, several statements in one kernel |
 //! | [`layers`] | layers: a block some rows, several kernels in one, what lies between in shared memory |
 //! | [`schedule`] | what came of it, as a tree |
 //!
@@ -94,7 +94,10 @@ pub fn transform<'f>(
     steps: Vec<Step<'f>>,
     options: Options,
 ) -> Vec<Step<'f>> {
-    if matches!(options.mapping, Mapping::Identity | Mapping::Parallel) {
+    if matches!(
+        options.mapping,
+        Mapping::Identity | Mapping::Parallel | Mapping::Stitched
+    ) {
         return steps;
     }
     let mut made: Vec<Step<'f>> = Vec::new();

@@ -4,6 +4,10 @@
 //! row is reduced by all threads, pair by pair, and stays in registers; what fills the row, and inputs that several
 //! statements read, lie in shared memory where they fit, else in device memory.
 
+mod places;
+
+pub use places::{MOST_BYTES, MOST_THREADS, Wish, registers, rows_fit};
+
 use super::Reductions;
 use super::legality::parallel_dimensions;
 use crate::tensor::linear::Linear;
@@ -14,10 +18,35 @@ use crate::tensor::syntax::tree::{Operator, Reduction};
 /// How a kernel computes rows: its threads' dimensions are those of the rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
+    /// Which threads compute a row.
+    pub team: Team,
+    /// How many threads these are, where that is a number.
+    pub threads: Option<usize>,
     /// By part of the kernel.
     pub parts: Vec<RowPart>,
-    /// Tensors of which the row lies in shared memory where all of them fit.
+    /// Tensors of which the row lies in registers, or in shared memory where all of them fit.
     pub arrays: Vec<RowArray>,
+}
+
+/// Threads that compute a row together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Team {
+    /// A block, of as many threads as the row needs.
+    #[default]
+    Block,
+    /// Some lanes of a warp, and a block has several such rows.
+    Lanes {
+        /// How many: a power of two up to a warp.
+        lanes: usize,
+        /// Rows of a block; all their lanes are whole warps.
+        rows: usize,
+    },
+    /// A thread of each warp of a block, which computes as many rows as a warp has lanes: neighbours in memory, as the
+    /// row's dimensions are the last ones of tensors.
+    Columns {
+        /// How many, which is the number of warps.
+        threads: usize,
+    },
 }
 
 /// What the threads of a block do for one statement.
@@ -47,13 +76,56 @@ pub struct RowArray {
     pub copied_by: Option<usize>,
     /// Others read it, so that it is written to device memory, too.
     pub is_stored: bool,
+    /// Where it lies.
+    pub place: RowPlace,
+}
+
+/// Where a row lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowPlace {
+    /// In a region of shared memory, which several rows may have one after the other.
+    Shared {
+        /// Which one.
+        region: usize,
+    },
+    /// In registers: each thread has the elements that it makes.
+    Registers,
+}
+
+impl Rows {
+    /// Rows in shared memory.
+    pub fn shared(&self) -> impl Iterator<Item = &RowArray> {
+        let is_shared = |array: &&RowArray| matches!(array.place, RowPlace::Shared { .. });
+        self.arrays.iter().filter(is_shared)
+    }
+
+    /// Whether the row of a tensor lies in registers.
+    pub fn keeps(&self, tensor: usize) -> bool {
+        let mut arrays = self.arrays.iter();
+        arrays.any(|array| array.tensor == tensor && array.place == RowPlace::Registers)
+    }
 }
 
 /// Whether a kernel needs no memory for a tensor: all of it is in registers.
 pub fn is_in_registers(kernel: &Kernel<'_>, tensor: usize) -> bool {
+    if let Plan::Packed(kernels) = &kernel.plan {
+        let touches = |kernel: &&Kernel<'_>| {
+            kernel.parts.iter().any(|part| {
+                let mut found = part.statement.target == tensor;
+                part.statement.reads(&mut |read, _| found |= read == tensor);
+                found
+            })
+        };
+        let mut kernels = kernels.iter().filter(touches);
+        return kernels.all(|kernel| is_in_registers(kernel, tensor));
+    }
     let Plan::Rows(rows) = &kernel.plan else {
         return false;
     };
+    let mut arrays = rows.arrays.iter();
+    if let Some(array) = arrays.find(|array| array.tensor == tensor && rows.keeps(tensor)) {
+        return !array.is_copied && !array.is_stored;
+    }
     let all = kernel.parts.iter().zip(&rows.parts);
     let mut writers = all.filter(|(part, _)| part.statement.target == tensor);
     writers
@@ -134,9 +206,70 @@ fn longest<'f>(
             }
         }
     }
-    let (mut kernel, count) = best?;
-    kernel.plan = Plan::Rows(plan(function, &kernel));
-    Some((kernel, count))
+    let (kernel, count) = best?;
+    if is_short(&kernel) {
+        let lanes = planned(function, kernel.clone(), SHORT, &|_| Wish::Best);
+        if matches!(&lanes.plan, Plan::Rows(rows) if rows_fit(function, &lanes, &rows.arrays)) {
+            return Some((lanes, count));
+        }
+    }
+    Some((
+        planned(function, kernel, Team::Block, &|_| Wish::Shared),
+        count,
+    ))
+}
+
+/// Threads of short rows.
+const SHORT: Team = Team::Lanes { lanes: 32, rows: 8 };
+/// Elements of a short row at most.
+const SHORT_ROW: usize = 128;
+
+/// Whether rows are known to be short, with no more than an element or a term in each turn of a loop.
+fn is_short(kernel: &Kernel<'_>) -> bool {
+    let threads = places::threads(kernel, Team::Block);
+    let mut parts = kernel.parts.iter();
+    let is_plain = parts.all(|part| {
+        let is_held = inner(part).next().is_none();
+        is_held || part.statement.reduced().next().is_none()
+    });
+    is_plain && !kernel.threads.is_empty() && threads.is_some_and(|threads| threads <= SHORT_ROW)
+}
+
+/// A kernel whose threads' dimensions are those of rows, as a team computes it. `wish` says of a tensor where its row is to
+/// lie; it does so where that is possible.
+pub fn planned<'f>(
+    function: &Function,
+    kernel: Kernel<'f>,
+    team: Team,
+    wish: &dyn Fn(usize) -> Wish,
+) -> Kernel<'f> {
+    let mut kernel = kernel;
+    // What stands in a row's place depends on the team.
+    kernel.plan = Plan::Rows(Rows {
+        team,
+        threads: None,
+        parts: Vec::new(),
+        arrays: Vec::new(),
+    });
+    let threads = places::threads(&kernel, team);
+    let arrays = arrays(function, &kernel);
+    let arrays = places::placed(function, (&kernel, threads), arrays, wish);
+    let (arrays, parts) = places::in_regions(function, &kernel, arrays);
+    kernel.plan = Plan::Rows(Rows {
+        team,
+        threads,
+        parts,
+        arrays,
+    });
+    kernel
+}
+
+/// The team of a kernel of rows.
+fn team(kernel: &Kernel<'_>) -> Team {
+    match &kernel.plan {
+        Plan::Rows(rows) => rows.team,
+        _ => Team::Block,
+    }
 }
 
 /// Whether a statement can be one of rows.
@@ -211,9 +344,13 @@ fn taken<'p>(part: &'p Part<'_>) -> &'p [usize] {
     }
 }
 
-/// What each part and each tensor needs.
-fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
-    let arrays = arrays(function, kernel);
+/// What each part needs.
+fn parts(function: &Function, kernel: &Kernel<'_>, arrays: &[RowArray]) -> Vec<RowPart> {
+    let waits = !matches!(team(kernel), Team::Lanes { .. });
+    let (named, is_kept) = (places::region_names(function, arrays), |tensor: usize| {
+        let mut arrays = arrays.iter();
+        arrays.any(|array| array.tensor == tensor && array.place == RowPlace::Registers)
+    });
     let mut parts: Vec<RowPart> = Vec::new();
     // What was touched since the block waited, and since it waited before the loop that now runs.
     let mut touched: Vec<Touch> = Vec::new();
@@ -229,6 +366,7 @@ fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
         let mut read = |tensor: usize, subscripts: &[Subscript]| {
             match holder(kernel, &parts, part, tensor, subscripts) {
                 Some(writer) => needs_loop |= writer >= loop_start,
+                None if is_kept(tensor) => {}
                 None => own.push(Touch {
                     tensor,
                     // The loop that copies an input is the one that writes it.
@@ -243,7 +381,7 @@ fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
         if matches!(statement.operator, Operator::Reduce(_, false)) {
             read(statement.target, &statement.subscripts);
         }
-        if is_stored {
+        if is_stored && !is_kept(statement.target) {
             own.push(Touch {
                 tensor: statement.target,
                 writes: true,
@@ -255,9 +393,12 @@ fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
             });
         }
         let meets = |a: &Touch, b: &Touch| {
-            a.tensor == b.tensor
-                && (a.writes || b.writes)
-                && (a.place.is_none() || a.place != b.place)
+            let is_same = a.tensor == b.tensor || named.meet(a.tensor, b.tensor);
+            // Where two rows share memory, one of them is new whoever touches it.
+            let writes = a.writes || b.writes || a.tensor != b.tensor;
+            let apart = a.place.is_none() || a.place != b.place;
+            let apart = apart || !named.are_alike(a.tensor, b.tensor);
+            is_same && writes && apart
         };
         let any_meets = |before: &[Touch]| {
             own.iter()
@@ -278,7 +419,7 @@ fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
             loop_start = number;
         }
         before_loop.extend(own.iter().cloned());
-        if is_held && statement.reduced().next().is_some() {
+        if is_held && waits && statement.reduced().next().is_some() {
             // The reduction itself waits: behind it only the element is new.
             touched.clear();
             own.retain(|touch| touch.writes && touch.place.as_ref().is_some_and(Vec::is_empty));
@@ -292,7 +433,7 @@ fn plan(function: &Function, kernel: &Kernel<'_>) -> Rows {
             is_stored,
         });
     }
-    Rows { parts, arrays }
+    parts
 }
 
 /// Indices that the threads of a block share out for a part.
@@ -358,14 +499,22 @@ pub fn place(
         .collect()
 }
 
-/// The subscripts behind those of the row, which come first, each an index of its own from 0 on.
+/// The subscripts behind those of the row, which come first, each an index of its own from 0 on. In columns, those of the
+/// row come last, and these before them.
 pub fn behind_row<'s>(
     kernel: &Kernel<'_>,
     part: &Part<'_>,
     subscripts: &'s [Subscript],
 ) -> Option<&'s [Subscript]> {
     let dimensions = kernel.threads.len();
-    let (row, rest) = subscripts.split_at_checked(dimensions)?;
+    let (row, rest) = match team(kernel) {
+        Team::Columns { .. } => {
+            let (rest, row) =
+                subscripts.split_at_checked(subscripts.len().checked_sub(dimensions)?)?;
+            (row, rest)
+        }
+        _ => subscripts.split_at_checked(dimensions)?,
+    };
     let taken = taken(part);
     let is_row = row.iter().zip(taken).all(|(subscript, index)| {
         let low = part.statement.variables[*index].low.linear();
@@ -374,6 +523,25 @@ pub fn behind_row<'s>(
             && low.and_then(Linear::as_number) == Some(0)
     });
     is_row.then_some(rest)
+}
+
+/// The extents of what lies in the row of a tensor.
+pub fn row_extents<'f>(function: &'f Function, kernel: &Kernel<'_>, tensor: usize) -> &'f [Linear] {
+    let extents = &function.tensors[tensor].extents;
+    let dimensions = kernel.threads.len().min(extents.len());
+    match team(kernel) {
+        Team::Columns { .. } => &extents[..extents.len() - dimensions],
+        _ => &extents[dimensions..],
+    }
+}
+
+/// Whether the row's dimensions are dimensions of a tensor, in their places.
+fn is_by_row(function: &Function, kernel: &Kernel<'_>, tensor: usize) -> bool {
+    let extents = &function.tensors[tensor].extents;
+    match team(kernel) {
+        Team::Columns { .. } => extents.ends_with(&kernel.threads),
+        _ => extents.starts_with(&kernel.threads),
+    }
 }
 
 /// Reduced indices that a block shares out: all where their ranges are known by then, else the innermost one.
@@ -471,7 +639,7 @@ fn arrays(function: &Function, kernel: &Kernel<'_>) -> Vec<RowArray> {
     let mut found = Vec::new();
     for (tensor, known) in function.tensors.iter().enumerate() {
         let dimensions = kernel.threads.len();
-        let is_by_row = known.extents.get(..dimensions) == Some(&kernel.threads[..]);
+        let is_by_row = is_by_row(function, kernel, tensor);
         if known.role == Role::Value || known.extents.len() == dimensions || !is_by_row {
             continue;
         }
@@ -507,6 +675,7 @@ fn arrays(function: &Function, kernel: &Kernel<'_>) -> Vec<RowArray> {
                 is_copied: true,
                 copied_by: copied_by(function, kernel, tensor),
                 is_stored: false,
+                place: RowPlace::Shared { region: 0 },
             }),
             // Whatever is read was written before, by this block: the first one that touches it fills the row.
             Some((first, true)) if reads > 0 && !reads_before(kernel, tensor, *first) => {
@@ -516,6 +685,7 @@ fn arrays(function: &Function, kernel: &Kernel<'_>) -> Vec<RowArray> {
                     copied_by: None,
                     is_stored: known.role != Role::Temporary
                         || is_read_outside(function, kernel, tensor),
+                    place: RowPlace::Shared { region: 0 },
                 });
             }
             _ => {}
@@ -528,11 +698,7 @@ fn arrays(function: &Function, kernel: &Kernel<'_>) -> Vec<RowArray> {
 fn copied_by(function: &Function, kernel: &Kernel<'_>, tensor: usize) -> Option<usize> {
     let mut first: Option<usize> = None;
     let mut whole = true;
-    let extents = &function.tensors[tensor].extents[kernel.threads.len()..];
-    let row: Vec<(Linear, Linear)> = extents
-        .iter()
-        .map(|extent| (Linear::number(0), extent.clone()))
-        .collect();
+    let row = whole_row(function, kernel, tensor);
     for (number, part) in kernel.parts.iter().enumerate() {
         if first.is_some() {
             break;
@@ -549,6 +715,14 @@ fn copied_by(function: &Function, kernel: &Kernel<'_>, tensor: usize) -> Option<
     first.filter(|_| whole)
 }
 
+/// The ranges of all elements of the row of a tensor.
+fn whole_row(function: &Function, kernel: &Kernel<'_>, tensor: usize) -> Vec<(Linear, Linear)> {
+    let extents = row_extents(function, kernel, tensor).iter();
+    extents
+        .map(|extent| (Linear::number(0), extent.clone()))
+        .collect()
+}
+
 /// Whether a part before the given one reads a tensor.
 fn reads_before(kernel: &Kernel<'_>, tensor: usize, number: usize) -> bool {
     let mut found = false;
@@ -563,7 +737,7 @@ fn fills(function: &Function, kernel: &Kernel<'_>, part: &Part<'_>) -> bool {
     let Some(rest) = behind_row(kernel, part, &part.statement.subscripts) else {
         return false;
     };
-    let extents = &function.tensors[part.statement.target].extents[kernel.threads.len()..];
+    let extents = row_extents(function, kernel, part.statement.target);
     let inner: Vec<usize> = inner(part).collect();
     rest.len() == inner.len()
         && rest.iter().zip(extents).all(|(subscript, extent)| {

@@ -4,7 +4,7 @@
 //! dimensions that are tiled or mapped to blocks and threads; an *extension* brings copies to shared memory.
 
 use super::layers::{Layers, StageWork};
-use super::rows::RowPart;
+use super::rows::{RowPart, RowPlace, Rows, Team};
 use super::tiles::Tiles;
 use crate::tensor::Options;
 use crate::tensor::linear::{Atom, Linear, Notation};
@@ -13,20 +13,24 @@ use crate::tensor::program::{Bound, Function, Statement};
 
 /// The tree of a definition.
 pub fn schedule(function: &Function, options: Options) -> String {
-    let steps = map(function, options);
+    schedule_of(function, &map(function, options))
+}
+
+/// The tree of kernels of a definition.
+pub fn schedule_of(function: &Function, steps: &[Step<'_>]) -> String {
     let mut tree = Tree {
         function,
         text: format!("def {}\n", function.name),
         statements: Vec::new(),
         kernels: 0,
     };
-    tree.number(&steps);
+    tree.number(steps);
     tree.line(1, "domain");
     for number in 0..tree.statements.len() {
         let text = tree.domain(number);
         tree.line(2, &text);
     }
-    tree.steps(&steps, 1);
+    tree.steps(steps, 1);
     tree.text
 }
 
@@ -136,28 +140,54 @@ impl<'f> Tree<'f> {
             Plan::Elements => self.elements(kernel, depth + 1),
             Plan::Tiles(tiles) => self.tiles(kernel, tiles, depth + 1),
             Plan::Layers(layers) => self.layers(kernel, layers, depth + 1),
-            Plan::Rows(rows) => {
-                let line = match kernel.parts.first().map(taken) {
-                    Some(row) if !row.is_empty() => {
-                        let row = names(kernel.parts[0].statement, row.iter().copied());
-                        format!("band [{row}] to blocks")
-                    }
-                    _ => "one block".to_owned(),
-                };
-                self.line(depth + 1, &line);
-                for array in &rows.arrays {
-                    let name = &self.function.tensors[array.tensor].name;
-                    let line = match array.is_copied {
-                        true => format!("extension: the row of {name} to shared memory"),
-                        false => format!("extension: the row of {name} stays in shared memory"),
-                    };
-                    self.line(depth + 2, &line);
-                }
-                self.line(depth + 2, "sequence");
-                for (part, row) in kernel.parts.iter().zip(&rows.parts) {
-                    self.row(part, row, depth + 3);
+            Plan::Rows(rows) => self.rows(kernel, rows, depth + 1),
+            Plan::Packed(kernels) => {
+                self.kernels -= 1;
+                self.line(depth + 1, "set: blocks of each side by side");
+                for kernel in kernels {
+                    self.kernel(kernel, depth + 2);
                 }
             }
+        }
+    }
+
+    fn rows(&mut self, kernel: &Kernel<'f>, rows: &Rows, depth: usize) {
+        let row = kernel.parts.first().map(taken).unwrap_or_default();
+        let row = match row.is_empty() {
+            true => String::new(),
+            false => names(kernel.parts[0].statement, row.iter().copied()),
+        };
+        let line = match (rows.team, row.is_empty()) {
+            (Team::Block, true) => "one block".to_owned(),
+            (Team::Block, false) => format!("band [{row}] to blocks"),
+            (Team::Lanes { lanes, .. }, true) => format!("{lanes} lanes"),
+            (Team::Lanes { lanes, rows }, false) => {
+                format!("band [{row}] to blocks of {rows}, each to {lanes} lanes of a warp")
+            }
+            (Team::Columns { threads }, _) => {
+                format!("band [{row}] to blocks of 32, each to a lane of {threads} warps")
+            }
+        };
+        self.line(depth, &line);
+        for (number, array) in rows.arrays.iter().enumerate() {
+            let name = &self.function.tensors[array.tensor].name;
+            let place = match array.place {
+                RowPlace::Registers => "registers".to_owned(),
+                RowPlace::Shared { region } if region != number => {
+                    let other = &self.function.tensors[rows.arrays[region].tensor].name;
+                    format!("shared memory, where that of {other} was")
+                }
+                RowPlace::Shared { .. } => "shared memory".to_owned(),
+            };
+            let line = match array.is_copied {
+                true => format!("extension: the row of {name} to {place}"),
+                false => format!("extension: the row of {name} stays in {place}"),
+            };
+            self.line(depth + 1, &line);
+        }
+        self.line(depth + 1, "sequence");
+        for (part, row) in kernel.parts.iter().zip(&rows.parts) {
+            self.row(part, row, depth + 2);
         }
     }
 

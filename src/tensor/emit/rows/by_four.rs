@@ -2,7 +2,8 @@
 //!
 //! A thread keeps its elements from loop to loop, so that either all loops of a kernel go by four or none does.
 
-use super::{MOST_THREADS, at_hand, extent, in_row, length, row_indices, row_place};
+use super::team::{copied, one_of_four, open_elements};
+use super::{MOST_THREADS, at_hand, in_row, length, memory, row_indices};
 use crate::tensor::emit::fours;
 use crate::tensor::emit::kernels::{Lines, accumulate};
 use crate::tensor::emit::values::{self, Scope};
@@ -11,7 +12,7 @@ use crate::tensor::mapping::Kernel;
 use crate::tensor::program::{Function, Subscript};
 use crate::tensor::syntax::tree::Operator;
 use crate::tensor::transform::Rows;
-use crate::tensor::transform::rows::ranges;
+use crate::tensor::transform::rows::{Team, ranges};
 use crate::tensor::types::Scalar;
 use std::ops::Range;
 
@@ -22,6 +23,10 @@ pub(super) fn along(
     rows: &Rows,
 ) -> Option<(Vec<usize>, Vec<Linear>)> {
     let (mut tensors, mut extents) = (Vec::new(), Vec::new());
+    // Neighbours along a column are not neighbours in memory.
+    if matches!(rows.team, Team::Columns { .. }) {
+        return None;
+    }
     // Threads keep their elements from loop to loop, so that it is all of them or none.
     for (part, row) in kernel.parts.iter().zip(&rows.parts) {
         if row.shared_out.is_empty() {
@@ -56,11 +61,16 @@ pub(in crate::tensor::emit) fn fours(
     let is_possible = extents
         .iter()
         .all(|extent| extent.as_number().is_none_or(|number| number % 4 == 0));
-    // The block then has all of its threads.
     is_possible.then(|| {
-        let length = length(function, kernel, rows);
         let condition = fours::condition(function, &tensors, &extents);
-        format!("{condition} && {length} >= {}", MOST_THREADS * 2)
+        match rows.team {
+            // The block then has all of its threads.
+            Team::Block => {
+                let length = length(function, kernel, rows);
+                format!("{condition} && {length} >= {}", MOST_THREADS * 2)
+            }
+            _ => condition,
+        }
     })
 }
 
@@ -71,18 +81,7 @@ pub(super) fn run(
     numbers: Range<usize>,
     lines: &mut Lines,
 ) {
-    let first = &rows.parts[numbers.start];
-    let all = extent(
-        function,
-        kernel.parts[numbers.start].statement,
-        first.shared_out[0],
-    );
-    // Rows have a multiple of four; said this way, it is plain that nothing behind them is touched.
-    lines.line(&format!("const long long tc_end = {all} - 3;"));
-    lines.open(&format!(
-        "for (long long tc_at = threadIdx.x * 4; tc_at < tc_end; tc_at += {})",
-        MOST_THREADS * 4
-    ));
+    open_elements(function, (kernel, rows), (&numbers, 4), lines);
     copies(function, (kernel, rows), &numbers, lines);
     for number in numbers.clone() {
         let (part, row) = (&kernel.parts[number], &rows.parts[number]);
@@ -97,10 +96,7 @@ pub(super) fn run(
                 (number, &numbers),
                 (tensor, subscripts),
             )
-            .map(|element| match element.starts_with("tc_new_") {
-                true => format!("{element}[tc_j]"),
-                false => element,
-            })
+            .map(one_of_four)
         };
         let outer = Scope {
             statement,
@@ -171,19 +167,22 @@ fn copies(
     numbers: &Range<usize>,
     lines: &mut Lines,
 ) {
-    for array in &rows.arrays {
-        if array.copied_by.is_some_and(|by| numbers.contains(&by)) {
-            let name = &function.tensors[array.tensor].name;
-            let row = row_place(function, kernel, array);
-            lines.line(&format!("__align__(16) float tc_new_{name}[4];"));
-            lines.line(&format!(
-                "*reinterpret_cast<float4 *>(tc_new_{name}) = *reinterpret_cast<const float4 *>(&({row})[tc_at]);"
-            ));
-            lines.line("if (tc_fits)");
-            lines.line(&format!(
-                "    *reinterpret_cast<float4 *>(&tc_copy_{name}[tc_at]) = *reinterpret_cast<const float4 *>(tc_new_{name});"
-            ));
-        }
+    for input in copied(function, (kernel, rows), numbers) {
+        let (name, row) = (&input.name, &input.row);
+        lines.line(&format!("__align__(16) float tc_new_{name}[4];"));
+        lines.line(&format!(
+            "*reinterpret_cast<float4 *>(tc_new_{name}) = *reinterpret_cast<const float4 *>(&({row})[tc_at]);"
+        ));
+        let (indent, copy) = match input.is_kept {
+            true => ("", format!("tc_keep_{name}[tc_turn * 4]")),
+            false => {
+                lines.line("if (tc_fits)");
+                ("    ", format!("tc_copy_{name}[tc_at]"))
+            }
+        };
+        lines.line(&format!(
+            "{indent}*reinterpret_cast<float4 *>(&{copy}) = *reinterpret_cast<const float4 *>(tc_new_{name});"
+        ));
     }
 }
 
@@ -201,7 +200,12 @@ fn row_places(
     let is_stored = arrays
         .find(|array| array.tensor == target)
         .is_none_or(|array| array.is_stored);
-    match in_row(function, (kernel, rows), part, target, subscripts) {
+    let element = in_row(function, (kernel, rows), part, target, subscripts);
+    let element = element.map(|element| match memory::four_registers(&element) {
+        Some(array) => format!("{array}[0]"),
+        None => element,
+    });
+    match element {
         Some(element) if is_stored => vec![memory, element],
         Some(element) => vec![element],
         None => vec![memory],
