@@ -8,7 +8,8 @@
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
 //!   precision, with the reference and with the default mapping; a line `# built with:` has the compiler's options,
 //!   and `# mappings:` which of the two is tried.
-//! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
+//! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; the options are those of
+//!   lines `# stages: 2` and `# reductions: ordered`.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
@@ -33,6 +34,7 @@ mod random;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
 use sirius_rs::tensor::mapping::{Mapping, Scatter, map};
+use sirius_rs::tensor::transform::Reductions;
 use sirius_rs::tensor::transform::schedule::schedule;
 use sirius_rs::tensor::{Options, check, translate};
 use std::path::{Path, PathBuf};
@@ -141,9 +143,16 @@ fn schedules(case: &Path) -> Result<(), Failed> {
     let source = text.lines().filter(|line| !line.starts_with(MARK));
     let source: String = source.map(|line| format!("{line}\n")).collect();
     let functions = check(&source).map_err(|_| "it is right")?;
-    let each = functions
-        .iter()
-        .map(|function| schedule(function, Options::default()));
+    let said = |what: &str| text.lines().find_map(|line| line.strip_prefix(what));
+    let options = Options {
+        stages: said("# stages: ").map(str::parse).transpose()?,
+        reductions: match said("# reductions: ordered") {
+            Some(_) => Reductions::Ordered,
+            None => Reductions::Parallel,
+        },
+        ..Options::default()
+    };
+    let each = functions.iter().map(|function| schedule(function, options));
     filetests::compare(case, MARK, &each.collect::<String>())
 }
 
@@ -221,6 +230,8 @@ const PROGRAM_HEADERS: &[&str] = &[
     "<cuda_runtime.h>",
     "<cuda_fp16.h>",
     "<cuda_bf16.h>",
+    "<cuda_pipeline.h>",
+    "<mma.h>",
     "<algorithm>",
     "<cstdio>",
     "<cstdlib>",
