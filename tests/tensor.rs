@@ -9,7 +9,8 @@
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
 //!   precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
 //!   and `# mappings:` which of them is tried. A `.template` of its name has templates.
-//! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
+//! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; the options are those of
+//!   lines `# stages: 2` and `# reductions: ordered`.
 //! * `templates/…`: a file of `tests/tensor/templates`, templates of its definitions in lines that begin with `#!`, apart by
 //!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`.
 //! * `printed_templates`: templates of all definitions of this folder and of programs are read as they were written.
@@ -40,6 +41,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
 use sirius_rs::tensor::mapping::{Mapping, Scatter, map};
 use sirius_rs::tensor::stitch::parser::parse;
+use sirius_rs::tensor::transform::Reductions;
 use sirius_rs::tensor::transform::schedule::schedule;
 use sirius_rs::tensor::{Options, check, translate, translate_by};
 use std::path::{Path, PathBuf};
@@ -161,9 +163,16 @@ fn schedules(case: &Path) -> Result<(), Failed> {
     let source = text.lines().filter(|line| !line.starts_with(MARK));
     let source: String = source.map(|line| format!("{line}\n")).collect();
     let functions = check(&source).map_err(|_| "it is right")?;
-    let each = functions
-        .iter()
-        .map(|function| schedule(function, Options::default()));
+    let said = |what: &str| text.lines().find_map(|line| line.strip_prefix(what));
+    let options = Options {
+        stages: said("# stages: ").map(str::parse).transpose()?,
+        reductions: match said("# reductions: ordered") {
+            Some(_) => Reductions::Ordered,
+            None => Reductions::Parallel,
+        },
+        ..Options::default()
+    };
+    let each = functions.iter().map(|function| schedule(function, options));
     filetests::compare(case, MARK, &each.collect::<String>())
 }
 
@@ -250,6 +259,8 @@ const PROGRAM_HEADERS: &[&str] = &[
     "<cuda_runtime.h>",
     "<cuda_fp16.h>",
     "<cuda_bf16.h>",
+    "<cuda_pipeline.h>",
+    "<mma.h>",
     "<algorithm>",
     "<cstdio>",
     "<cstdlib>",

@@ -39,7 +39,7 @@ use fault::Fault;
 use mapping::{Mapping, Scatter};
 use stitch::Stitched;
 use stitch::template::Template;
-use transform::{Reductions, TileSizes};
+use transform::{Reductions, TensorCores, TileSizes};
 
 /// What is chosen for a whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,10 @@ pub struct Options {
     pub reductions: Reductions,
     /// `--sirius-tc-tile`; else by the rule of [`transform::tiles`].
     pub tile: Option<TileSizes>,
+    /// `--sirius-tc-tensor-cores`.
+    pub tensor_cores: TensorCores,
+    /// `--sirius-tc-stages`; else by the rule of [`transform::tiles::stages`].
+    pub stages: Option<u8>,
 }
 
 /// The CUDA C++ of a file of definitions.

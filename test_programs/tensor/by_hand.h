@@ -1,6 +1,9 @@
 // Kernels by hand for what counted.tc says: what somebody writes who knows the sizes and the machine.
 #pragma once
+#include <cuda_fp16.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
+#include <mma.h>
 
 static __device__ float4 load_four(const float *from) { return *reinterpret_cast<const float4 *>(from); }
 
@@ -51,6 +54,68 @@ static __global__ void __launch_bounds__(256) by_hand_tmm(int N, int K, const fl
 static __global__ void __launch_bounds__(64) by_hand_small_tmm(int N, int K, const float *A, const float *B, float *C)
 {
     product_of_tile<32>(N, K, A, B, C);
+}
+
+// The large one of halves by tensor cores: tiles of 64 x 64 points and 32 terms, two of them on their way while four warps of
+// 2 x 2 fragments compute a third one. Rows have eight halves more, so that they begin in different banks.
+static __global__ void __launch_bounds__(128) by_hand_htmm(int N, int K, const __half *A, const __half *B, __half *C)
+{
+    using namespace nvcuda;
+    __shared__ __align__(32) union {
+        __half strips[3][2][64][40];
+        float sums[64][68];
+    } s;
+    const int warp = threadIdx.x / 32, row = warp / 2 * 32, column = warp % 2 * 32;
+    const int from = threadIdx.x / 4, eight = threadIdx.x % 4 * 8;
+    A += (blockIdx.y * 64 + from) * K + eight;
+    B += (blockIdx.x * 64 + from) * K + eight;
+    const auto fetch = [&](int stage, int k) {
+        if (k < K) {
+            __half(&to)[2][64][40] = s.strips[stage];
+#pragma unroll
+            for (int half = 0; half < 64; half += 32) {
+                __pipeline_memcpy_async(&to[0][from + half][eight], A + half * K + k, 16);
+                __pipeline_memcpy_async(&to[1][from + half][eight], B + half * K + k, 16);
+            }
+        }
+        __pipeline_commit();
+    };
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum[2][2];
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        wmma::fill_fragment(sum[i / 2][i % 2], 0.0f);
+    fetch(0, 0);
+    fetch(1, 32);
+    for (int k = 0, stage = 0; k < K; k += 32) {
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        fetch(stage == 0 ? 2 : stage - 1, k + 64);
+#pragma unroll
+        for (int step = 0; step < 32; step += 16) {
+            wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> a[2];
+            wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> b[2];
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                wmma::load_matrix_sync(a[i], &s.strips[stage][0][row + i * 16][step], 40);
+                wmma::load_matrix_sync(b[i], &s.strips[stage][1][column + i * 16][step], 40);
+            }
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                wmma::mma_sync(sum[i / 2][i % 2], a[i / 2], b[i % 2], sum[i / 2][i % 2]);
+        }
+        stage = stage == 2 ? 0 : stage + 1;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        wmma::store_matrix_sync(&s.sums[row + i / 2 * 16][column + i % 2 * 16], sum[i / 2][i % 2], 68, wmma::mem_row_major);
+    __syncthreads();
+    C += blockIdx.y * 64 * N + blockIdx.x * 64;
+#pragma unroll
+    for (int i = threadIdx.x; i < 64 * 32; i += 128) {
+        const float2 two = *reinterpret_cast<const float2 *>(&s.sums[i / 32][i % 32 * 2]);
+        *reinterpret_cast<__half2 *>(C + i / 32 * N + i % 32 * 2) = __float22half2_rn(two);
+    }
 }
 
 // A product of a batch is one block's: both matrices lie in shared memory, transposed, with two rows of zeros. 49 of 64

@@ -14,6 +14,7 @@ use std::process::Command;
 const ROWS: &[(&str, &str)] = &[
     ("small_tmm", "tmm, 128 x 32 x 256"),
     ("tmm", "tmm, 128 x 1024 x 1024"),
+    ("htmm", "tmm of halves, 128 x 1024 x 1024"),
     ("tbmm", "tbmm, 20 of 500 x 72 x 26 x 26"),
     ("gconv", "gconv, 1 of 32 x 32 x 16 x 16 x 14 x 14"),
     ("softmax", "softmax, 16 x 1024"),
@@ -42,7 +43,7 @@ pub fn check() -> Result<(), Failed> {
     let place = |name: &str| folder.path().join(name);
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     compiler
-        .args(["--sirius-device=cpu", "--sirius-fusion=off"])
+        .args(["--sirius-device=cpu", "--sirius-fusion=off", "-arch=sm_80"])
         .arg(root.join("test_programs/tensor/counted.tc"))
         .arg(root.join("test_programs/tensor/counted.cu"))
         .args(QUICK_LINK)

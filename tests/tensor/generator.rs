@@ -38,10 +38,10 @@ struct Draft<'r> {
 
 impl<'r> Draft<'r> {
     fn new(random: &'r mut StdRng) -> Self {
-        let scalar = ["float", "float", "double", "int"]
-            .choose(random)
-            .copied()
-            .unwrap_or("float");
+        let scalars = [
+            "float", "float", "float", "double", "double", "int", "half", "bfloat16",
+        ];
+        let scalar = scalars.choose(random).copied().unwrap_or("float");
         let mut draft = Self {
             random,
             scalar,
@@ -59,7 +59,20 @@ impl<'r> Draft<'r> {
             let extents = (0..rank).map(|_| draft.pick(&SIZES)).collect();
             draft.input(extents);
         }
+        if draft.is_short() {
+            let extents = ["N", "M", "K"].map(str::to_owned).to_vec();
+            let name = "B".to_owned();
+            draft
+                .inputs
+                .push(format!("{scalar}({}) {name}", extents.join(", ")));
+            draft.known.push(Known { name, extents });
+        }
         draft
+    }
+
+    /// Whether tensor cores might multiply its elements.
+    fn is_short(&self) -> bool {
+        matches!(self.scalar, "half" | "bfloat16")
     }
 
     fn pick(&mut self, words: &[&str]) -> String {
@@ -93,6 +106,8 @@ impl<'r> Draft<'r> {
                 4 => self.joined(),
                 5 => self.product(),
                 6 => self.rows(),
+                7..=9 if self.is_short() => self.product(),
+                10..=11 if self.is_short() => self.batched_product(),
                 _ => self.comprehension(),
             }
         }
@@ -250,6 +265,7 @@ impl<'r> Draft<'r> {
             "A0(i, k) * A1(j + k)",
             "(A0(i, k) + k) * (A0(j, k) - i)",
             "(k < j ? A0(i, k) : A0(j, k)) * A0(j, k)",
+            "float(A0(i, k)) * A0(j, k)",
         ]);
         let (first, second) = match reads.as_str() {
             "A0(k, i) * A0(k, j)" => ("M", "M"),
@@ -272,6 +288,30 @@ impl<'r> Draft<'r> {
         self.known.push(Known {
             name,
             extents: vec![String::new(); 2],
+        });
+    }
+
+    /// A product of short numbers for each value of another index.
+    fn batched_product(&mut self) {
+        let name = self.new_name();
+        let value = self.pick(&[
+            "B(b, i, k) * B(b, j, k)",
+            "B(b, k, i) * B(b, k, j)",
+            "float(B(b, k, i)) * A0(b, k)",
+            "B(i, b, k) * A0(j, b + 0 * k)",
+            "B(i, k, b) * float(A0(j, k))",
+        ]);
+        let clauses = self.pick(&["", "", " where k in 0:M - 1", " where k in 1:M - 2"]);
+        let indices = match value.contains("(b, k, i)) * A0") {
+            true => "b, i",
+            false => "b, i, j",
+        };
+        self.lines
+            .push(format!("  {name}({indices}) +=! {value}{clauses}"));
+        let rank = indices.split(',').count();
+        self.known.push(Known {
+            name,
+            extents: vec![String::new(); rank],
         });
     }
 

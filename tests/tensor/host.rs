@@ -79,7 +79,7 @@ impl Case {
 fn element(tensor: usize, place: i64, scalar: Scalar) -> Number {
     let number = (place * 7 + tensor as i64 * 3 + place / 3) % 6 - 1;
     match scalar {
-        Scalar::Float => Number::Float(number as f32 * 0.5),
+        Scalar::Half | Scalar::Bfloat16 | Scalar::Float => Number::Float(number as f32 * 0.5),
         Scalar::Double => Number::Double(number as f64 * 0.5),
         _ => Number::Int(number as i32),
     }
@@ -90,14 +90,17 @@ fn element(tensor: usize, place: i64, scalar: Scalar) -> Number {
 pub fn program<'m>(cases: &[Case], mappings: impl Iterator<Item = &'m str> + Clone) -> String {
     let mut text = String::from(
         "#include <cstring>\n#include <vector>\nstatic const char *mapping;\n\
+         static double number(double value)\n{\n    return value;\n}\n\
+         static double number(__half value)\n{\n    return __half2float(value);\n}\n\
+         static double number(__nv_bfloat16 value)\n{\n    return __bfloat162float(value);\n}\n\
          template <typename T> static T *input(int tensor, long long count, double factor)\n{\n    \
          std::vector<T> values(count);\n    for (long long place = 0; place < count; ++place)\n        \
-         values[place] = (T)(((place * 7 + tensor * 3 + place / 3) % 6 - 1) * factor);\n    T *made = nullptr;\n    \
+         values[place] = (T)(float)(((place * 7 + tensor * 3 + place / 3) % 6 - 1) * factor);\n    T *made = nullptr;\n    \
          cudaMalloc((void **)&made, count * sizeof(T) + 8);\n    \
          cudaMemcpy(made, values.data(), count * sizeof(T), cudaMemcpyHostToDevice);\n    return made;\n}\n\
          template <typename T> static void show(const T *made, long long count)\n{\n    std::vector<T> values(count);\n    \
          cudaMemcpy(values.data(), made, count * sizeof(T), cudaMemcpyDeviceToHost);\n    \
-         for (T value : values)\n        printf(\"%.17g \", (double)value);\n    printf(\"\\n\");\n}\n",
+         for (T value : values)\n        printf(\"%.17g \", number(value));\n    printf(\"\\n\");\n}\n",
     );
     let mut calls = String::new();
     for case in cases {

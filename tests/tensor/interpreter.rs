@@ -85,6 +85,11 @@ impl Number {
             Scalar::Uint8 => Int((self.integer() as u8).into()),
             Scalar::Int16 => Int((self.integer() as i16).into()),
             Scalar::Uint16 => Int((self.integer() as u16).into()),
+            Scalar::Half => Float(rounded(self.of(Scalar::Float).double(), 11, -14, 65504.0)),
+            Scalar::Bfloat16 => {
+                let largest = f64::from(f32::from_bits(0x7f7f_0000));
+                Float(rounded(self.of(Scalar::Float).double(), 8, -126, largest))
+            }
             other => self.of(other.computed()),
         }
     }
@@ -92,6 +97,21 @@ impl Number {
     /// The value in double precision, which holds all that the generator makes.
     pub fn value(self) -> f64 {
         self.double()
+    }
+}
+
+/// The nearest number of so many bits whose exponent is at least `lowest`, the even one of two; beyond the largest one it is
+/// infinite.
+fn rounded(number: f64, bits: i32, lowest: i32, largest: f64) -> f32 {
+    if number == 0.0 || !number.is_finite() {
+        return number as f32;
+    }
+    let exponent = (number.abs().log2().floor() as i32).max(lowest);
+    let step = 2f64.powi(exponent - bits + 1);
+    let nearest = (number / step).round_ties_even() * step;
+    match nearest.abs() > largest {
+        true => f32::INFINITY.copysign(number as f32),
+        false => nearest as f32,
     }
 }
 
@@ -307,7 +327,7 @@ impl Machine<'_> {
             ValueKind::Call(builtin, wanted, arguments) => {
                 let arguments: Vec<Number> = arguments
                     .iter()
-                    .map(|argument| self.value(argument, indices).of(*wanted))
+                    .map(|argument| self.value(argument, indices).of(wanted.computed()))
                     .collect();
                 call(builtin.name, &arguments).of(computed)
             }

@@ -9,24 +9,77 @@ use rand::seq::IndexedMutRandom;
 use rand::{Rng, SeedableRng};
 use sirius_rs::tensor::mapping::Mapping;
 use sirius_rs::tensor::program::SymbolKind;
-use sirius_rs::tensor::transform::TileSizes;
+use sirius_rs::tensor::transform::{TensorCores, TileSizes};
 use sirius_rs::tensor::{Options, check as definitions, translate};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// What is compared. Inputs are halves, so that sums are exact and reordered ones equal, too.
+/// What is compared. Inputs are halves, so that sums are exact and reordered ones equal, too. With the last one,
+/// asynchronous copies are made as late as they may be; the CPU device makes them at once.
 const MAPPINGS: &[(Mapping, &str)] = &[
     (Mapping::Identity, "identity"),
     (Mapping::Parallel, "parallel"),
     (Mapping::Tiled, "tiled"),
     (Mapping::Auto, "automatic"),
     (Mapping::Stitched, "stitched"),
-    (Mapping::Stitched, "by_template"),
+    (Mapping::Stitched, BY_TEMPLATE),
+    (Mapping::Auto, LATE),
 ];
 
 /// The one of them in which templates are changed at random.
 const BY_TEMPLATE: &str = "by_template";
+/// The one of them whose asynchronous copies are made late.
+const LATE: &str = "late";
+
+/// Copies that a thread asks for, and that are made where it waits for them.
+const LATE_COPIES: &str = r"
+struct Late {
+    void *to[256];
+    const void *from[256];
+    int bytes[256], ends[4], count = 0, groups = 0;
+    static __device__ void make(void *to, const void *from, int bytes)
+    {
+        for (int i = 0; i < bytes; i += 2)
+            reinterpret_cast<short *>(to)[i / 2] = reinterpret_cast<const short *>(from)[i / 2];
+    }
+    __device__ void copy(void *a, const void *b, int n)
+    {
+        if (count == 256)
+            return make(a, b, n);
+        to[count] = a;
+        from[count] = b;
+        bytes[count++] = n;
+    }
+    __device__ void commit() { ends[groups++] = count; }
+    __device__ void wait(int left)
+    {
+        const int done = groups > left ? groups - left : 0, end = done ? ends[done - 1] : 0;
+        for (int i = 0; i < end; ++i)
+            make(to[i], from[i], bytes[i]);
+        for (int i = end; i < count; ++i) {
+            to[i - end] = to[i];
+            from[i - end] = from[i];
+            bytes[i - end] = bytes[i];
+        }
+        for (int i = done; i < groups; ++i)
+            ends[i - done] = ends[i] - end;
+        count -= end;
+        groups -= done;
+    }
+};
+";
+
+/// The same source with such copies.
+fn with_late_copies(source: &str) -> String {
+    let fetch = "const auto tc_fetch";
+    source
+        .replace(fetch, &format!("Late tc_late;\n{fetch}"))
+        .replace("__pipeline_memcpy_async(", "tc_late.copy(")
+        .replace("__pipeline_commit()", "tc_late.commit()")
+        .replace("__pipeline_wait_prior(", "tc_late.wait(")
+}
+
 
 /// Definitions of one program.
 const DEFINITIONS: u64 = 16;
@@ -92,7 +145,9 @@ pub fn check(seed: u64) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let main = folder.path().join("main.cu");
     std::fs::write(&main, whole_program(seed * DEFINITIONS, &sources, &cases)?)?;
-    let result = compare(folder.path(), (&cases, &sources), &expected);
+    // Every second program is one for tensor cores of all types, and asynchronous copies.
+    let architecture = ["-arch=sm_75", "-arch=sm_80"][(seed % 2) as usize];
+    let result = compare(folder.path(), (&cases, &sources), (&expected, architecture));
     if result.is_err() || std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
         let kept = std::env::temp_dir().join(format!("sirius_tensor_{seed}"));
         std::fs::create_dir_all(&kept)?;
@@ -142,7 +197,9 @@ fn whole_program(
     cases: &[Case],
 ) -> Result<String, Failed> {
     let mut text = String::from("#include <cuda_runtime.h>\n");
+    text += "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_pipeline.h>\n#include <mma.h>\n";
     text += "#include <cstdio>\n#include <cstdlib>\n";
+    text += LATE_COPIES;
     for (mapping, name) in MAPPINGS {
         for (number, (function, source)) in sources.iter().enumerate() {
             // Small tiles have more whole ones.
@@ -155,6 +212,15 @@ fn whole_program(
             let options = Options {
                 mapping: *mapping,
                 tile,
+                stages: match *name {
+                    LATE => Some([2, 3][number / 3 % 2]),
+                    "tiled" => Some([1, 2, 3][number / 3 % 3]),
+                    _ => None,
+                },
+                tensor_cores: match (*name, number % 4) {
+                    (LATE, 0) => TensorCores::Off,
+                    _ => TensorCores::On,
+                },
                 ..Options::default()
             };
             let made = match *name {
@@ -164,6 +230,10 @@ fn whole_program(
             let made = made.ok_or("what is accepted is translated")?;
             // Rows are read by four, however short they are.
             let source = made.source.replace(" >= 512;", " >= 4;");
+            let source = match *name {
+                LATE => with_late_copies(&source),
+                _ => source,
+            };
             let lines = source.lines();
             let lines: Vec<&str> = lines.filter(|line| !line.starts_with("#include")).collect();
             // Writing to a string cannot fail.
@@ -182,13 +252,13 @@ fn whole_program(
 fn compare(
     folder: &Path,
     (cases, sources): (&[Case], &[(String, String)]),
-    expected: &str,
+    (expected, architecture): (&str, &str),
 ) -> Result<(), Failed> {
     let built = folder.join("built");
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     // With contraction, results would depend on what stands in one expression.
     compiler
-        .args(["--sirius-device=cpu", "-fmad=false"])
+        .args(["--sirius-device=cpu", "-fmad=false", architecture])
         .args(QUICK_LINK)
         .arg(folder.join("main.cu"))
         .arg("-o")

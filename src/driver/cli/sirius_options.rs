@@ -9,7 +9,7 @@ use crate::planner::policy::{self, Policy};
 use crate::planner::{Planner, Priority, Score};
 use crate::stage::Stage;
 use crate::tensor::mapping::{Mapping, Scatter};
-use crate::tensor::transform::{Reductions, TileSizes};
+use crate::tensor::transform::{Reductions, TensorCores, TileSizes};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -309,6 +309,29 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
                 instead: format!("it takes {expected}"),
             })?;
             draft.build.sirius.tensor.tile = Some(sizes);
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-stages", Arity::Scalar),
+        "1|2|3",
+        "how many strips of a tile lie in shared memory at once, of which all but one are on their way (default: 3 for tensor cores, else 1)",
+        |draft, value| {
+            let stages = [("1", 1), ("2", 2), ("3", 3)];
+            draft.build.sirius.tensor.stages = Some(one_of("sirius-tc-stages", value, &stages)?);
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-tensor-cores", Arity::Scalar),
+        "on|off",
+        "whether tensor cores make products of half and of bfloat16, where reductions are parallel (default: on)",
+        |draft, value| {
+            let choices = [("on", TensorCores::On), ("off", TensorCores::Off)];
+            draft.build.sirius.tensor.tensor_cores =
+                one_of("sirius-tc-tensor-cores", value, &choices)?;
             Ok(())
         },
     ),

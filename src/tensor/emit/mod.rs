@@ -58,6 +58,14 @@ pub(super) fn emit(
     }
     let mut source = format!("// Made of {file} by sirius-rs.\n#include \"{file}.h\"\n");
     source += "#include <cstdio>\n#include <cstdlib>\n";
+    for (header, call) in [
+        ("cuda_pipeline.h", "__pipeline_"),
+        ("mma.h", "nvcuda::wmma"),
+    ] {
+        if body.contains(call) {
+            source += &format!("#include <{header}>\n");
+        }
+    }
     for helper in HELPERS {
         let is_called = |open: &str| body.contains(&format!("{}{open}", helper.name));
         if is_called("(") || is_called("<") {
@@ -118,10 +126,11 @@ const HELPERS: &[Helper] = &[
                return static_cast<unsigned long long>(subscript) < static_cast<unsigned long long>(extent);\n}\n",
     },
     Helper {
-        name: "tc_by_four",
-        text: "// Whether rows of floats can be read by four from a place on.\n\
-               static __device__ inline bool tc_by_four(const float *tensor, long long place, long long extent)\n{\n    \
-               return (reinterpret_cast<size_t>(tensor) % 16 | place % 4 | extent % 4) == 0;\n}\n",
+        name: "tc_by_16_bytes",
+        text: "// Whether rows can be read by 16 bytes from a place on.\n\
+               template <typename T>\nstatic __device__ inline bool tc_by_16_bytes(const T *tensor, long long place, long long extent)\n{\n    \
+               constexpr long long count = 16 / sizeof(T);\n    \
+               return (reinterpret_cast<size_t>(tensor) % 16 | place % count | extent % count) == 0;\n}\n",
     },
     Helper {
         name: "tc_reduce",

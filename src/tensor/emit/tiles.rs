@@ -1,18 +1,18 @@
 //! A kernel in tiles: the place of the tile, strips through shared memory, points in registers.
 
+mod cores;
 mod loads;
+mod strips;
 
 use super::kernels::{Lines, accumulate, comment, parameters};
-use super::values::{self, Scope, bracketed};
+use super::values::{self, Scope};
 use super::{factor, layers, size};
-use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::mapping::{Kernel, Part, Work};
-use crate::tensor::program::{Function, Statement, Subscript};
+use crate::tensor::program::{Function, Subscript};
 use crate::tensor::syntax::tree::Operator;
 use crate::tensor::transform::layers::THREADS as THREADS_OF_LAYERS;
 use crate::tensor::transform::tiles::MOST_SIDES;
 use crate::tensor::transform::{Layers, TileDimension, Tiles};
-use crate::tensor::types::Scalar;
 
 /// What the text of a tiled kernel is made of.
 struct Tiled<'k> {
@@ -70,13 +70,20 @@ pub(super) fn kernel(
         parameters(function, kernel)
     ));
     lines.line("{");
-    lines.depth = 1;
-    for number in 0..tiles.promoted.len() {
-        tiled.declare(number, &mut lines);
+    match &tiles.cores {
+        None => tiled.block(source, &mut lines),
+        Some(cores) => {
+            lines.line(&format!(
+                "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= {}",
+                cores.architecture()
+            ));
+            tiled.block(source, &mut lines);
+            lines.line("#else");
+            let tiles = &cores.otherwise;
+            Tiled { tiles, ..tiled }.block(source, &mut lines);
+            lines.line("#endif");
+        }
     }
-    tiled.place_of_tile(&mut lines);
-    tiled.body(source, &mut lines);
-    lines.depth = 0;
     lines.line("}");
     lines.text
 }
@@ -124,9 +131,24 @@ pub(super) fn layer(
 }
 
 impl Tiled<'_> {
+    /// All that a block does by itself.
+    fn block(&self, source: &str, lines: &mut Lines) {
+        lines.depth = 1;
+        match &self.tiles.cores {
+            None => (0..self.tiles.promoted.len()).for_each(|number| self.declare(number, lines)),
+            Some(cores) => self.declare_matrices(cores, lines),
+        }
+        self.place_of_tile(lines);
+        self.body(source, lines);
+        lines.depth = 0;
+    }
+
     /// All parts, one after the other.
     fn body(&self, source: &str, lines: &mut Lines) {
         let (function, kernel) = (self.function, self.kernel);
+        if let Some(cores) = &self.tiles.cores {
+            self.sum_up(cores, lines);
+        }
         let mut held: Option<usize> = None;
         for (number, part) in kernel.parts.iter().enumerate() {
             let target = part.statement.target;
@@ -195,8 +217,12 @@ impl Tiled<'_> {
             .collect();
         let strip = &self.tiles.strip;
         format!(
-            "A block computes {}, and takes {} {} at a time.",
+            "A block computes {}{}, and takes {} {} at a time.",
             each.join(" x "),
+            match &self.tiles.cores {
+                None => "",
+                Some(_) => " by tensor cores",
+            },
             strip.count,
             statement.variables[strip.index].name
         )
@@ -282,7 +308,11 @@ impl Tiled<'_> {
             };
             format!("[{}]", promoted.extents[dimension] + padding)
         });
-        extents.collect()
+        let stages = match self.tiles.stages {
+            1 => String::new(),
+            stages => format!("[{stages}]"),
+        };
+        stages + &extents.collect::<String>()
     }
 
     fn place_of_threads(&self, lines: &mut Lines) {
@@ -455,6 +485,20 @@ impl Tiled<'_> {
             (false, true) => None,
             (false, false) => Some(element()),
         };
+        if let (Some(cores), true) = (&self.tiles.cores, number == self.tiles.reduction) {
+            let sum = self.sum(cores);
+            let first = first.filter(|_| !starts);
+            if let Some(first) = first {
+                return self.points(part, true, lines, |lines| {
+                    lines.line(&format!("{value} = {first} + {sum};"));
+                });
+            }
+            let depth = lines.depth;
+            self.loops(&self.several(), lines);
+            let sign = if starts { "=" } else { "+=" };
+            lines.line(&format!("{value} {sign} {sum};"));
+            return lines.close_to(depth);
+        }
         if number != self.tiles.reduction {
             // A change of the element by one term.
             return self.points(part, true, lines, |lines| {
@@ -479,268 +523,7 @@ impl Tiled<'_> {
         }
         let depth = lines.depth;
         lines.open("");
-        self.strips(part, &value, lines);
-        lines.close_to(depth);
-    }
-
-    /// The reduction: strip after strip.
-    fn strips(&self, part: &Part<'_>, value: &str, lines: &mut Lines) {
-        let (function, statement) = (self.function, part.statement);
-        // Until the points are computed, an index is that of the tile's first point.
-        for (dimension, index) in taken(part).iter().enumerate() {
-            let variable = &statement.variables[*index];
-            let low = variable.low.linear().cloned().unwrap_or_default();
-            let low = match low.as_number() {
-                Some(0) => String::new(),
-                _ => format!("{} + ", size(function, &low)),
-            };
-            lines.line(&format!(
-                "const long long {} = {low}tc_first{dimension};",
-                variable.name
-            ));
-        }
-        let strip = &self.tiles.strip;
-        let count = strip.count;
-        self.clear_behind(lines);
-        let before = statement
-            .reduced()
-            .take_while(|index| *index != strip.index);
-        for index in before.chain([strip.index]) {
-            let variable = &statement.variables[index];
-            let low = values::bound(function, statement, &variable.low);
-            let high = values::bound(function, statement, &variable.high);
-            let name = &variable.name;
-            let is_strip = index == strip.index;
-            let step = match is_strip {
-                true => format!("{name} += {count}"),
-                false => format!("++{name}"),
-            };
-            lines.open(&format!(
-                "for (long long {name} = {low}; {name} < {high}; {step})"
-            ));
-            if is_strip && !strip.is_always_full() {
-                lines.line(&format!(
-                    "const int tc_steps = (int)tc_min({count}, {} - {name});",
-                    bracketed(&high)
-                ));
-            }
-        }
-        for (index, _) in &strip.whole {
-            let variable = &statement.variables[*index];
-            let low = values::bound(function, statement, &variable.low);
-            lines.line(&format!("const long long {} = {low};", variable.name));
-        }
-        for (number, promoted) in self.tiles.promoted.iter().enumerate() {
-            if !promoted.resident {
-                self.promote(number, lines);
-            }
-        }
-        lines.line("__syncthreads();");
-        let outside = lines.depth;
-        if let Some(condition) = self.has_points() {
-            lines.open(&format!("if ({condition})"));
-        }
-        let depth = lines.depth;
-        if !strip.is_always_full() {
-            lines.open(&format!("if (tc_steps == {count})"));
-        }
-        let whole_is_open = lines.depth;
-        match strip.unrolled() {
-            1 => {}
-            all if all == count => lines.line("#pragma unroll"),
-            some => lines.line(&format!("#pragma unroll {some}")),
-        }
-        lines.open(&format!(
-            "for (int tc_step = 0; tc_step < {count}; ++tc_step)"
-        ));
-        self.step(part, value, lines);
-        lines.close_to(whole_is_open);
-        if !strip.is_always_full() {
-            lines.close_to(depth);
-            lines.open("else");
-            lines.open("for (int tc_step = 0; tc_step < tc_steps; ++tc_step)");
-            self.step(part, value, lines);
-        }
-        lines.close_to(outside);
-        lines.line("__syncthreads();");
-    }
-
-    /// What is added to an index in a step of a strip.
-    fn step_of(&self, statement: &Statement, index: usize) -> Option<String> {
-        let strip = &self.tiles.strip;
-        if index == strip.index {
-            return Some("tc_step".to_owned());
-        }
-        let is_whole = strip.whole.iter().any(|(known, _)| *known == index);
-        is_whole.then(|| format!("tc_step_{}", statement.variables[index].name))
-    }
-
-    /// One value of the strip's index for all points of a thread: registers first, then the terms.
-    fn step(&self, part: &Part<'_>, value: &str, lines: &mut Lines) {
-        let (function, statement) = (self.function, part.statement);
-        let outermost = lines.depth;
-        for (index, count) in &self.tiles.strip.whole {
-            let step = format!("tc_step_{}", statement.variables[*index].name);
-            lines.line("#pragma unroll");
-            lines.open(&format!("for (int {step} = 0; {step} < {count}; ++{step})"));
-        }
-        for number in 0..self.tiles.promoted.len() {
-            self.registers(part, number, lines);
-        }
-        let several = self.several();
-        self.loops(&several, lines);
-        let used = values::used_indices(&statement.value);
-        for (index, variable) in statement.variables.iter().enumerate() {
-            if !used.contains(&index) {
-                continue;
-            }
-            let first = self.step_of(statement, index).or_else(|| {
-                let mut taken = taken(part).iter();
-                let dimension = taken.position(|known| *known == index)?;
-                self.local(dimension)
-            });
-            // The name in scope is that of the tile's first point; a lambda sees it before the new one hides it.
-            if let Some(local) = first {
-                let name = &variable.name;
-                lines.line(&format!(
-                    "const long long tc_point_{name} = {name} + {local};"
-                ));
-            }
-        }
-        let held = |tensor: usize, subscripts: &[Subscript]| {
-            let forms: Option<Vec<&Linear>> = subscripts
-                .iter()
-                .map(|subscript| subscript.linear.as_ref())
-                .collect();
-            let forms = forms?;
-            let number = self.tiles.promoted.iter().position(|promoted| {
-                promoted.tensor == tensor && promoted.subscripts.iter().eq(forms.iter().copied())
-            })?;
-            Some(self.register(part, number))
-        };
-        let points = renamed(statement, part, &used, self);
-        let scope = Scope {
-            statement: &points,
-            held: &held,
-        };
-        let Operator::Reduce(reduction, _) = statement.operator else {
-            unreachable!("only reductions are tiled")
-        };
-        let computed = function.tensors[statement.target].scalar.computed();
-        let term = values::value_as(function, scope, &statement.value, computed);
-        lines.line(&accumulate(reduction, computed, value, &term));
-        lines.close_to(outermost);
-    }
-
-    /// Sides of the tile of which a box depends, where a thread has several points.
-    fn register_sides(&self, part: &Part<'_>, number: usize) -> Vec<usize> {
-        let promoted = &self.tiles.promoted[number];
-        let mut sides = self.several();
-        sides.retain(|side| {
-            let index = taken(part)[*side];
-            let mut forms = promoted.subscripts.iter();
-            forms.any(|form| form.variables().contains(&index))
-        });
-        sides
-    }
-
-    fn register(&self, part: &Part<'_>, number: usize) -> String {
-        let sides = self.register_sides(part, number).into_iter();
-        let places: String = sides
-            .filter_map(|side| self.names(side))
-            .map(|(counter, _)| format!("[{counter}]"))
-            .collect();
-        format!("tc_of_{}{places}", self.tile_name(number))
-    }
-
-    /// Reads what a thread's points need of a box.
-    fn registers(&self, part: &Part<'_>, number: usize, lines: &mut Lines) {
-        let promoted = &self.tiles.promoted[number];
-        let scalar = self.function.tensors[promoted.tensor].scalar;
-        let sides = self.register_sides(part, number);
-        let place = |dimension: usize| {
-            let mut terms: Vec<String> = Vec::new();
-            for (atom, factor) in &promoted.subscripts[dimension].terms {
-                let Atom::Variable(index) = atom else {
-                    continue;
-                };
-                let local = self.step_of(part.statement, *index).or_else(|| {
-                    let side = taken(part).iter().position(|known| known == index)?;
-                    self.local(side)
-                });
-                terms.extend(local.map(|local| match factor {
-                    1 => local,
-                    _ => format!("{factor} * {}", bracketed(&local)),
-                }));
-            }
-            match terms.is_empty() {
-                true => "0".to_owned(),
-                false => terms.join(" + "),
-            }
-        };
-        let from = match self.layers.filter(|_| promoted.resident) {
-            Some(layers) => {
-                // The names of indices are those of the strip's and the tile's first ones.
-                let first = |dimension: usize| {
-                    let form = &promoted.subscripts[dimension];
-                    values::form(self.function, part.statement, form)
-                };
-                let along = (1..promoted.subscripts.len()).map(|dimension| {
-                    match (first(dimension).as_str(), place(dimension).as_str()) {
-                        (first, "0") => first.to_owned(),
-                        ("0", place) => place.to_owned(),
-                        (first, place) => format!("{first} + {place}"),
-                    }
-                });
-                let along: Vec<String> = along.collect();
-                layers::row_element(self.function, layers, promoted.tensor, &place(0), &along)
-            }
-            None => {
-                let order = promoted.order().into_iter();
-                let places: String = order
-                    .map(|dimension| format!("[{}]", place(dimension)))
-                    .collect();
-                format!("tc_{}{places}", self.tile_name(number))
-            }
-        };
-        let to = self.register(part, number);
-        let points: String = sides
-            .iter()
-            .map(|side| format!("[{}]", self.tiles.dimensions[*side].points))
-            .collect();
-        let cuda = scalar.cuda();
-        if sides.is_empty() {
-            lines.line(&format!("const {cuda} {to} = {from};"));
-            return;
-        }
-        lines.line(&format!("{cuda} tc_of_{}{points};", self.tile_name(number)));
-        let depth = lines.depth;
-        // Neighbours in shared memory are read by four.
-        if let [side] = sides.as_slice()
-            && !promoted.resident
-            && self.tiles.dimensions[*side].points.is_multiple_of(4)
-            && scalar == Scalar::Float
-            && promoted.subscripts[promoted.inner].variables() == [taken(part)[*side]]
-            && promoted.subscripts[promoted.inner]
-                .terms
-                .get(&Atom::Variable(taken(part)[*side]))
-                == Some(&1)
-            && (promoted.extents[promoted.inner] + promoted.padding).is_multiple_of(4)
-            && let Some((counter, _)) = self.names(*side)
-        {
-            let points = self.tiles.dimensions[*side].points;
-            lines.line("#pragma unroll");
-            lines.open(&format!(
-                "for (int {counter} = 0; {counter} < {points}; {counter} += 4)"
-            ));
-            lines.line(&format!(
-                "*reinterpret_cast<float4 *>(&{to}) = *reinterpret_cast<const float4 *>(&{from});"
-            ));
-            lines.close_to(depth);
-            return;
-        }
-        self.loops(&sides, lines);
-        lines.line(&format!("{to} = {from};"));
+        self.reduce(part, &value, lines);
         lines.close_to(depth);
     }
 }
@@ -750,23 +533,13 @@ fn may_be_partial(side: TileDimension) -> bool {
     !side.is_always_full() && !side.is_whole()
 }
 
+fn reducing_part<'t>(tiled: &Tiled<'t>) -> &'t Part<'t> {
+    &tiled.kernel.parts[tiled.tiles.reduction]
+}
+
 fn taken<'p>(part: &'p Part<'_>) -> &'p [usize] {
     match &part.work {
         Work::Compute { taken, .. } => taken,
         Work::Initialise => &[],
     }
-}
-
-/// The statement with the names of a thread's points for the indices that move within a tile.
-fn renamed(statement: &Statement, part: &Part<'_>, used: &[usize], tiled: &Tiled<'_>) -> Statement {
-    let mut points = statement.clone();
-    for (index, variable) in points.variables.iter_mut().enumerate() {
-        let dimension = taken(part).iter().position(|known| *known == index);
-        let moves = tiled.step_of(statement, index).is_some()
-            || dimension.is_some_and(|dimension| tiled.local(dimension).is_some());
-        if moves && used.contains(&index) {
-            variable.name = format!("tc_point_{}", variable.name);
-        }
-    }
-    points
 }

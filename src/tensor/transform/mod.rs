@@ -9,8 +9,8 @@
 //! | [`schedule`] | what came of it, as a tree |
 //!
 //! Invariant: a kernel is changed only where all dimensions that are shared out are parallel, and where what one part
-//! writes reaches only the same thread, or the same block behind a barrier. Only [`rows`] joins terms in another order, and
-//! only where [`Reductions::Parallel`] says so.
+//! writes reaches only the same thread, or the same block behind a barrier. Only [`rows`], [`layers`] and [`tiles::cores`] join
+//! terms in another order, and only where [`Reductions::Parallel`] says so.
 
 pub mod layers;
 pub mod legality;
@@ -28,7 +28,7 @@ pub use tiles::{Promoted, TileDimension, Tiles};
 use super::Options;
 use super::mapping::{Mapping, Plan, Step};
 use super::program::Function;
-use tiles::Shape;
+use tiles::{Shape, cores, stages};
 
 /// How terms of a row are joined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +38,16 @@ pub enum Reductions {
     Parallel,
     /// In the order of the indices, where another one could give another result.
     Ordered,
+}
+
+/// Whether tensor cores make products of halves and of numbers of `bfloat16`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TensorCores {
+    /// Where [`Reductions::Parallel`] lets them: they join terms in another order.
+    #[default]
+    On,
+    /// Nowhere.
+    Off,
 }
 
 /// `--sirius-tc-tile=`: points of a tile, and values of the innermost reduced index between two loads.
@@ -136,10 +146,17 @@ fn apart<'f>(function: &'f Function, steps: Vec<Step<'f>>, options: Options) -> 
 }
 
 fn tile(function: &Function, steps: &mut [Step<'_>], shape: Shape, options: Options) {
+    let has_cores = options.tensor_cores == TensorCores::On
+        && options.mapping == Mapping::Auto
+        && options.reductions == Reductions::Parallel;
     for step in steps {
-        if let Step::Kernel(kernel) = step
-            && let Some(tiles) = tiles::tiles(function, kernel, shape, options.tile)
-        {
+        let Step::Kernel(kernel) = step else { continue };
+        let by_cores = || has_cores.then(|| cores::tiles(function, kernel, options.tile));
+        let tiles = by_cores()
+            .flatten()
+            .or_else(|| tiles::tiles(function, kernel, shape, options.tile));
+        if let Some(mut tiles) = tiles {
+            tiles.stages = stages::stages(function, kernel, &tiles, options.stages);
             kernel.plan = Plan::Tiles(tiles);
         }
     }

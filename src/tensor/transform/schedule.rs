@@ -6,6 +6,7 @@
 use super::layers::{Layers, StageWork};
 use super::rows::{RowPart, RowPlace, Rows, Team};
 use super::tiles::Tiles;
+use super::tiles::cores::FRAGMENT;
 use crate::tensor::Options;
 use crate::tensor::linear::{Atom, Linear, Notation};
 use crate::tensor::mapping::{Kernel, Part, Plan, Step, Work, map};
@@ -245,10 +246,17 @@ impl<'f> Tree<'f> {
             if number == tiles.reduction {
                 let strip = &tiles.strip;
                 let name = |index: usize| part.statement.variables[index].name.clone();
-                let before = part.statement.reduced();
-                let before = before.take_while(|index| *index != strip.index);
-                let mut indices: Vec<String> = before.map(name).collect();
-                indices.push(format!("{}/{}", name(strip.index), strip.count));
+                let indices = tiles.loops(part.statement).into_iter().map(|index| {
+                    match index == strip.index {
+                        true => format!("{}/{}", name(index), strip.count),
+                        false => name(index),
+                    }
+                });
+                let indices: Vec<String> = indices.collect();
+                let stages = match tiles.stages {
+                    1 => String::new(),
+                    stages => format!(", in {stages} stages"),
+                };
                 self.line(depth, &format!("band [{}] in order", indices.join(", ")));
                 for promoted in tiles.promoted.iter().filter(|promoted| !promoted.resident) {
                     let tensor = &self.function.tensors[promoted.tensor].name;
@@ -259,13 +267,25 @@ impl<'f> Tree<'f> {
                         .collect();
                     let extents = join(promoted.extents.iter().map(usize::to_string).collect());
                     let line = format!(
-                        "extension: {tensor}({}) to shared memory, a box of {extents}",
+                        "extension: {tensor}({}) to shared memory, a box of {extents}{stages}",
                         subscripts.join(", ")
                     );
                     self.line(depth + 1, &line);
                 }
                 let mut inner = vec![format!("{}%{}", name(strip.index), strip.count)];
                 inner.extend(strip.whole.iter().map(|(index, _)| name(*index)));
+                if let Some(cores) = &tiles.cores {
+                    let line = format!("band [{}] in order, by {FRAGMENT}", inner.join(", "));
+                    self.line(depth + 1, &line);
+                    let [warps, fragments] = [cores.warps, cores.fragments]
+                        .map(|sides| join(sides.map(|side| side.to_string()).to_vec()));
+                    let line = format!(
+                        "band [{}] to {warps} warps, {fragments} fragments of each in tensor cores",
+                        of(part, "%")
+                    );
+                    self.line(depth + 2, &line);
+                    continue;
+                }
                 let unrolled = match strip.unrolled() {
                     1 => String::new(),
                     all if all == strip.count => ", unrolled".to_owned(),

@@ -4,6 +4,9 @@
 //! of up to two dimensions in registers. The innermost reduced index is cut into strips: before each one, the block loads
 //! the boxes that all its points read. In each element, terms are joined in the order of the identity mapping.
 
+pub mod cores;
+pub mod stages;
+
 use super::TileSizes;
 use super::legality::parallel_dimensions;
 use crate::tensor::linear::{Atom, Linear};
@@ -29,6 +32,10 @@ pub struct Tiles {
     pub strip: Strip,
     /// Boxes in shared memory.
     pub promoted: Vec<Promoted>,
+    /// How many strips have their boxes in shared memory at once.
+    pub stages: usize,
+    /// How warps share the tile, where tensor cores make the products.
+    pub cores: Option<Box<cores::Cores>>,
 }
 
 /// Values of reduced indices for which a block loads boxes together.
@@ -146,7 +153,16 @@ pub struct Promoted {
 }
 
 impl Tiles {
-    /// Bytes of its boxes, with what each is aligned by.
+    /// Reduced indices that are loops around the loads: the strip's is the innermost one.
+    pub fn loops(&self, statement: &Statement) -> Vec<usize> {
+        let is_whole = |index: usize| self.strip.whole.iter().any(|(known, _)| *known == index);
+        let others = statement
+            .reduced()
+            .filter(|index| *index != self.strip.index && !is_whole(*index));
+        others.chain([self.strip.index]).collect()
+    }
+
+    /// Bytes of the boxes of a strip, with what each is aligned by.
     pub fn box_bytes(&self, function: &Function) -> u64 {
         let boxes = self.promoted.iter().filter(|promoted| !promoted.resident);
         let bytes = boxes.map(|promoted| {
@@ -207,6 +223,8 @@ pub fn tiles(
         reduction,
         strip,
         promoted,
+        stages: 1,
+        cores: None,
     })
 }
 
@@ -242,6 +260,8 @@ pub fn row_tiles(
         reduction,
         strip,
         promoted: boxes,
+        stages: 1,
+        cores: None,
     })
 }
 

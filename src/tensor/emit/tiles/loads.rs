@@ -7,6 +7,7 @@ use super::Tiled;
 use crate::tensor::emit::kernels::Lines;
 use crate::tensor::emit::values::{self, bracketed};
 use crate::tensor::emit::{factor, size};
+use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::transform::Promoted;
 use crate::tensor::transform::tiles::reducing;
 use crate::tensor::types::Scalar;
@@ -22,19 +23,52 @@ struct Load<'t> {
 }
 
 impl Tiled<'_> {
-    /// Loads a box.
-    pub(super) fn promote(&self, number: usize, lines: &mut Lines) {
+    fn load_of(&self, number: usize) -> Load<'_> {
         let promoted = &self.tiles.promoted[number];
         let statement = reducing(self.kernel, self.tiles);
         let forms = promoted.subscripts.iter();
-        let load = Load {
+        Load {
             tiled: self,
             number,
             promoted,
             origins: forms
                 .map(|form| values::form(self.function, statement, form))
                 .collect(),
-        };
+        }
+    }
+
+    /// What is the same for all strips.
+    pub(super) fn ask_before(&self, lines: &mut Lines) {
+        let mut all = Vec::new();
+        if self.may_be_partial() {
+            all.push("tc_full".to_owned());
+        }
+        for number in 0..self.tiles.promoted.len() {
+            let load = self.load_of(number);
+            let groups = load.groups();
+            let first = load.first_origin(&groups);
+            if let Some(wide) = first.and_then(|first| load.wide(&groups, Some(first))) {
+                lines.line(&format!("const bool {} = {wide};", load.wide_name()));
+                all.push(load.wide_name());
+            }
+        }
+        if self.all_are_wide() {
+            lines.line(&format!("const bool tc_wide = {};", all.join(" && ")));
+        }
+    }
+
+    /// Whether all boxes of tensor cores are loaded by 16 bytes or not for all strips alike.
+    fn all_are_wide(&self) -> bool {
+        (0..self.tiles.promoted.len()).all(|number| {
+            let load = self.load_of(number);
+            load.first_origin(&load.groups()).is_some()
+        })
+    }
+
+    /// Loads a box.
+    pub(super) fn promote(&self, number: usize, lines: &mut Lines) {
+        let promoted = &self.tiles.promoted[number];
+        let load = self.load_of(number);
         if promoted.conditional {
             load.element_by_element(lines);
             return;
@@ -47,17 +81,62 @@ impl Tiled<'_> {
             conditions.push(format!("tc_steps == {}", self.tiles.strip.count));
         }
         let groups = load.groups();
-        let by_four = load.by_four(&groups);
-        conditions.extend(by_four.clone());
+        let wide = load.wide(&groups, None);
+        conditions.extend(wide.clone());
         if conditions.is_empty() {
             return load.whole(&groups, false, lines);
         }
         let depth = lines.depth;
         lines.open(&format!("if ({})", conditions.join(" && ")));
-        load.whole(&groups, by_four.is_some(), lines);
+        load.whole(&groups, wide.is_some(), lines);
         lines.close_to(depth);
         lines.open("else");
         load.element_by_element(lines);
+        lines.close_to(depth);
+    }
+
+    /// Loads the boxes of what tensor cores multiply: both by 16 bytes without a question, or each as it can be.
+    pub(super) fn promote_matrices(&self, lines: &mut Lines) {
+        let loads: Vec<Load<'_>> = (0..self.tiles.promoted.len())
+            .map(|number| self.load_of(number))
+            .collect();
+        let wide = loads.iter().map(|load| {
+            let groups = load.groups();
+            match load.first_origin(&groups) {
+                Some(_) => Some(load.wide_name()),
+                None => load.wide(&groups, None),
+            }
+        });
+        let wide: Vec<Option<String>> = wide.collect();
+        let depth = lines.depth;
+        if let Some(all) = wide.iter().cloned().collect::<Option<Vec<String>>>() {
+            let mut conditions = Vec::new();
+            if self.may_be_partial() {
+                conditions.push("tc_full".to_owned());
+            }
+            conditions.extend(all);
+            if self.all_are_wide() {
+                conditions = vec!["tc_wide".to_owned()];
+            }
+            if !self.tiles.strip.is_always_full() {
+                conditions.push(format!("tc_steps == {}", self.tiles.strip.count));
+            }
+            lines.open(&format!("if ({})", conditions.join(" && ")));
+            for load in &loads {
+                load.whole(&load.groups(), true, lines);
+            }
+            lines.close_to(depth);
+            lines.open("else");
+        }
+        let outside = lines.depth;
+        for (load, wide) in loads.iter().zip(wide) {
+            if wide.is_some_and(|condition| load.pieces(&condition, lines)) {
+                lines.close_to(outside);
+                lines.open("else");
+            }
+            load.element_by_element(lines);
+            lines.close_to(outside);
+        }
         lines.close_to(depth);
     }
 
@@ -77,6 +156,12 @@ impl Tiled<'_> {
                     origins: Vec::new(),
                 };
                 let depth = lines.depth;
+                if self.tiles.stages > 1 {
+                    lines.open(&format!(
+                        "for (int tc_stage = 0; tc_stage < {}; ++tc_stage)",
+                        self.tiles.stages
+                    ));
+                }
                 load.share_out(extents.iter().product(), lines);
                 let groups = singles(extents.len());
                 load.digits(&extents, &groups, 1, lines);
@@ -137,20 +222,73 @@ impl Load<'_> {
         groups
     }
 
-    /// Under which condition the last dimensions are loaded by four floats, if ever.
-    fn by_four(&self, groups: &[Range<usize>]) -> Option<String> {
+    /// How many elements 16 bytes are.
+    fn width(&self) -> usize {
+        let scalar = self.tiled.function.tensors[self.promoted.tensor].scalar;
+        match scalar {
+            Scalar::Float => 4,
+            Scalar::Half | Scalar::Bfloat16 => 8,
+            _ => 1,
+        }
+    }
+
+    /// Under which condition the last dimensions are loaded by 16 bytes, if ever.
+    fn wide(&self, groups: &[Range<usize>], origin: Option<String>) -> Option<String> {
         let group = groups.last()?;
         let tensor = &self.tiled.function.tensors[self.promoted.tensor];
         let elements: usize = self.promoted.loaded[group.clone()].iter().product();
-        (tensor.scalar == Scalar::Float && elements.is_multiple_of(4)).then(|| {
+        let width = self.width();
+        // Four floats find their places one by one, unless they are on their way by themselves.
+        let is_possible = self.has_rows(groups) || (width == 4 && self.tiled.tiles.stages == 1);
+        (width > 1 && is_possible && elements.is_multiple_of(width)).then(|| {
             let row: Vec<String> = match group.len() {
                 1 => vec![size(self.tiled.function, &tensor.extents[group.start])],
                 _ => (tensor.extents[group.clone()].iter())
                     .map(|extent| factor(self.tiled.function, extent))
                     .collect(),
             };
-            let (origin, row) = (self.origin(group), row.join(" * "));
-            format!("tc_by_four({}, {origin}, {row})", tensor.name)
+            let origin = origin.unwrap_or_else(|| self.origin(group));
+            let row = row.join(" * ");
+            format!("tc_by_16_bytes({}, {origin}, {row})", tensor.name)
+        })
+    }
+
+    /// Where the box of the first strip begins along the last dimension, where all others are as well aligned. Only tensor
+    /// cores are so fast that it matters.
+    fn first_origin(&self, groups: &[Range<usize>]) -> Option<String> {
+        let tiled = self.tiled;
+        let (statement, strip) = (reducing(tiled.kernel, tiled.tiles), &tiled.tiles.strip);
+        let last = groups.last().filter(|group| group.len() == 1)?.start;
+        tiled.tiles.cores.as_ref()?;
+        self.wide(groups, None)?;
+        let mut form = self.promoted.subscripts[last].clone();
+        for index in tiled.tiles.loops(statement) {
+            let factor = form.terms.get(&Atom::Variable(index)).copied();
+            let Some(factor) = factor else { continue };
+            let step = usize::try_from(factor).ok()? * strip.count;
+            if index != strip.index || !step.is_multiple_of(self.width()) {
+                return None;
+            }
+            let low = statement.variables[index].low.linear()?;
+            form = form.plus(&Linear::variable(index), factor.checked_neg()?)?;
+            form = form.plus(low, factor)?;
+        }
+        Some(values::form(tiled.function, statement, &form))
+    }
+
+    /// The name of what says whether all strips of the box are loaded by 16 bytes.
+    fn wide_name(&self) -> String {
+        format!("tc_wide_{}", self.tiled.tile_name(self.number))
+    }
+
+    /// Whether neighbours in the tensor are neighbours in shared memory, and 16 bytes of them are aligned there.
+    fn has_rows(&self, groups: &[Range<usize>]) -> bool {
+        let (promoted, width) = (self.promoted, self.width());
+        let row = promoted.extents[promoted.inner] + promoted.padding;
+        let are_aligned = self.tiled.tiles.stages == 1 || promoted.elements().is_multiple_of(width);
+        groups.last().is_some_and(|group| {
+            let is_aligned = group.len() > 1 || row.is_multiple_of(width) || groups.len() == 1;
+            group.contains(&promoted.inner) && is_aligned && are_aligned
         })
     }
 
@@ -214,8 +352,9 @@ impl Load<'_> {
             }
         });
         let first = format!(
-            "tc_{}{}",
+            "tc_{}{}{}",
             self.tiled.tile_name(self.number),
+            self.tiled.stage(),
             places.collect::<String>()
         );
         let Some(group) = groups.iter().find(|group| group.len() > 1) else {
@@ -303,46 +442,103 @@ impl Load<'_> {
         }
     }
 
+    /// An element on its way; four or eight bytes need no register.
+    fn copy(&self, to: &str, from: &str) -> String {
+        let scalar = self.tiled.function.tensors[self.promoted.tensor].scalar;
+        match (self.tiled.tiles.stages, scalar.bytes()) {
+            (2.., bytes @ (4 | 8)) => {
+                format!("__pipeline_memcpy_async(&{to}, &{from}, {bytes});")
+            }
+            _ => format!("{to} = {from};"),
+        }
+    }
+
+    fn copy_16_bytes(&self, to: &str, from: &str) -> String {
+        match self.tiled.tiles.stages {
+            1 => format!(
+                "*reinterpret_cast<float4 *>(&{to}) = *reinterpret_cast<const float4 *>(&{from});"
+            ),
+            _ => format!("__pipeline_memcpy_async(&{to}, &{from}, 16);"),
+        }
+    }
+
     /// A box of which all is inside.
-    fn whole(&self, groups: &[Range<usize>], by_four: bool, lines: &mut Lines) {
+    fn whole(&self, groups: &[Range<usize>], is_wide: bool, lines: &mut Lines) {
         let promoted = self.promoted;
         let along = |dimension: usize| self.along(groups, dimension);
         let count: usize = promoted.loaded.iter().product();
         let depth = lines.depth;
         let place = self.element(groups);
-        if !by_four {
+        if !is_wide {
             self.share_out(count, lines);
             self.digits(&promoted.loaded, groups, 1, lines);
-            lines.line(&format!("{} = {place};", self.shared(groups, &along)));
+            lines.line(&self.copy(&self.shared(groups, &along), &place));
             return lines.close_to(depth);
         }
-        self.share_out(count / 4, lines);
-        self.digits(&promoted.loaded, groups, 4, lines);
+        let width = self.width();
+        self.share_out(count / width, lines);
+        self.digits(&promoted.loaded, groups, width, lines);
+        if self.has_rows(groups) {
+            let to = self.shared(groups, &along);
+            lines.line(&self.copy_16_bytes(&to, &place));
+            return lines.close_to(depth);
+        }
         lines.line(&format!(
             "const float4 tc_four = *reinterpret_cast<const float4 *>(&{place});"
         ));
         let last = groups.last().map_or(0, |group| group.start);
-        let is_row = groups.last().is_some_and(|group| {
-            let row = promoted.extents[promoted.inner] + promoted.padding;
-            let is_aligned = group.len() > 1 || row.is_multiple_of(4) || groups.len() == 1;
-            group.contains(&promoted.inner) && is_aligned
-        });
-        match is_row {
-            true => lines.line(&format!(
-                "*reinterpret_cast<float4 *>(&{}) = tc_four;",
-                self.shared(groups, &along)
-            )),
-            false => {
-                for (offset, part) in ["x", "y", "z", "w"].into_iter().enumerate() {
-                    let to = self.shared(groups, &|dimension| match (dimension == last, offset) {
-                        (true, 1..) => format!("tc_{dimension} + {offset}"),
-                        _ => along(dimension),
-                    });
-                    lines.line(&format!("{to} = tc_four.{part};"));
-                }
-            }
+        for (offset, part) in ["x", "y", "z", "w"].into_iter().enumerate() {
+            let to = self.shared(groups, &|dimension| match (dimension == last, offset) {
+                (true, 1..) => format!("tc_{dimension} + {offset}"),
+                _ => along(dimension),
+            });
+            lines.line(&format!("{to} = tc_four.{part};"));
         }
         lines.close_to(depth);
+    }
+
+    /// A box of matrices of which some may be outside, by pieces of 16 bytes that are inside or are not; the caller closes
+    /// what this opens. False where its rows have no such pieces.
+    fn pieces(&self, condition: &str, lines: &mut Lines) -> bool {
+        let (promoted, width) = (self.promoted, self.width());
+        let groups = &singles(promoted.extents.len());
+        let last = promoted.extents.len() - 1;
+        if promoted.inner != last {
+            return false;
+        }
+        // A strip may end before the tensor does.
+        let tiles = self.tiled.tiles;
+        let ends_inside = self.terms() == Some(last) && !tiles.strip.is_always_full();
+        let strip = match ends_inside {
+            true => format!(" && tc_steps % {width} == 0"),
+            false => String::new(),
+        };
+        lines.open(&format!("if ({condition}{strip})"));
+        self.share_out(promoted.loaded.iter().product::<usize>() / width, lines);
+        self.digits(&promoted.loaded, groups, width, lines);
+        let along = |dimension: usize| self.along(groups, dimension);
+        let (to, from) = (self.shared(groups, &along), self.element(groups));
+        let copy = self.copy_16_bytes(&to, &from);
+        match self.inside().join(" && ") {
+            always if always.is_empty() => lines.line(&copy),
+            inside => {
+                lines.line(&format!("if ({inside})"));
+                lines.line(&format!("    {copy}"));
+                lines.line("else");
+                lines.line(&format!(
+                    "    *reinterpret_cast<float4 *>(&{to}) = make_float4(0, 0, 0, 0);"
+                ));
+            }
+        }
+        true
+    }
+
+    /// The dimension along which terms of tensor cores lie.
+    fn terms(&self) -> Option<usize> {
+        let cores = self.tiled.tiles.cores.as_ref()?;
+        let mut factors = cores.factors.iter();
+        let factor = factors.find(|factor| factor.promoted == self.number)?;
+        Some(factor.terms)
     }
 
     /// A box of which some may be outside.
@@ -353,6 +549,28 @@ impl Load<'_> {
         let depth = lines.depth;
         self.share_out(promoted.loaded.iter().product(), lines);
         self.digits(&promoted.loaded, &groups, 1, lines);
+        let inside = self.inside();
+        let place = self.element(&groups);
+        let along = |dimension: usize| self.along(&groups, dimension);
+        let (to, zero) = (self.shared(&groups, &along), zero(tensor.scalar));
+        let copy = self.copy(&to, &place);
+        match inside.join(" && ") {
+            always if always.is_empty() => lines.line(&copy),
+            inside if copy.starts_with("__pipeline") => {
+                lines.line(&format!("if ({inside})"));
+                lines.line(&format!("    {copy}"));
+                lines.line("else");
+                lines.line(&format!("    {to} = {zero};"));
+            }
+            inside => lines.line(&format!("{to} = {inside} ? {place} : {zero};")),
+        }
+        lines.close_to(depth);
+    }
+
+    /// Under which conditions an element is one of the tensor's, and of the strip.
+    fn inside(&self) -> Vec<String> {
+        let promoted = self.promoted;
+        let tensor = &self.tiled.function.tensors[promoted.tensor];
         let mut inside: Vec<String> = Vec::new();
         for (dimension, origin) in self.origins.iter().enumerate() {
             let subscript = match promoted.loaded[dimension] {
@@ -368,17 +586,11 @@ impl Load<'_> {
                 inside.push(format!("{subscript} < {extent}"));
             }
         }
-        let place = self.element(&groups);
-        let loaded = match inside.is_empty() {
-            true => place,
-            false => format!(
-                "{} ? {place} : {}",
-                inside.join(" && "),
-                zero(tensor.scalar)
-            ),
-        };
-        let along = |dimension: usize| self.along(&groups, dimension);
-        lines.line(&format!("{} = {loaded};", self.shared(&groups, &along)));
-        lines.close_to(depth);
+        // Tensor cores multiply all terms of a strip: those behind the last one have to be 0 whatever the tensor has there.
+        let tiles = self.tiled.tiles;
+        if !tiles.strip.is_always_full() {
+            inside.extend(self.terms().map(|terms| format!("tc_{terms} < tc_steps")));
+        }
+        inside
     }
 }
