@@ -7,8 +7,9 @@
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
 //!   precision, with the reference and with the default mapping; a line `# built with:` has the compiler's options,
-//!   and `# mappings:` which of the two is tried.
-//! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`.
+//!   and `# mappings:` what else is tried, such as strategies of isl's scheduler.
+//! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; a line `# mapping:` has
+//!   another mapping, and `# fusion:` strategies of isl's scheduler.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
@@ -33,6 +34,7 @@ mod random;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
 use sirius_rs::tensor::mapping::{Mapping, Scatter, map};
+use sirius_rs::tensor::polyhedral::Strategy;
 use sirius_rs::tensor::transform::schedule::schedule;
 use sirius_rs::tensor::{Options, check, translate};
 use std::path::{Path, PathBuf};
@@ -124,6 +126,15 @@ fn case(case: &Path) -> Result<(), Failed> {
                     translate(&name, &source, options)
                         .map_err(|_| "what is accepted is translated")?;
                 }
+                for &(fusion, _) in STRATEGIES {
+                    let options = Options {
+                        mapping,
+                        fusion,
+                        ..Options::default()
+                    };
+                    translate(&name, &source, options)
+                        .map_err(|_| "what is accepted is translated")?;
+                }
             }
             found
         }
@@ -141,11 +152,37 @@ fn schedules(case: &Path) -> Result<(), Failed> {
     let source = text.lines().filter(|line| !line.starts_with(MARK));
     let source: String = source.map(|line| format!("{line}\n")).collect();
     let functions = check(&source).map_err(|_| "it is right")?;
-    let each = functions
-        .iter()
-        .map(|function| schedule(function, Options::default()));
-    filetests::compare(case, MARK, &each.collect::<String>())
+    let said = |what: &str| text.lines().find_map(|line| line.strip_prefix(what));
+    let mapping = match said("# mapping: ") {
+        Some("parallel") => Mapping::Parallel,
+        Some("tiled") => Mapping::Tiled,
+        _ => Mapping::Auto,
+    };
+    let strategies = said("# fusion: ").unwrap_or("auto");
+    let mut found = String::new();
+    for name in strategies.split(' ') {
+        let named = STRATEGIES.iter().find(|(_, known)| *known == name);
+        let (fusion, _) = *named.ok_or_else(|| format!("there is no strategy '{name}'"))?;
+        let options = Options {
+            mapping,
+            fusion,
+            ..Options::default()
+        };
+        for function in &functions {
+            found += &schedule(function, options);
+            translate("shown.tc", &source, options).map_err(|_| "it is right")?;
+        }
+    }
+    filetests::compare(case, MARK, &found)
 }
+
+/// Which statements share a kernel, as `--sirius-tc-fusion` names it.
+pub const STRATEGIES: &[(Strategy, &str)] = &[
+    (Strategy::Auto, "auto"),
+    (Strategy::Minimal, "min"),
+    (Strategy::Maximal, "max"),
+    (Strategy::ThreeParallel, "three-parallel"),
+];
 
 /// A program with the reference and with the default in one source, so that one build does.
 fn program(source: &Path) -> Result<(), Failed> {
@@ -165,13 +202,19 @@ fn program(source: &Path) -> Result<(), Failed> {
         whole += &format!("#include {header}\n");
     }
     let mappings = [
-        ("identity", Mapping::Identity),
-        ("automatic", Mapping::Auto),
+        ("identity", Mapping::Identity, Strategy::Auto),
+        ("automatic", Mapping::Auto, Strategy::Auto),
+        ("minimal", Mapping::Parallel, Strategy::Minimal),
+        ("maximal", Mapping::Parallel, Strategy::Maximal),
+        ("three_parallel", Mapping::Parallel, Strategy::ThreeParallel),
+        ("maximal_rows", Mapping::Auto, Strategy::Maximal),
     ];
-    let mappings = mappings.iter().filter(|(space, _)| spaces.contains(space));
-    for &(space, mapping) in mappings.clone() {
+    let wanted: Vec<&str> = spaces.split_whitespace().collect();
+    let mappings = mappings.iter().filter(|(space, ..)| wanted.contains(space));
+    for &(space, mapping, fusion) in mappings.clone() {
         let options = Options {
             mapping,
+            fusion,
             ..Options::default()
         };
         let made = translate(&name, &text, options).map_err(|_| "it is right")?;
@@ -185,7 +228,7 @@ fn program(source: &Path) -> Result<(), Failed> {
     }
     let calls = mappings
         .clone()
-        .map(|(space, _)| format!("{space}::program()"));
+        .map(|(space, ..)| format!("{space}::program()"));
     let calls: Vec<String> = calls.collect();
     whole += &format!("int main()\n{{\n    return {};\n}}\n", calls.join(" + "));
     std::fs::write(place("whole.cu"), whole)?;

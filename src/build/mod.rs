@@ -362,7 +362,7 @@ pub struct SiriusOptions {
     pub dump_problem: bool,
     /// `--sirius-tune…`.
     pub tuning: Tuning,
-    /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`, `--sirius-tc-reductions=`, `--sirius-tc-tile=`.
+    /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`, `--sirius-tc-fusion=`, `--sirius-tc-reductions=`, `--sirius-tc-tile=`.
     pub tensor: crate::tensor::Options,
     /// `--sirius-tc-emit=DIR`: where the CUDA of tensor definitions is shown.
     pub tensor_emit: Option<PathBuf>,

@@ -9,6 +9,7 @@
 
 use super::Options;
 use super::linear::Linear;
+use super::polyhedral::{self, Nest, Strategy};
 use super::program::{self, Function, Statement, Subscript};
 use super::syntax::tree::{Operator, Reduction};
 use super::transform::{self, Layers, Rows, Tiles};
@@ -85,6 +86,8 @@ pub enum Plan<'f> {
     Rows(Rows),
     /// A block some rows, of which it computes one layer after the other.
     Layers(Layers<'f>),
+    /// Each by itself, with loops that several parts share.
+    Nest(Nest),
 }
 
 /// What a thread does for one statement.
@@ -112,6 +115,9 @@ pub enum Work {
 
 /// The kernels of a definition.
 pub fn map(function: &Function, options: Options) -> Vec<Step<'_>> {
+    if options.fusion != Strategy::Auto && options.mapping != Mapping::Identity {
+        return polyhedral::plan(function, options).steps;
+    }
     let steps = steps(function, &function.body, options.mapping, options.scatter);
     transform::transform(function, steps, options)
 }
@@ -132,18 +138,41 @@ fn steps<'f>(
                 body: self::steps(function, &time_loop.body, mapping, scatter),
             }),
             program::Step::Statement(statement) => {
-                for kernel in kernels(function, statement, mapping, scatter) {
-                    match steps.last_mut() {
-                        Some(Step::Kernel(last)) if joins(function, last, &kernel) => {
-                            last.parts.extend(kernel.parts);
-                        }
-                        _ => steps.push(Step::Kernel(kernel)),
-                    }
-                }
+                append(function, &mut steps, statement, (mapping, scatter));
             }
         }
     }
     steps
+}
+
+/// The kernels of some statements, one after the other, of which those go together that the mapping puts together.
+pub fn statements<'f>(
+    function: &'f Function,
+    statements: &[&'f Statement],
+    options: Options,
+) -> Vec<Step<'f>> {
+    let mut steps = Vec::new();
+    for statement in statements {
+        let how = (options.mapping, options.scatter);
+        append(function, &mut steps, statement, how);
+    }
+    steps
+}
+
+fn append<'f>(
+    function: &'f Function,
+    steps: &mut Vec<Step<'f>>,
+    statement: &'f Statement,
+    (mapping, scatter): (Mapping, Scatter),
+) {
+    for kernel in kernels(function, statement, mapping, scatter) {
+        match steps.last_mut() {
+            Some(Step::Kernel(last)) if joins(function, last, &kernel) => {
+                last.parts.extend(kernel.parts);
+            }
+            _ => steps.push(Step::Kernel(kernel)),
+        }
+    }
 }
 
 /// The kernels of one statement alone.

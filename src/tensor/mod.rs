@@ -7,6 +7,7 @@
 //! | [`syntax`] | text | [`syntax::tree::Definition`]s |
 //! | [`ranges`] | trees | [`program::Function`]s: typed statements, each index with its range |
 //! | [`mapping`] | a function | [`mapping::Step`]s: kernels and loops of the host |
+//! | [`polyhedral`] | a function | steps by isl's scheduler, where a strategy of fusion is asked for |
 //! | [`transform`] | steps | steps whose kernels are tiled, or compute rows by whole blocks |
 //! | [`emit`] | steps | CUDA C++: kernels, a launcher, a header |
 //! | [`signature`] | typed statements | JSON: what a caller passes |
@@ -26,6 +27,7 @@ pub mod fault;
 pub mod linear;
 pub mod mapping;
 mod points;
+pub mod polyhedral;
 pub mod program;
 pub mod ranges;
 pub mod signature;
@@ -35,6 +37,7 @@ pub mod types;
 
 use fault::Fault;
 use mapping::{Mapping, Scatter};
+use polyhedral::Strategy;
 use transform::{Reductions, TileSizes};
 
 /// What is chosen for a whole file.
@@ -46,6 +49,8 @@ pub struct Options {
     pub scatter: Scatter,
     /// `--sirius-tc-reductions`.
     pub reductions: Reductions,
+    /// `--sirius-tc-fusion`.
+    pub fusion: Strategy,
     /// `--sirius-tc-tile`; else by the rule of [`transform::tiles`].
     pub tile: Option<TileSizes>,
 }

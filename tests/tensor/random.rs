@@ -2,12 +2,13 @@
 
 use super::host::{Case, program};
 use super::quick_link::QUICK_LINK;
-use super::{generator, interpreter, run};
+use super::{STRATEGIES, generator, interpreter, run};
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::seq::IndexedMutRandom;
 use rand::{Rng, SeedableRng};
 use sirius_rs::tensor::mapping::Mapping;
+use sirius_rs::tensor::polyhedral::Strategy;
 use sirius_rs::tensor::program::SymbolKind;
 use sirius_rs::tensor::transform::TileSizes;
 use sirius_rs::tensor::{Options, check as definitions, translate};
@@ -15,12 +16,16 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
+/// The space of what isl's scheduler makes, with a mapping and a strategy that are drawn.
+const SCHEDULED: &str = "scheduled";
+
 /// What is compared. Inputs are halves, so that sums are exact and reordered ones equal, too.
 const MAPPINGS: &[(Mapping, &str)] = &[
     (Mapping::Identity, "identity"),
     (Mapping::Parallel, "parallel"),
     (Mapping::Tiled, "tiled"),
     (Mapping::Auto, "automatic"),
+    (Mapping::Parallel, SCHEDULED),
 ];
 
 /// Definitions of one program.
@@ -143,8 +148,19 @@ fn whole_program(sources: &[(String, String)], cases: &[Case]) -> Result<String,
                 true => None,
                 false => Some(TileSizes::parse(sizes)?),
             };
+            let mut random = StdRng::seed_from_u64(source.len() as u64);
+            let drawn = random.random_range(0..6);
+            let (mapping, fusion) = match *name == SCHEDULED {
+                // Loops that are shared show only where nothing else knows better.
+                true => (
+                    [mapping, &Mapping::Tiled, mapping, &Mapping::Auto][drawn % 4],
+                    STRATEGIES[1 + drawn % 3].0,
+                ),
+                false => (mapping, Strategy::Auto),
+            };
             let options = Options {
                 mapping: *mapping,
+                fusion,
                 tile,
                 ..Options::default()
             };

@@ -9,6 +9,7 @@ use crate::planner::policy::{self, Policy};
 use crate::planner::{Planner, Priority, Score};
 use crate::stage::Stage;
 use crate::tensor::mapping::{Mapping, Scatter};
+use crate::tensor::polyhedral::Strategy;
 use crate::tensor::transform::{Reductions, TileSizes};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -279,6 +280,22 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
                 ("auto", Mapping::Auto),
             ];
             draft.build.sirius.tensor.mapping = one_of("sirius-tc-mapping", value, &mappings)?;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-fusion", Arity::Scalar),
+        "auto|min|max|three-parallel",
+        "which statements share a kernel: those that the mapping puts together, none, or, by isl's scheduler, as many as leave one parallel dimension, or three if there are (default: auto)",
+        |draft, value| {
+            let strategies = [
+                ("auto", Strategy::Auto),
+                ("min", Strategy::Minimal),
+                ("max", Strategy::Maximal),
+                ("three-parallel", Strategy::ThreeParallel),
+            ];
+            draft.build.sirius.tensor.fusion = one_of("sirius-tc-fusion", value, &strategies)?;
             Ok(())
         },
     ),

@@ -7,6 +7,7 @@ mod fours;
 mod kernels;
 mod launcher;
 mod layers;
+mod nests;
 mod rows;
 mod tiles;
 mod values;
@@ -44,6 +45,7 @@ pub(super) fn emit(
                 Plan::Tiles(tiles) => tiles::kernel(function, (kernel, tiles), &name, text),
                 Plan::Rows(rows) => rows::kernel(function, (kernel, rows), &name, text),
                 Plan::Layers(plan) => layers::kernel(function, (kernel, plan), &name, text),
+                Plan::Nest(nest) => nests::kernel(function, (kernel, nest), &name, text),
             };
         }
         body.push('\n');
