@@ -86,9 +86,36 @@ static void others()
     P.compare("its first row", [&](size_t n) { return below[0] + below[N - 1] + Q[n * N + n]; });
 }
 
+static void layered()
+{
+    Tensor<> I(N * M, 1), V(L * M, 2), U(C * L, 3), R(N * C);
+    std::vector<double> h(N * L), expected(N * C);
+    for (int n = 0; n < N; ++n) {
+        for (int o = 0; o < L; ++o)
+            for (int m = 0; m < M; ++m)
+                h[n * L + o] += I[n * M + m] * V[o * M + m];
+        for (int o = 0; o < C; ++o)
+            for (int m = 0; m < L; ++m)
+                expected[n * C + o] += h[n * L + m] * U[o * L + m];
+    }
+    layers(0, N, M, L, C, I, V, U, R);
+    R.compare("layers", [&](size_t i) { return expected[i]; }, 1e-4);
+
+    Tensor<> Q(4 * C * M, 4), S(N * C);
+    const auto gate = [&](size_t i, int s) {
+        double sum = 0;
+        for (int m = 0; m < M; ++m)
+            sum += I[i / C * M + m] * Q[(s * C + i % C) * M + m];
+        return sum;
+    };
+    slices(0, N, M, C, I, Q, S);
+    S.compare("slices", [&](size_t i) { return gate(i, 0) * gate(i, 1) + gate(i, 2) * gate(i, 3); }, 1e-4);
+}
+
 int main()
 {
     rows();
+    layered();
     others();
     return verdict();
 }

@@ -20,6 +20,8 @@ pub struct Group {
     pub tree: Option<Tree>,
     /// Its loops, with the numbers of the members; else why there are none.
     pub nest: Result<Nest, Obstacle>,
+    /// Why its loops inside of the threads are not those of the schedule, but of each statement alone.
+    pub apart: Option<Obstacle>,
     /// Parallel dimensions that it has to keep.
     needed: usize,
 }
@@ -42,6 +44,7 @@ pub fn segment<'f>(
             members: vec![number],
             tree: None,
             nest: Err(Obstacle::Many),
+            apart: None,
             needed: 0,
         };
         return Segment {
@@ -116,24 +119,40 @@ fn group(dependences: &Dependences<'_>, members: Vec<usize>) -> Group {
     let tree = constraints.and_then(|constraints| {
         with_operation_budget(SCHEDULE_BUDGET, || schedule(&constraints)).ok()
     });
-    let nest = tree.as_ref().ok_or(Obstacle::Unknown).and_then(|tree| {
-        let statements = members.iter().map(|member| dependences.statements[*member]);
-        let statements: Vec<&Statement> = statements.collect();
-        let nest = Nest::of(&statements, tree)?;
-        for (part, statement) in statements.iter().enumerate() {
-            let scalar = dependences.function.tensors[statement.target].scalar;
-            let is_shared = nest.outermost_reduced(part, statement).is_some();
-            if is_shared && scalar.computed() != scalar {
-                return Err(Obstacle::Rounded);
-            }
-        }
-        keeps_order(dependences, &members, &nest)?;
-        Ok(nest)
-    });
+    let of = |shares: bool| match &tree {
+        Some(tree) => proven(dependences, &members, tree, shares),
+        None => Err(Obstacle::Unknown),
+    };
+    let (nest, apart) = match of(true) {
+        Err(why) if members.len() > 1 => (of(false), Some(why)),
+        made => (made, None),
+    };
     Group {
         tree: tree.map(|tree| super::renumbered(&tree, &members)),
         members,
         nest,
+        apart,
         needed: 0,
     }
+}
+
+/// The loops of a schedule, proven.
+fn proven(
+    dependences: &Dependences<'_>,
+    members: &[usize],
+    tree: &Tree,
+    shares: bool,
+) -> Result<Nest, Obstacle> {
+    let statements = members.iter().map(|member| dependences.statements[*member]);
+    let statements: Vec<&Statement> = statements.collect();
+    let nest = Nest::of(&statements, tree, shares)?;
+    for (part, statement) in statements.iter().enumerate() {
+        let scalar = dependences.function.tensors[statement.target].scalar;
+        let is_shared = nest.outermost_reduced(part, statement).is_some();
+        if is_shared && scalar.computed() != scalar {
+            return Err(Obstacle::Rounded);
+        }
+    }
+    keeps_order(dependences, members, &nest)?;
+    Ok(nest)
 }

@@ -77,8 +77,8 @@ pub enum Obstacle {
     /// Bounds that depend on other indices or on data.
     #[error("a shared loop would have bounds of indices or data")]
     Ranges,
-    /// Terms would meet in another order.
-    #[error("the terms of an element would meet in another order")]
+    /// A reduced loop outside of one on the left, or of a reduced one before it.
+    #[error("an element would begin within the loop of its terms")]
     Terms,
     /// The proof fails for two statements.
     #[error("the order of what depends on each other is not proven")]
@@ -86,8 +86,8 @@ pub enum Obstacle {
     /// Too few parallel dimensions.
     #[error("of {1} parallel dimensions {0} would be left")]
     Parallel(usize, usize),
-    /// Sums that are rounded to the type of their elements at the end.
-    #[error("the sum has a type of its own")]
+    /// Sums that are rounded to the type of their elements at the end, and so belong into a register.
+    #[error("a sum has another type than its element")]
     Rounded,
 }
 

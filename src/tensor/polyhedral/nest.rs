@@ -50,11 +50,12 @@ pub enum Node {
 }
 
 impl Nest {
-    /// The nest of a schedule whose outermost band has all of the statements.
+    /// The nest of a schedule whose outermost band has all of the statements. Where loops inside of the threads are not
+    /// shared, the statements follow each other in the order of the text.
     ///
     /// # Errors
     /// What of it cannot be written.
-    pub fn of(statements: &[&Statement], tree: &Tree) -> Result<Self, Obstacle> {
+    pub fn of(statements: &[&Statement], tree: &Tree, shares: bool) -> Result<Self, Obstacle> {
         let mut nest = Self {
             loops: Vec::new(),
             threads: 0,
@@ -92,9 +93,18 @@ impl Nest {
             }
         };
         for member in &split.0 {
-            if let Some(number) = nest.shared(statements, member, &all)? {
-                nest.threads = number + 1;
+            match nest.shared(statements, member, &all) {
+                Ok(Some(number)) => nest.threads = number + 1,
+                // A loop of some of them, which each then goes through by itself.
+                Err(Obstacle::Fixed) if !shares => {}
+                made => {
+                    made?;
+                }
             }
+        }
+        if !shares {
+            nest.body = all.into_iter().map(Node::Part).collect();
+            return Ok(nest);
         }
         let rest = nest.ordered(statements, split.1, *permutable);
         nest.body = nest.members(statements, &rest, (child, &all))?;

@@ -58,7 +58,7 @@ fn sequence(order: &[usize]) -> Tree {
 fn judged(text: &str, tree: &Tree) -> Result<(), Obstacle> {
     let function = function(text);
     let all = statements(&function);
-    let nest = Nest::of(&all, tree)?;
+    let nest = Nest::of(&all, tree, true)?;
     let dependences = Dependences::of(&function, all);
     keeps_order(&dependences, &[0, 1], &nest)
 }

@@ -42,8 +42,12 @@ impl Writer<'_, '_> {
             if let Some(tree) = &group.tree {
                 self.tree(tree, depth + 1, lines);
             }
-            if let Err(why) = &group.nest {
-                lines.push((depth + 1, format!("not used: {why}")));
+            match (&group.nest, &group.apart) {
+                (Err(why), _) => lines.push((depth + 1, format!("not used: {why}"))),
+                (Ok(_), Some(why)) => {
+                    lines.push((depth + 1, format!("inner loops are not shared: {why}")));
+                }
+                (Ok(_), None) => {}
             }
         }
         for (statement, others, why) in &self.segment.refusals {
