@@ -245,6 +245,17 @@ pub enum TensorForm {
     Schedule,
     /// What a caller passes, as JSON: sizes, tensors with their extents, and what has to hold of them.
     Signature,
+    /// Which options `--tune` chose for each definition, as JSON.
+    Options,
+}
+
+/// What `sirius-rs tc --tune=` is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorTuning {
+    /// Numbers for sizes, by name.
+    pub sizes: Vec<(String, i64)>,
+    /// `--known=`: a file of what is known, to which what is found is added.
+    pub known: Option<PathBuf>,
 }
 
 /// `--sirius-fusion=`.

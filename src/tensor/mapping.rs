@@ -29,6 +29,16 @@ pub enum Mapping {
     Auto,
 }
 
+impl Mapping {
+    /// All, by the names of options.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("identity", Self::Identity),
+        ("parallel", Self::Parallel),
+        ("tiled", Self::Tiled),
+        ("auto", Self::Auto),
+    ];
+}
+
 /// How terms meet in an element of a scatter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scatter {

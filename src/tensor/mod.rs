@@ -21,6 +21,7 @@
 //! which [`transform::Reductions`] joins the terms of a row.
 
 pub mod builtins;
+pub mod canonical;
 pub mod describe;
 pub mod emit;
 pub mod fault;
@@ -70,8 +71,23 @@ pub struct Translation {
 /// # Errors
 /// What is wrong with the text, in the order of its lines.
 pub fn translate(name: &str, text: &str, options: Options) -> Result<Translation, Vec<Fault>> {
-    let functions = check(text)?;
-    Ok(emit::emit(name, text, &functions, options))
+    translate_each(name, text, |_| options)
+}
+
+/// The same, with options for each definition.
+///
+/// # Errors
+/// As [`translate`].
+pub fn translate_each(
+    name: &str,
+    text: &str,
+    mut options: impl FnMut(&program::Function) -> Options,
+) -> Result<Translation, Vec<Fault>> {
+    let functions = check(text)?.into_iter().map(|function| {
+        let options = options(&function);
+        (function, options)
+    });
+    Ok(emit::emit(name, text, &functions.collect::<Vec<_>>()))
 }
 
 /// The typed statements of all definitions of a file.

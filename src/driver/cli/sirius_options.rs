@@ -273,13 +273,8 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         "identity|parallel|tiled|auto",
         "one thread with the loops as written, a thread for each element, products in tiles, or rows by blocks, too (default: auto)",
         |draft, value| {
-            let mappings = [
-                ("identity", Mapping::Identity),
-                ("parallel", Mapping::Parallel),
-                ("tiled", Mapping::Tiled),
-                ("auto", Mapping::Auto),
-            ];
-            draft.build.sirius.tensor.mapping = one_of("sirius-tc-mapping", value, &mappings)?;
+            draft.build.sirius.tensor.mapping =
+                one_of("sirius-tc-mapping", value, &Mapping::NAMES)?;
             Ok(())
         },
     ),
@@ -289,13 +284,7 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         "auto|min|max|three-parallel",
         "which statements share a kernel: those that the mapping puts together, none, or, by isl's scheduler, as many as leave one parallel dimension, or three if there are (default: auto)",
         |draft, value| {
-            let strategies = [
-                ("auto", Strategy::Auto),
-                ("min", Strategy::Minimal),
-                ("max", Strategy::Maximal),
-                ("three-parallel", Strategy::ThreeParallel),
-            ];
-            draft.build.sirius.tensor.fusion = one_of("sirius-tc-fusion", value, &strategies)?;
+            draft.build.sirius.tensor.fusion = one_of("sirius-tc-fusion", value, &Strategy::NAMES)?;
             Ok(())
         },
     ),

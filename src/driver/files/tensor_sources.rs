@@ -2,12 +2,16 @@
 
 use super::super::outcome::PipelineError;
 use super::temporary_folder;
-use crate::build::{Build, Input, Language, TensorForm};
+use crate::build::{Build, Device, Input, Language, TensorForm, TensorTuning};
 use crate::files::write_whole;
 use crate::output::colours;
 use crate::tensor::fault::Fault;
+use crate::tensor::program::Function;
 use crate::tensor::{self, Translation};
+use crate::tune::Figures;
+use crate::tune::definitions::{Entry, Known, Request, sizes_of};
 use std::path::Path;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The same build with CUDA sources in place of tensor definitions, where there are any, and the folder that keeps them.
@@ -63,37 +67,101 @@ pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir
 /// `sirius-rs tc`: the text that is asked for.
 ///
 /// # Errors
-/// As [`as_cuda`].
-pub(in crate::driver) fn text(build: &Build, emit: TensorForm) -> Result<String, PipelineError> {
+/// As [`as_cuda`]; and definitions cannot be tuned.
+pub(in crate::driver) fn text(
+    build: &Build,
+    emit: TensorForm,
+    tuning: Option<&TensorTuning>,
+) -> Result<String, PipelineError> {
     let mut text = String::new();
     for input in &build.inputs {
-        let options = build.sirius.tensor;
+        let path = input.path.as_path();
+        let functions = checked(path, tensor::check)?;
+        let chosen = match tuning {
+            Some(tuning) => Some(tuned(build, &functions, tuning)?),
+            None => None,
+        };
+        let mut options = Vec::new();
+        for (number, _) in functions.iter().enumerate() {
+            let given = build.sirius.tensor;
+            // Entries were looked at when they were read.
+            let entry = chosen.as_ref().map(|entries| &entries[number]);
+            options.push(entry.map_or(given, |entry| entry.apply(given).unwrap_or(given)));
+        }
+        let with_options = || functions.iter().zip(options.iter().copied());
+        let translated = || {
+            let mut options = options.iter().copied();
+            let name = path.display().to_string();
+            checked(path, |text| {
+                tensor::translate_each(&name, text, |_| options.next().unwrap_or_default())
+            })
+        };
         match emit {
-            TensorForm::Cuda => text += &translated(&input.path, options)?.source,
-            TensorForm::Header => text += &translated(&input.path, options)?.header,
+            TensorForm::Cuda => text += &translated()?.source,
+            TensorForm::Header => text += &translated()?.header,
             TensorForm::Ir => {
-                let functions = checked(&input.path, tensor::check)?;
                 let each = functions.iter().map(tensor::describe::describe);
                 text += &each.collect::<Vec<String>>().join("\n");
             }
             TensorForm::Signature => {
                 let of = |written: &str| {
-                    let functions = tensor::check(written)?;
-                    let file = (input.path.as_path(), written);
+                    let file = (path, written);
                     Ok(tensor::signature::signatures(&functions, file))
                 };
-                text += &checked(&input.path, of)?;
+                text += &checked(path, of)?;
             }
             TensorForm::Schedule => {
-                let functions = checked(&input.path, tensor::check)?;
-                let each = functions
-                    .iter()
-                    .map(|function| tensor::transform::schedule::schedule(function, options));
+                let each = with_options().map(|(function, options)| {
+                    tensor::transform::schedule::schedule(function, options)
+                });
                 text += &each.collect::<Vec<String>>().join("\n");
+            }
+            TensorForm::Options => {
+                let mut known = Known::default();
+                chosen
+                    .into_iter()
+                    .flatten()
+                    .for_each(|entry| known.keep(entry));
+                text += &known.text();
             }
         }
     }
     Ok(text)
+}
+
+/// What is known or found of each definition; what is found is kept.
+fn tuned(
+    build: &Build,
+    functions: &[Function],
+    tuning: &TensorTuning,
+) -> Result<Vec<Entry>, PipelineError> {
+    let mut known = match &tuning.known {
+        Some(path) => Known::read(path)?,
+        None => Known::default(),
+    };
+    let before = known.clone();
+    let figures = match build.device {
+        Device::Cpu => Figures::of(Device::Cpu, 0),
+        Device::Cuda => Figures::of_gpu(build),
+    };
+    let mut entries = Vec::new();
+    for function in functions {
+        let request = Request {
+            function,
+            sizes: &sizes_of(function, &tuning.sizes)?,
+            options: build.sirius.tensor,
+            figures,
+            seed: build.sirius.tuning.seed,
+            budget: Duration::from_secs(build.sirius.tuning.budget_seconds),
+        };
+        entries.push(request.answered(&mut known));
+    }
+    if let Some(path) = &tuning.known
+        && known != before
+    {
+        known.write(path)?;
+    }
+    Ok(entries)
 }
 
 fn translated(path: &Path, options: tensor::Options) -> Result<Translation, PipelineError> {
@@ -104,7 +172,7 @@ fn translated(path: &Path, options: tensor::Options) -> Result<Translation, Pipe
 /// What a step makes of a file of definitions, or the messages about it.
 fn checked<T>(
     path: &Path,
-    step: impl Fn(&str) -> Result<T, Vec<Fault>>,
+    mut step: impl FnMut(&str) -> Result<T, Vec<Fault>>,
 ) -> Result<T, PipelineError> {
     let text = std::fs::read_to_string(path).map_err(|error| PipelineError::Read {
         path: path.to_owned(),

@@ -22,19 +22,14 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// The source and header of a file's definitions.
-pub(super) fn emit(
-    name: &str,
-    text: &str,
-    functions: &[Function],
-    options: Options,
-) -> Translation {
+pub(super) fn emit(name: &str, text: &str, functions: &[(Function, Options)]) -> Translation {
     let file = Path::new(name)
         .file_name()
         .map(|file| file.to_string_lossy().into_owned());
     let file = file.unwrap_or_else(|| name.to_owned());
     let mut body = String::new();
-    for function in functions {
-        let steps = mapping::map(function, options);
+    for (function, options) in functions {
+        let steps = mapping::map(function, *options);
         let mut kernels = Vec::new();
         all_kernels(&steps, &mut kernels);
         for (number, kernel) in kernels.iter().enumerate() {
@@ -63,7 +58,7 @@ pub(super) fn emit(
     source += &body;
     Translation {
         source,
-        header: header(&file, text, functions),
+        header: header(&file, text, functions.iter().map(|(function, _)| function)),
     }
 }
 
@@ -181,12 +176,16 @@ const HELPERS: &[Helper] = &[
 /// Threads of a block.
 const BLOCK_THREADS: usize = 256;
 
-fn header(file: &str, text: &str, functions: &[Function]) -> String {
+fn header<'f>(
+    file: &str,
+    text: &str,
+    functions: impl Iterator<Item = &'f Function> + Clone,
+) -> String {
     let mut header = format!(
         "// Made of {file} by sirius-rs: tensors are row-major in device memory.\n#pragma once\n#include <cuda_runtime.h>\n"
     );
     let uses = |scalar: Scalar| {
-        let mut all = functions.iter().flat_map(|function| &function.tensors);
+        let mut all = functions.clone().flat_map(|function| &function.tensors);
         all.any(|tensor| tensor.scalar == scalar)
     };
     if uses(Scalar::Half) {

@@ -47,6 +47,16 @@ pub enum Strategy {
     ThreeParallel,
 }
 
+impl Strategy {
+    /// All, by the names of options.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("auto", Self::Auto),
+        ("min", Self::Minimal),
+        ("max", Self::Maximal),
+        ("three-parallel", Self::ThreeParallel),
+    ];
+}
+
 /// Why a schedule is not used, or statements do not go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {

@@ -25,12 +25,8 @@ struct Writer<'s, 'f> {
 
 impl Writer<'_, '_> {
     fn segment(&self, fusion: Strategy, lines: &mut Vec<(usize, String)>) {
-        let strategy = match fusion {
-            Strategy::Auto => "auto",
-            Strategy::Minimal => "min",
-            Strategy::Maximal => "max",
-            Strategy::ThreeParallel => "three-parallel",
-        };
+        let named = Strategy::NAMES.iter().find(|(_, each)| *each == fusion);
+        let strategy = named.map_or("", |(name, _)| *name);
         lines.push((0, format!("schedule by isl, fusion {strategy}")));
         let mut depth = 1;
         if self.segment.groups.len() > 1 {
