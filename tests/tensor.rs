@@ -8,9 +8,10 @@
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
 //!   precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
-//!   and `# mappings:` which of them is tried. A `.template` of its name has templates.
+//!   and `# mappings:` which of them is tried, and what else, such as strategies of isl's scheduler. A `.template` of its name has
+//!   templates.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; the options are those of
-//!   lines `# stages: 2` and `# reductions: ordered`.
+//!   lines `# stages: 2`, `# reductions: ordered`, `# mapping:`, and `# fusion:` has strategies of isl's scheduler.
 //! * `templates/…`: a file of `tests/tensor/templates`, templates of its definitions in lines that begin with `#!`, apart by
 //!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`.
 //! * `printed_templates`: templates of all definitions of this folder and of programs are read as they were written.
@@ -40,6 +41,7 @@ mod templates;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
 use sirius_rs::tensor::mapping::{Mapping, Scatter, map};
+use sirius_rs::tensor::polyhedral::Strategy;
 use sirius_rs::tensor::stitch::parser::parse;
 use sirius_rs::tensor::transform::Reductions;
 use sirius_rs::tensor::transform::schedule::schedule;
@@ -146,6 +148,15 @@ fn case(case: &Path) -> Result<(), Failed> {
                     translate(&name, &source, options)
                         .map_err(|_| "what is accepted is translated")?;
                 }
+                for &(fusion, _) in STRATEGIES {
+                    let options = Options {
+                        mapping,
+                        fusion,
+                        ..Options::default()
+                    };
+                    translate(&name, &source, options)
+                        .map_err(|_| "what is accepted is translated")?;
+                }
             }
             found
         }
@@ -164,17 +175,41 @@ fn schedules(case: &Path) -> Result<(), Failed> {
     let source: String = source.map(|line| format!("{line}\n")).collect();
     let functions = check(&source).map_err(|_| "it is right")?;
     let said = |what: &str| text.lines().find_map(|line| line.strip_prefix(what));
-    let options = Options {
-        stages: said("# stages: ").map(str::parse).transpose()?,
-        reductions: match said("# reductions: ordered") {
-            Some(_) => Reductions::Ordered,
-            None => Reductions::Parallel,
-        },
-        ..Options::default()
+    let mapping = match said("# mapping: ") {
+        Some("parallel") => Mapping::Parallel,
+        Some("tiled") => Mapping::Tiled,
+        _ => Mapping::Auto,
     };
-    let each = functions.iter().map(|function| schedule(function, options));
-    filetests::compare(case, MARK, &each.collect::<String>())
+    let strategies = said("# fusion: ").unwrap_or("auto");
+    let mut found = String::new();
+    for name in strategies.split(' ') {
+        let named = STRATEGIES.iter().find(|(_, known)| *known == name);
+        let (fusion, _) = *named.ok_or_else(|| format!("there is no strategy '{name}'"))?;
+        let options = Options {
+            mapping,
+            fusion,
+            stages: said("# stages: ").map(str::parse).transpose()?,
+            reductions: match said("# reductions: ordered") {
+                Some(_) => Reductions::Ordered,
+                None => Reductions::Parallel,
+            },
+            ..Options::default()
+        };
+        for function in &functions {
+            found += &schedule(function, options);
+            translate("shown.tc", &source, options).map_err(|_| "it is right")?;
+        }
+    }
+    filetests::compare(case, MARK, &found)
 }
+
+/// Which statements share a kernel, as `--sirius-tc-fusion` names it.
+pub const STRATEGIES: &[(Strategy, &str)] = &[
+    (Strategy::Auto, "auto"),
+    (Strategy::Minimal, "min"),
+    (Strategy::Maximal, "max"),
+    (Strategy::ThreeParallel, "three-parallel"),
+];
 
 /// A program with the reference and with the default in one source, so that one build does.
 fn program(source: &Path) -> Result<(), Failed> {
@@ -194,14 +229,20 @@ fn program(source: &Path) -> Result<(), Failed> {
         whole += &format!("#include {header}\n");
     }
     let mappings = [
-        ("identity", Mapping::Identity),
-        ("automatic", Mapping::Auto),
-        ("stitched", Mapping::Stitched),
+        ("identity", Mapping::Identity, Strategy::Auto),
+        ("automatic", Mapping::Auto, Strategy::Auto),
+        ("stitched", Mapping::Stitched, Strategy::Auto),
+        ("minimal", Mapping::Parallel, Strategy::Minimal),
+        ("maximal", Mapping::Parallel, Strategy::Maximal),
+        ("three_parallel", Mapping::Parallel, Strategy::ThreeParallel),
+        ("maximal_rows", Mapping::Auto, Strategy::Maximal),
     ];
-    let mappings = mappings.iter().filter(|(space, _)| spaces.contains(space));
-    for &(space, mapping) in mappings.clone() {
+    let wanted: Vec<&str> = spaces.split_whitespace().collect();
+    let mappings = mappings.iter().filter(|(space, ..)| wanted.contains(space));
+    for &(space, mapping, fusion) in mappings.clone() {
         let options = Options {
             mapping,
+            fusion,
             ..Options::default()
         };
         let templates = match mapping {
@@ -211,7 +252,7 @@ fn program(source: &Path) -> Result<(), Failed> {
         let templates = templates.ok().filter(|text| !text.is_empty());
         let templates = templates.map_or(Ok(Vec::new()), |text| parse(&text));
         let templates = templates.map_err(|fault| fault.message)?;
-        let made = translate_by(&name, &text, options, &templates)
+        let made = translate_by(&name, &text, &mut |_| options, &templates)
             .map_err(|wrong| format!("it is right, but {wrong:?}"))?;
         let lines = made.source.lines();
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with("#include")).collect();
@@ -223,7 +264,7 @@ fn program(source: &Path) -> Result<(), Failed> {
     }
     let calls = mappings
         .clone()
-        .map(|(space, _)| format!("{space}::program()"));
+        .map(|(space, ..)| format!("{space}::program()"));
     let calls: Vec<String> = calls.collect();
     whole += &format!("int main()\n{{\n    return {};\n}}\n", calls.join(" + "));
     std::fs::write(place("whole.cu"), whole)?;

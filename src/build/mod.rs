@@ -247,6 +247,17 @@ pub enum TensorForm {
     Template,
     /// What a caller passes, as JSON: sizes, tensors with their extents, and what has to hold of them.
     Signature,
+    /// Which options `--tune` chose for each definition, as JSON.
+    Options,
+}
+
+/// What `sirius-rs tc --tune=` is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorTuning {
+    /// Numbers for sizes, by name.
+    pub sizes: Vec<(String, i64)>,
+    /// `--known=`: a file of what is known, to which what is found is added.
+    pub known: Option<PathBuf>,
 }
 
 /// `--sirius-fusion=`.
@@ -364,7 +375,7 @@ pub struct SiriusOptions {
     pub dump_problem: bool,
     /// `--sirius-tune…`.
     pub tuning: Tuning,
-    /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`, `--sirius-tc-reductions=`, `--sirius-tc-tile=`.
+    /// `--sirius-tc-mapping=`, `--sirius-tc-scatter=`, `--sirius-tc-fusion=`, `--sirius-tc-reductions=`, `--sirius-tc-tile=`.
     pub tensor: crate::tensor::Options,
     /// `--sirius-template=FILE|TEXT`: implementation templates of tensor definitions.
     pub tensor_template: Option<String>,

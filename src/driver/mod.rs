@@ -112,10 +112,11 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
         Invocation::Translate {
             build,
             emit,
+            tuning,
             output,
         } => {
             check_names(build, output.iter().cloned().collect())?;
-            let text = tensor_sources::text(build, *emit)?;
+            let text = tensor_sources::text(build, *emit, tuning.as_ref())?;
             write_or_print(output.as_deref(), text, Outcome::default())
         }
         Invocation::Analyze {

@@ -18,6 +18,7 @@ use crate::stage::Stage;
 use crate::tools::ToolError;
 use crate::tools::toolchain::ToolchainError;
 use crate::tools::toolkit_folder::ToolkitFolderError;
+use crate::tune::definitions::TuningError;
 use crate::tune::{Evaluated, Subject};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -100,6 +101,9 @@ pub enum PipelineError {
     /// No toolkit folder could be made.
     #[error(transparent)]
     ToolkitFolder(#[from] ToolkitFolderError),
+    /// Tensor definitions cannot be tuned.
+    #[error(transparent)]
+    TensorTuning(#[from] TuningError),
     /// The front end refused the program, or could not run.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -188,6 +192,7 @@ impl PipelineError {
             | Self::TwoOutputs(_)
             | Self::StandardInput(_)
             | Self::Tensor(_)
+            | Self::TensorTuning(_)
             | Self::Read { .. }
             | Self::TwoHeaders(_)
             | Self::Bug(_)
@@ -217,6 +222,7 @@ impl PipelineError {
             | Self::Why(_)
             | Self::Statistics(_)
             | Self::Tensor(_)
+            | Self::TensorTuning(_)
             | Self::Read { .. }
             | Self::TwoHeaders(_)
             | Self::Tune(_)

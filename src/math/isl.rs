@@ -17,6 +17,7 @@ mod map;
 #[cfg(test)]
 mod reader;
 mod remembered;
+pub mod schedule;
 #[cfg(test)]
 mod tests;
 

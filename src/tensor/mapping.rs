@@ -9,6 +9,7 @@
 
 use super::Options;
 use super::linear::Linear;
+use super::polyhedral::{self, Nest, Strategy};
 use super::program::{self, Function, Statement, Subscript};
 use super::stitch;
 use super::syntax::tree::{Operator, Reduction};
@@ -29,6 +30,17 @@ pub enum Mapping {
     Auto,
     /// By implementation templates: [`super::stitch`].
     Stitched,
+}
+
+impl Mapping {
+    /// All, by the names of options.
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("identity", Self::Identity),
+        ("parallel", Self::Parallel),
+        ("tiled", Self::Tiled),
+        ("auto", Self::Auto),
+        ("stitched", Self::Stitched),
+    ];
 }
 
 /// How terms meet in an element of a scatter.
@@ -90,6 +102,8 @@ pub enum Plan<'f> {
     Layers(Layers<'f>),
     /// Blocks of several kernels side by side, which need nothing of each other.
     Packed(Vec<Kernel<'f>>),
+    /// Each by itself, with loops that several parts share.
+    Nest(Nest),
 }
 
 /// What a thread does for one statement.
@@ -120,6 +134,9 @@ pub fn map(function: &Function, options: Options) -> Vec<Step<'_>> {
     if let (Mapping::Stitched, Some(steps)) = (options.mapping, stitch::map(function, options)) {
         return steps;
     }
+    if options.fusion != Strategy::Auto && options.mapping != Mapping::Identity {
+        return polyhedral::plan(function, options).steps;
+    }
     let steps = steps(function, &function.body, options.mapping, options.scatter);
     transform::transform(function, steps, options)
 }
@@ -140,18 +157,41 @@ fn steps<'f>(
                 body: self::steps(function, &time_loop.body, mapping, scatter),
             }),
             program::Step::Statement(statement) => {
-                for kernel in kernels(function, statement, mapping, scatter) {
-                    match steps.last_mut() {
-                        Some(Step::Kernel(last)) if joins(function, last, &kernel) => {
-                            last.parts.extend(kernel.parts);
-                        }
-                        _ => steps.push(Step::Kernel(kernel)),
-                    }
-                }
+                append(function, &mut steps, statement, (mapping, scatter));
             }
         }
     }
     steps
+}
+
+/// The kernels of some statements, one after the other, of which those go together that the mapping puts together.
+pub fn statements<'f>(
+    function: &'f Function,
+    statements: &[&'f Statement],
+    options: Options,
+) -> Vec<Step<'f>> {
+    let mut steps = Vec::new();
+    for statement in statements {
+        let how = (options.mapping, options.scatter);
+        append(function, &mut steps, statement, how);
+    }
+    steps
+}
+
+fn append<'f>(
+    function: &'f Function,
+    steps: &mut Vec<Step<'f>>,
+    statement: &'f Statement,
+    (mapping, scatter): (Mapping, Scatter),
+) {
+    for kernel in kernels(function, statement, mapping, scatter) {
+        match steps.last_mut() {
+            Some(Step::Kernel(last)) if joins(function, last, &kernel) => {
+                last.parts.extend(kernel.parts);
+            }
+            _ => steps.push(Step::Kernel(kernel)),
+        }
+    }
 }
 
 /// The kernels of one statement alone.

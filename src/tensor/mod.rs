@@ -7,6 +7,7 @@
 //! | [`syntax`] | text | [`syntax::tree::Definition`]s |
 //! | [`ranges`] | trees | [`program::Function`]s: typed statements, each index with its range |
 //! | [`mapping`] | a function | [`mapping::Step`]s: kernels and loops of the host |
+//! | [`polyhedral`] | a function | steps by isl's scheduler, where a strategy of fusion is asked for |
 //! | [`transform`] | steps | steps whose kernels are tiled, or compute rows by whole blocks |
 //! | [`stitch`] | a function | steps by implementation templates, instead of the two stages before |
 //! | [`emit`] | steps | CUDA C++: kernels, a launcher, a header |
@@ -21,12 +22,14 @@
 //! which [`transform::Reductions`] joins the terms of a row.
 
 pub mod builtins;
+pub mod canonical;
 pub mod describe;
 pub mod emit;
 pub mod fault;
 pub mod linear;
 pub mod mapping;
 mod points;
+pub mod polyhedral;
 pub mod program;
 pub mod ranges;
 pub mod signature;
@@ -37,6 +40,7 @@ pub mod types;
 
 use fault::Fault;
 use mapping::{Mapping, Scatter};
+use polyhedral::Strategy;
 use stitch::Stitched;
 use stitch::template::Template;
 use transform::{Reductions, TensorCores, TileSizes};
@@ -50,6 +54,8 @@ pub struct Options {
     pub scatter: Scatter,
     /// `--sirius-tc-reductions`.
     pub reductions: Reductions,
+    /// `--sirius-tc-fusion`.
+    pub fusion: Strategy,
     /// `--sirius-tc-tile`; else by the rule of [`transform::tiles`].
     pub tile: Option<TileSizes>,
     /// `--sirius-tc-tensor-cores`.
@@ -73,7 +79,7 @@ pub struct Translation {
 /// # Errors
 /// What is wrong with the text, in the order of its lines.
 pub fn translate(name: &str, text: &str, options: Options) -> Result<Translation, Vec<Fault>> {
-    match translate_by(name, text, options, &[]) {
+    match translate_by(name, text, &mut |_| options, &[]) {
         Ok(made) => Ok(made),
         Err(Wrong::Definitions(faults)) => Err(faults),
         // There is none.
@@ -90,19 +96,22 @@ pub enum Wrong {
     Template(Fault),
 }
 
-/// The same, with templates for some of the definitions.
+/// Options for each definition.
+pub type OptionsOf<'a> = dyn FnMut(&program::Function) -> Options + 'a;
+
+/// The same, with options for each definition, and templates for some.
 ///
 /// # Errors
 /// What is wrong with the text, or with a template.
 pub fn translate_by(
     name: &str,
     text: &str,
-    options: Options,
+    options: &mut OptionsOf<'_>,
     templates: &[Template],
 ) -> Result<Translation, Wrong> {
     let functions = check(text).map_err(Wrong::Definitions)?;
     let stitched = stitched(&functions, options, templates).map_err(Wrong::Template)?;
-    emit::emit((name, text), &stitched, options).map_err(Wrong::Template)
+    emit::emit(name, text, &stitched).map_err(Wrong::Template)
 }
 
 /// Definitions as their templates have them.
@@ -111,13 +120,13 @@ pub fn translate_by(
 /// What is wrong with a template.
 pub fn stitched(
     functions: &[program::Function],
-    options: Options,
+    options: &mut OptionsOf<'_>,
     templates: &[Template],
 ) -> Result<Vec<Stitched>, Fault> {
     let each = functions.iter().map(|function| {
         let mut templates = templates.iter();
         let template = templates.find(|template| template.name.text == function.name);
-        Stitched::new(function, template, options)
+        Stitched::new(function, template, options(function))
     });
     each.collect()
 }

@@ -13,6 +13,7 @@
 //! [`crate::verify`], and guarded at run time.
 
 mod choice;
+pub mod definitions;
 mod executed;
 mod figures;
 mod kernel_times;

@@ -57,11 +57,15 @@ pub fn meaning(command: &str) -> String {
             Invocation::Translate {
                 build,
                 emit,
+                tuning,
                 output,
             },
             mut facts,
         )) => {
             facts.insert(0, format!("translate to {emit:?}, into {output:?}"));
+            if let Some(tuning) = tuning {
+                facts.insert(1, format!("{tuning:?}"));
+            }
             (build, facts)
         }
         Ok((

@@ -2,18 +2,22 @@
 
 use super::host::{Case, program};
 use super::quick_link::QUICK_LINK;
-use super::{generator, interpreter, run, templates};
+use super::{STRATEGIES, generator, interpreter, run, templates};
 use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::seq::IndexedMutRandom;
 use rand::{Rng, SeedableRng};
 use sirius_rs::tensor::mapping::Mapping;
+use sirius_rs::tensor::polyhedral::Strategy;
 use sirius_rs::tensor::program::SymbolKind;
 use sirius_rs::tensor::transform::{TensorCores, TileSizes};
 use sirius_rs::tensor::{Options, check as definitions, translate};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
+
+/// The space of what isl's scheduler makes, with a mapping and a strategy that are drawn.
+const SCHEDULED: &str = "scheduled";
 
 /// What is compared. Inputs are halves, so that sums are exact and reordered ones equal, too. With the last one,
 /// asynchronous copies are made as late as they may be; the CPU device makes them at once.
@@ -22,6 +26,7 @@ const MAPPINGS: &[(Mapping, &str)] = &[
     (Mapping::Parallel, "parallel"),
     (Mapping::Tiled, "tiled"),
     (Mapping::Auto, "automatic"),
+    (Mapping::Parallel, SCHEDULED),
     (Mapping::Stitched, "stitched"),
     (Mapping::Stitched, BY_TEMPLATE),
     (Mapping::Auto, LATE),
@@ -209,8 +214,19 @@ fn whole_program(
                 true => None,
                 false => Some(TileSizes::parse(sizes)?),
             };
+            let mut random = StdRng::seed_from_u64(source.len() as u64);
+            let drawn = random.random_range(0..6);
+            let (mapping, fusion) = match *name == SCHEDULED {
+                // Loops that are shared show only where nothing else knows better.
+                true => (
+                    [mapping, &Mapping::Tiled, mapping, &Mapping::Auto][drawn % 4],
+                    STRATEGIES[1 + drawn % 3].0,
+                ),
+                false => (mapping, Strategy::Auto),
+            };
             let options = Options {
                 mapping: *mapping,
+                fusion,
                 tile,
                 stages: match *name {
                     LATE => Some([2, 3][number / 3 % 2]),

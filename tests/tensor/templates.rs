@@ -60,7 +60,7 @@ fn schedules(functions: &[Function], text: &str) -> Result<String, Fault> {
         };
         let options = Options::default();
         let stitched = Stitched::new(function, Some(&template), options)?;
-        found += &schedule_of(&stitched.function, &stitched.steps(options)?);
+        found += &schedule_of(&stitched.function, &stitched.steps()?);
     }
     Ok(found)
 }
@@ -97,7 +97,7 @@ pub fn printed(files: &[PathBuf]) -> Result<(), Failed> {
         if again != written {
             return Err(format!("{again} is not\n{written}").into());
         }
-        let made = translate_by("f.tc", &text, options, &read)
+        let made = translate_by("f.tc", &text, &mut |_| options, &read)
             .map_err(|wrong| format!("{}: {wrong:?} of\n{written}", file.display()))?;
         if Ok(made) != translate("f.tc", &text, options) {
             return Err(format!("{}: other kernels are made of\n{written}", file.display()).into());
@@ -124,7 +124,7 @@ pub fn at_random(source: &str, options: Options, seed: u64) -> Option<Translatio
         });
         templates.push(taken.unwrap_or(plain));
     }
-    translate_by("random.tc", source, options, &templates).ok()
+    translate_by("random.tc", source, &mut |_| options, &templates).ok()
 }
 
 /// Other kernels of the same statements.
@@ -220,7 +220,7 @@ fn mended(function: &Function, template: Template, options: Options) -> Option<T
         let read = parse(&text).ok()?;
         template = read.into_iter().next()?;
         let fault = match Stitched::new(function, Some(&template), options) {
-            Ok(stitched) => match stitched.steps(options) {
+            Ok(stitched) => match stitched.steps() {
                 Ok(_) => return Some(template),
                 Err(fault) => fault,
             },

@@ -20,7 +20,7 @@ mod manual;
 mod host_compiler;
 pub mod shown;
 
-use crate::build::{Build, Device, Planning, ReportFormat, TensorForm};
+use crate::build::{Build, Device, Planning, ReportFormat, TensorForm, TensorTuning};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -72,6 +72,8 @@ pub enum Invocation {
         build: Build,
         /// What of it is written.
         emit: TensorForm,
+        /// How options are chosen.
+        tuning: Option<TensorTuning>,
         /// Where it goes; `None`: standard output.
         output: Option<PathBuf>,
     },

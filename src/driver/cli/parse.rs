@@ -269,7 +269,7 @@ pub fn parse_command_line(
     let (build, warnings) = settle(draft, inputs, surroundings)?;
     let invocation = match subcommand {
         Some(Subcommand::Tune(TuneOptions { pack })) => tune(build, pack)?,
-        Some(Subcommand::Tc(TensorCommand { emit })) => translate(build, emit)?,
+        Some(Subcommand::Tc(command)) => translate(build, &command)?,
         Some(Subcommand::Analyze(AnalysisOptions {
             format,
             dependences,
@@ -336,10 +336,14 @@ fn tune(build: Build, pack: bool) -> Result<Invocation, UsageError> {
 }
 
 /// `sirius-rs tc`: of one file of definitions.
-fn translate(build: Build, emit: TensorForm) -> Result<Invocation, UsageError> {
+fn translate(build: Build, command: &TensorCommand) -> Result<Invocation, UsageError> {
     let is_tensor = |input: &Input| input.language == Language::Tensor;
     if build.inputs.len() != 1 || !build.inputs.iter().all(is_tensor) {
         let reason = "'sirius-rs tc' takes one file of tensor definitions, which ends in .tc";
+        return Err(UsageError::Refused(reason.to_owned()));
+    }
+    if command.emit == TensorForm::Options && command.tuning().is_none() {
+        let reason = "'--emit=options' needs '--tune=SIZES'";
         return Err(UsageError::Refused(reason.to_owned()));
     }
     let output = build.output.clone();
@@ -348,7 +352,8 @@ fn translate(build: Build, emit: TensorForm) -> Result<Invocation, UsageError> {
             output: None,
             ..build
         },
-        emit,
+        emit: command.emit,
+        tuning: command.tuning(),
         output,
     })
 }

@@ -9,6 +9,7 @@ use crate::planner::policy::{self, Policy};
 use crate::planner::{Planner, Priority, Score};
 use crate::stage::Stage;
 use crate::tensor::mapping::{Mapping, Scatter};
+use crate::tensor::polyhedral::Strategy;
 use crate::tensor::transform::{Reductions, TensorCores, TileSizes};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -272,14 +273,18 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         "identity|parallel|tiled|auto|stitched",
         "one thread with the loops as written, a thread for each element, products in tiles, rows by blocks, too, or kernels by templates (default: auto)",
         |draft, value| {
-            let mappings = [
-                ("identity", Mapping::Identity),
-                ("parallel", Mapping::Parallel),
-                ("tiled", Mapping::Tiled),
-                ("auto", Mapping::Auto),
-                ("stitched", Mapping::Stitched),
-            ];
-            draft.build.sirius.tensor.mapping = one_of("sirius-tc-mapping", value, &mappings)?;
+            draft.build.sirius.tensor.mapping =
+                one_of("sirius-tc-mapping", value, &Mapping::NAMES)?;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-fusion", Arity::Scalar),
+        "auto|min|max|three-parallel",
+        "which statements share a kernel: those that the mapping puts together, none, or, by isl's scheduler, as many as leave one parallel dimension, or three if there are (default: auto)",
+        |draft, value| {
+            draft.build.sirius.tensor.fusion = one_of("sirius-tc-fusion", value, &Strategy::NAMES)?;
             Ok(())
         },
     ),

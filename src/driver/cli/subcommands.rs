@@ -8,7 +8,7 @@ use super::options::{Arity, all_options};
 use super::parse::UsageError;
 use super::sirius_options::read_policy;
 use super::values::undefined;
-use crate::build::{Planning, ReportFormat, TensorForm};
+use crate::build::{Planning, ReportFormat, TensorForm, TensorTuning};
 use crate::planner::{Planner, Priority, Score};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -97,14 +97,48 @@ pub(super) struct TuneOptions {
 /// What only `sirius-rs tc` takes.
 #[derive(Args)]
 #[command(
-    override_usage = "sirius-rs tc [--emit=FORM] [--sirius-tc-...] FILE.tc [-o FILE]",
+    override_usage = "sirius-rs tc [--emit=FORM] [--tune=SIZES] [--sirius-tc-...] FILE.tc [-o FILE]",
     after_help = COMPILER_OPTIONS
 )]
 pub(super) struct TensorCommand {
     /// What is written: kernels and launchers, the declarations that programs include, what is inferred,
-    /// how it is scheduled, its implementation templates, or what a caller passes
+    /// how it is scheduled, its implementation templates, what a caller passes, or which options '--tune' chose
     #[arg(long, value_enum, value_name = "FORM", default_value = "cuda")]
     pub(super) emit: TensorForm,
+    /// Choose mapping, fusion and tiles of each definition for these sizes, such as M=128,K=64
+    #[arg(long, value_name = "SIZES", value_parser = sizes, num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    tune: Option<Sizes>,
+    /// A file of what '--tune' found before, which is taken without a search; what is found is added
+    #[arg(long, value_name = "FILE", requires = "tune", value_hint = ValueHint::FilePath)]
+    known: Option<PathBuf>,
+}
+
+impl TensorCommand {
+    /// What is tuned.
+    pub(super) fn tuning(&self) -> Option<TensorTuning> {
+        self.tune.clone().map(|Sizes(sizes)| TensorTuning {
+            sizes,
+            known: self.known.clone(),
+        })
+    }
+}
+
+/// Numbers for sizes.
+#[derive(Clone)]
+struct Sizes(Vec<(String, i64)>);
+
+/// Names with numbers, and commas between.
+fn sizes(text: &str) -> Result<Sizes, String> {
+    let each = text.split(',').filter(|part| !part.is_empty()).map(|part| {
+        let (name, number) = part.split_once('=')?;
+        let number: i64 = number.parse().ok()?;
+        (0..=i64::from(i32::MAX))
+            .contains(&number)
+            .then(|| (name.to_owned(), number))
+    });
+    let all: Option<Vec<(String, i64)>> = each.collect();
+    all.map(Sizes)
+        .ok_or_else(|| String::from("it takes sizes with numbers, such as M=128,K=64"))
 }
 
 /// What `sirius-rs plan` takes.

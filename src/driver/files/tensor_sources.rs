@@ -2,15 +2,19 @@
 
 use super::super::outcome::PipelineError;
 use super::temporary_folder;
-use crate::build::{Build, Input, Language, TensorForm};
+use crate::build::{Build, Device, Input, Language, TensorForm, TensorTuning};
 use crate::files::write_whole;
 use crate::output::colours;
 use crate::tensor::fault::Fault;
+use crate::tensor::program::Function;
 use crate::tensor::stitch::parser::parse;
 use crate::tensor::stitch::template::Template;
-use crate::tensor::transform::schedule::schedule_of;
+use crate::tensor::transform::schedule::{schedule, schedule_of};
 use crate::tensor::{self, Translation, Wrong, stitch};
+use crate::tune::Figures;
+use crate::tune::definitions::{Entry, Known, Request, sizes_of};
 use std::path::Path;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The same build with CUDA sources in place of tensor definitions, where there are any, and the folder that keeps them.
@@ -41,7 +45,8 @@ pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir
         if names.contains(&name) {
             return Err(PipelineError::TwoHeaders(name));
         }
-        let made = translated(&input.path, build.sirius.tensor, &given)?;
+        let options = build.sirius.tensor;
+        let made = translated(&input.path, &|_| options, &given)?;
         write(&headers.join(format!("{name}.h")), &made.header)?;
         // Outputs without a name have that of the source.
         let own = folder.path().join(number.to_string());
@@ -67,64 +72,132 @@ pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir
 /// `sirius-rs tc`: the text that is asked for.
 ///
 /// # Errors
-/// As [`as_cuda`].
-pub(in crate::driver) fn text(build: &Build, emit: TensorForm) -> Result<String, PipelineError> {
+/// As [`as_cuda`]; and definitions cannot be tuned.
+pub(in crate::driver) fn text(
+    build: &Build,
+    emit: TensorForm,
+    tuning: Option<&TensorTuning>,
+) -> Result<String, PipelineError> {
     let mut text = String::new();
     let given = Given::read(build)?;
     for input in &build.inputs {
-        let options = build.sirius.tensor;
+        let path = input.path.as_path();
+        let functions = checked(path, tensor::check)?;
+        let chosen = match tuning {
+            Some(tuning) => Some(tuned(build, &functions, tuning)?),
+            None => None,
+        };
+        let options_of = |function: &Function| {
+            let given = build.sirius.tensor;
+            let mut known = functions.iter().zip(chosen.iter().flatten());
+            // Entries were looked at when they were read.
+            let entry = known.find(|(known, _)| known.name == function.name);
+            entry.map_or(given, |(_, entry)| entry.apply(given).unwrap_or(given))
+        };
         match emit {
-            TensorForm::Cuda => text += &translated(&input.path, options, &given)?.source,
-            TensorForm::Header => text += &translated(&input.path, options, &given)?.header,
+            TensorForm::Cuda => text += &translated(path, &options_of, &given)?.source,
+            TensorForm::Header => text += &translated(path, &options_of, &given)?.header,
             TensorForm::Ir => {
-                let functions = checked(&input.path, tensor::check)?;
                 let each = functions.iter().map(tensor::describe::describe);
                 text += &each.collect::<Vec<String>>().join("\n");
             }
             TensorForm::Signature => {
                 let of = |written: &str| {
-                    let functions = tensor::check(written)?;
-                    let file = (input.path.as_path(), written);
+                    let file = (path, written);
                     Ok(tensor::signature::signatures(&functions, file))
                 };
-                text += &checked(&input.path, of)?;
+                text += &checked(path, of)?;
             }
-            TensorForm::Schedule => {
-                let functions = checked(&input.path, tensor::check)?;
-                let stitched = tensor::stitched(&functions, options, &given.templates);
-                let stitched = stitched.map_err(|fault| given.wrong(&fault))?;
-                for (number, one) in stitched.iter().enumerate() {
-                    let steps = one.steps(options).map_err(|fault| given.wrong(&fault))?;
-                    text += if number == 0 { "" } else { "\n" };
-                    text += &schedule_of(&one.function, &steps);
-                }
-            }
+            TensorForm::Schedule => text += &schedules(&functions, &options_of, &given)?,
             TensorForm::Template => {
-                let functions = checked(&input.path, tensor::check)?;
                 let each = functions.iter().map(|function| {
                     let mut templates = given.templates.iter();
                     let by_hand = templates.find(|template| template.name.text == function.name);
                     let template = by_hand.cloned();
-                    let template = template.unwrap_or_else(|| stitch::chosen(function, options));
-                    template.to_string()
+                    let chosen = || stitch::chosen(function, options_of(function));
+                    template.unwrap_or_else(chosen).to_string()
                 });
                 text += &each.collect::<Vec<String>>().join("\n");
+            }
+            TensorForm::Options => {
+                let mut known = Known::default();
+                chosen
+                    .into_iter()
+                    .flatten()
+                    .for_each(|entry| known.keep(entry));
+                text += &known.text();
             }
         }
     }
     Ok(text)
 }
 
+/// The schedules of definitions, by templates that are given.
+fn schedules(
+    functions: &[Function],
+    options_of: &dyn Fn(&Function) -> tensor::Options,
+    given: &Given,
+) -> Result<String, PipelineError> {
+    let stitched = tensor::stitched(functions, &mut |each| options_of(each), &given.templates);
+    let stitched = stitched.map_err(|fault| given.wrong(&fault))?;
+    let each = stitched.iter().map(|one| match &one.template {
+        Some(_) => {
+            let steps = one.steps().map_err(|fault| given.wrong(&fault))?;
+            Ok(schedule_of(&one.function, &steps))
+        }
+        None => Ok(schedule(&one.function, one.options)),
+    });
+    let each: Vec<String> = each.collect::<Result<_, PipelineError>>()?;
+    Ok(each.join("\n"))
+}
+
+/// What is known or found of each definition; what is found is kept.
+fn tuned(
+    build: &Build,
+    functions: &[Function],
+    tuning: &TensorTuning,
+) -> Result<Vec<Entry>, PipelineError> {
+    let mut known = match &tuning.known {
+        Some(path) => Known::read(path)?,
+        None => Known::default(),
+    };
+    let before = known.clone();
+    let figures = match build.device {
+        Device::Cpu => Figures::of(Device::Cpu, 0),
+        Device::Cuda => Figures::of_gpu(build),
+    };
+    let mut entries = Vec::new();
+    for function in functions {
+        let request = Request {
+            function,
+            sizes: &sizes_of(function, &tuning.sizes)?,
+            options: build.sirius.tensor,
+            figures,
+            seed: build.sirius.tuning.seed,
+            budget: Duration::from_secs(build.sirius.tuning.budget_seconds),
+        };
+        entries.push(request.answered(&mut known));
+    }
+    if let Some(path) = &tuning.known
+        && known != before
+    {
+        known.write(path)?;
+    }
+    Ok(entries)
+}
+
 fn translated(
     path: &Path,
-    options: tensor::Options,
+    options_of: &dyn Fn(&Function) -> tensor::Options,
     given: &Given,
 ) -> Result<Translation, PipelineError> {
     let name = path.display().to_string();
     // What is wrong with a template stands in its own text.
     let mut wrong = None;
     let made = checked(path, |text| {
-        match tensor::translate_by(&name, text, options, &given.templates) {
+        let made =
+            tensor::translate_by(&name, text, &mut |each| options_of(each), &given.templates);
+        match made {
             Ok(made) => Ok(Some(made)),
             Err(Wrong::Definitions(faults)) => Err(faults),
             Err(Wrong::Template(fault)) => {

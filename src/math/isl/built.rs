@@ -189,19 +189,19 @@ impl<V: Clone + Eq + Hash + Display> Builder<'_, V> {
 }
 
 /// An object of isl that is given back once.
-struct Owned {
-    object: NonNull<c_void>,
+pub(super) struct Owned {
+    pub(super) object: NonNull<c_void>,
     free: Free,
 }
 
 impl Owned {
-    fn new(context: &Context, raw: *mut c_void, free: Free) -> Result<Self> {
+    pub(super) fn new(context: &Context, raw: *mut c_void, free: Free) -> Result<Self> {
         let object = NonNull::new(raw).ok_or_else(|| context.failure())?;
         Ok(Self { object, free })
     }
 
     /// Gives the object away.
-    fn into_raw(self) -> *mut c_void {
+    pub(super) fn into_raw(self) -> *mut c_void {
         std::mem::ManuallyDrop::new(self).object.as_ptr()
     }
 }
@@ -213,7 +213,7 @@ impl Drop for Owned {
     }
 }
 
-type Free = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
+pub(super) type Free = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Compare = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 type Join = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void;
 

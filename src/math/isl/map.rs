@@ -185,6 +185,12 @@ impl Map {
         Self::own(self.context.clone(), raw)
     }
 
+    /// Gives the object away.
+    pub(super) fn into_raw(self) -> *mut c_void {
+        // SAFETY: copying counts one more reference to a living object, which is what is given away.
+        unsafe { isl_map_copy(self.raw.as_ptr()) }
+    }
+
     fn own(context: Rc<Context>, raw: *mut c_void) -> Result<Self> {
         match NonNull::new(raw) {
             Some(raw) => Ok(Self { raw, context }),

@@ -73,3 +73,43 @@ fn sets_of_pairs_become_relations() {
     let twice = ["m".to_owned(), "m".to_owned()];
     assert!(relation.with_parameters(&twice).is_err());
 }
+
+#[test]
+fn a_reduction_and_what_needs_all_of_it_are_scheduled_by_rows() {
+    use super::schedule::{Constraints, Pairs, Tree, schedule};
+    let rows = Set::parse("{ [i, k] : 0 <= i and 0 <= k }").unwrap();
+    // The terms of a row in order; then each element of the row needs all of them.
+    let order = "{ [i, k, j, l] : j = i and l > k and 0 <= i, k, l }";
+    let needs = "{ [i, k, j, l] : j = i and 0 <= i, k, l }";
+    let [order, needs] = [order, needs].map(|text| Set::parse(text).unwrap());
+    let pairs = |from, to, set| Pairs {
+        from,
+        to,
+        set,
+        split: 2,
+    };
+    let flow = pairs(0, 1, &needs);
+    let constraints = Constraints {
+        domains: vec![&rows, &rows],
+        order: vec![pairs(0, 0, &order), flow],
+        proximity: vec![flow],
+    };
+    let made = schedule(&constraints).unwrap();
+    let Tree::Band { members, child, .. } = &made else {
+        panic!("{made:?}")
+    };
+    assert!(members.len() == 1 && members[0].coincident, "{made:?}");
+    for (statement, value) in &members[0].values {
+        let value = value.as_ref().unwrap();
+        assert_eq!(value.dimensions, [1, 0], "S{statement}");
+    }
+    let Tree::Sequence { children, ordered } = child.as_ref() else {
+        panic!("{made:?}")
+    };
+    let filters: Vec<_> = children.iter().map(|(filter, _)| filter.clone()).collect();
+    assert!(*ordered);
+    assert_eq!(filters, [[0], [1]]);
+    // Unbounded work is no answer.
+    let quota = with_operation_budget(10, || schedule(&constraints));
+    assert_eq!(quota, Err(IslError::Quota));
+}

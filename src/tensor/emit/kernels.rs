@@ -46,16 +46,7 @@ pub(super) fn kernel(function: &Function, kernel: &Kernel<'_>, name: &str, sourc
     ));
     lines.line("{");
     lines.depth = 1;
-    if !kernel.threads.is_empty() {
-        lines.line("const long long tc_thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;");
-        let all: Vec<String> = kernel
-            .threads
-            .iter()
-            .map(|extent| factor(function, extent))
-            .collect();
-        lines.line(&format!("if (tc_thread >= {})", all.join(" * ")));
-        lines.line("    return;");
-    }
+    threads(function, kernel, &mut lines);
     let alone = kernel.parts.len() == 1;
     for part in &kernel.parts {
         lines.line(&format!("// {}", comment(source, part.statement.span)));
@@ -70,6 +61,21 @@ pub(super) fn kernel(function: &Function, kernel: &Kernel<'_>, name: &str, sourc
     lines.depth = 0;
     lines.line("}");
     lines.text
+}
+
+/// The number of a thread; those that are too many end.
+pub(super) fn threads(function: &Function, kernel: &Kernel<'_>, lines: &mut Lines) {
+    if kernel.threads.is_empty() {
+        return;
+    }
+    lines.line("const long long tc_thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;");
+    let all: Vec<String> = kernel
+        .threads
+        .iter()
+        .map(|extent| factor(function, extent))
+        .collect();
+    lines.line(&format!("if (tc_thread >= {})", all.join(" * ")));
+    lines.line("    return;");
 }
 
 /// The statement in one line.
@@ -238,7 +244,7 @@ fn initialise(function: &Function, kernel: &Kernel<'_>, statement: &Statement, l
 }
 
 /// One element that no other instance of the statement writes.
-fn element(function: &Function, statement: &Statement, lines: &mut Lines) {
+pub(super) fn element(function: &Function, statement: &Statement, lines: &mut Lines) {
     let target = &function.tensors[statement.target];
     let place = values::place(function, statement, statement.target, &statement.subscripts);
     let element = format!("{}[{place}]", target.name);

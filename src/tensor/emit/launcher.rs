@@ -354,8 +354,8 @@ impl Launches<'_> {
         self.number += 1;
         let passed = kernels::passed(function, kernel);
         let shape = match &kernel.plan {
-            Plan::Elements if kernel.threads.is_empty() => "1, 1".to_owned(),
-            Plan::Elements => {
+            Plan::Elements | Plan::Nest(_) if kernel.threads.is_empty() => "1, 1".to_owned(),
+            Plan::Elements | Plan::Nest(_) => {
                 let threads = product(function, &kernel.threads);
                 format!("tc_blocks({threads}), {BLOCK_THREADS}")
             }

@@ -7,6 +7,7 @@ mod fours;
 mod kernels;
 mod launcher;
 mod layers;
+mod nests;
 mod packed;
 mod rows;
 mod tiles;
@@ -28,9 +29,9 @@ use std::path::Path;
 /// # Errors
 /// What is wrong with a template.
 pub(super) fn emit(
-    (name, text): (&str, &str),
+    name: &str,
+    text: &str,
     definitions: &[Stitched],
-    options: Options,
 ) -> Result<Translation, Fault> {
     let file = Path::new(name)
         .file_name()
@@ -39,7 +40,7 @@ pub(super) fn emit(
     let mut body = String::new();
     for definition in definitions {
         let function = &definition.function;
-        let steps = definition.steps(options)?;
+        let steps = definition.steps()?;
         let mut kernels = Vec::new();
         all_kernels(&steps, &mut kernels);
         for (number, kernel) in kernels.iter().enumerate() {
@@ -51,6 +52,7 @@ pub(super) fn emit(
                 Plan::Rows(rows) => rows::kernel(function, (kernel, rows), &name, text),
                 Plan::Layers(plan) => layers::kernel(function, (kernel, plan), &name, text),
                 Plan::Packed(parts) => packed::kernel(function, (kernel, parts), &name, text),
+                Plan::Nest(nest) => nests::kernel(function, (kernel, nest), &name, text),
             };
         }
         body.push('\n');
@@ -220,7 +222,7 @@ fn header(file: &str, text: &str, functions: &[&Function]) -> String {
         "// Made of {file} by sirius-rs: tensors are row-major in device memory.\n#pragma once\n#include <cuda_runtime.h>\n"
     );
     let uses = |scalar: Scalar| {
-        let mut all = functions.iter().flat_map(|function| &function.tensors);
+        let mut all = functions.clone().flat_map(|function| &function.tensors);
         all.any(|tensor| tensor.scalar == scalar)
     };
     if uses(Scalar::Half) {

@@ -44,6 +44,8 @@ pub struct Stitched {
     pub function: Function,
     /// What is left of its template; none: other mappings say how statements become kernels.
     pub template: Option<Template>,
+    /// What is chosen for it.
+    pub options: Options,
 }
 
 impl Stitched {
@@ -63,6 +65,7 @@ impl Stitched {
                 return Ok(Self {
                     function: function.clone(),
                     template: None,
+                    options,
                 });
             }
         };
@@ -70,6 +73,7 @@ impl Stitched {
         Ok(Self {
             function,
             template: Some(template),
+            options,
         })
     }
 
@@ -77,10 +81,10 @@ impl Stitched {
     ///
     /// # Errors
     /// What is wrong with the template, at its place in the template's text.
-    pub fn steps(&self, options: Options) -> Result<Vec<Step<'_>>, Fault> {
+    pub fn steps(&self) -> Result<Vec<Step<'_>>, Fault> {
         match &self.template {
-            Some(template) => build::build(&self.function, template, options),
-            None => Ok(mapping::map(&self.function, options)),
+            Some(template) => build::build(&self.function, template, self.options),
+            None => Ok(mapping::map(&self.function, self.options)),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::math::formula::{Formula, Sum};
 use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Part, Work};
 use crate::tensor::points::{self, Condition, Name, Naming, Value};
-use crate::tensor::program::{Bound, Function, Subscript, SymbolKind};
+use crate::tensor::program::{self, Bound, Function, Statement, Subscript, SymbolKind};
 
 /// For each dimension of the kernel's threads, whether it is parallel. What cannot be answered is not.
 pub fn parallel_dimensions(function: &Function, kernel: &Kernel<'_>) -> Vec<bool> {
@@ -21,7 +21,7 @@ pub fn parallel_dimensions(function: &Function, kernel: &Kernel<'_>) -> Vec<bool
 
 /// Whether no dependence of the kernel leads from one value of a dimension of its threads to another one.
 pub fn is_parallel(function: &Function, kernel: &Kernel<'_>, dimension: usize) -> bool {
-    let accesses: Option<Vec<Vec<Access<'_>>>> = kernel.parts.iter().map(accesses).collect();
+    let accesses: Option<Vec<Vec<Access<'_>>>> = kernel.parts.iter().map(of_part).collect();
     let Some(accesses) = accesses else {
         return false;
     };
@@ -36,40 +36,129 @@ pub fn is_parallel(function: &Function, kernel: &Kernel<'_>, dimension: usize) -
                 touched.all(|touch| {
                     let pair = [(writer, write), (other, touch)];
                     let conditions = conditions(function, pair, dimension);
-                    let set = conditions.and_then(|conditions| points::set(&[], conditions));
-                    set.is_some_and(|set| set.is_empty() == Ok(true))
+                    conditions.is_some_and(never)
                 })
             })
         })
     })
 }
 
-/// An element that a part touches.
-struct Access<'s> {
-    tensor: usize,
-    subscripts: &'s [Subscript],
-    writes: bool,
+/// Whether isl says that conditions never hold together.
+pub fn never(conditions: Vec<Condition>) -> bool {
+    let set = points::set(&[], conditions);
+    set.is_some_and(|set| set.is_empty() == Ok(true))
 }
 
-/// All elements that a part touches; `None` where it is not known by which thread.
-fn accesses<'f>(part: &Part<'f>) -> Option<Vec<Access<'f>>> {
-    if part.work == Work::Initialise {
-        return None;
-    }
-    let statement = part.statement;
+/// An element that a statement touches.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'s> {
+    /// The tensor.
+    pub tensor: usize,
+    /// Which element.
+    pub subscripts: &'s [Subscript],
+    /// The statement writes it; else it only reads it.
+    pub writes: bool,
+    /// It is touched once for each term; else once for each element, even where there are no terms.
+    pub in_terms: bool,
+}
+
+/// All elements that a statement touches: first the one that it makes, then those that it reads.
+pub fn accesses(statement: &Statement) -> Vec<Access<'_>> {
     let mut all = vec![Access {
         tensor: statement.target,
         subscripts: &statement.subscripts,
         writes: true,
+        in_terms: false,
     }];
-    statement.reads(&mut |tensor, subscripts| {
+    for variable in &statement.variables {
+        for bound in [&variable.low, &variable.high] {
+            if let Bound::Data(value) = bound {
+                reads(value, false, &mut all);
+            }
+        }
+    }
+    for subscript in &statement.subscripts {
+        reads(&subscript.value, false, &mut all);
+    }
+    reads(&statement.value, true, &mut all);
+    all
+}
+
+fn reads<'s>(value: &'s program::Value, in_terms: bool, all: &mut Vec<Access<'s>>) {
+    value.reads(&mut |tensor, subscripts| {
         all.push(Access {
             tensor,
             subscripts,
             writes: false,
+            in_terms,
         });
     });
-    Some(all)
+}
+
+/// What holds of the pairs of instances, 0 and 1, that touch one element.
+pub fn meeting(function: &Function, pair: [(&Statement, &Access<'_>); 2]) -> Vec<Condition> {
+    let mut conditions = Vec::new();
+    let mut places = Vec::new();
+    for (instance, (statement, access)) in pair.into_iter().enumerate() {
+        conditions.extend(inside(statement, instance, access.in_terms));
+        let place: Vec<Option<Value>> = access
+            .subscripts
+            .iter()
+            .map(|subscript| Some(value(subscript.linear.as_ref()?, instance)))
+            .collect();
+        places.push(place);
+    }
+    for (left, right) in places[0].iter().zip(&places[1]) {
+        if let (Some(left), Some(right)) = (left, right) {
+            conditions.push(left.is(Sum::equal, right));
+        }
+    }
+    conditions.extend(natural_sizes(function));
+    conditions
+}
+
+/// That the indices of an instance are in their ranges: all of them, or those on the left.
+pub fn inside(statement: &Statement, instance: usize, with_reduced: bool) -> Vec<Condition> {
+    let mut conditions = Vec::new();
+    for (number, variable) in statement.variables.iter().enumerate() {
+        let own = Value::name(Name::Index(instance, number));
+        if !variable.on_left && !with_reduced {
+            continue;
+        }
+        if let Bound::Linear(low) = &variable.low {
+            conditions.push(own.is(Sum::at_least, &value(low, instance)));
+        }
+        if let Bound::Linear(high) = &variable.high {
+            conditions.push(own.is(Sum::below, &value(high, instance)));
+        }
+    }
+    conditions
+}
+
+/// That sizes are not negative.
+pub fn natural_sizes(function: &Function) -> impl Iterator<Item = Condition> + '_ {
+    let symbols = function.symbols.iter().enumerate();
+    let sizes = symbols.filter(|(_, symbol)| symbol.kind == SymbolKind::Size);
+    sizes.map(|(number, _)| {
+        let size = Value::name(Name::Symbol(number));
+        size.is(Sum::at_least, &Value::number(0))
+    })
+}
+
+/// A form with the indices of an instance.
+pub fn value(form: &Linear, instance: usize) -> Value {
+    Value::of(
+        form,
+        Naming {
+            instance,
+            time: None,
+        },
+    )
+}
+
+/// All elements that a part touches; `None` where it is not known by which thread.
+fn of_part<'f>(part: &Part<'f>) -> Option<Vec<Access<'f>>> {
+    (part.work != Work::Initialise).then(|| accesses(part.statement))
 }
 
 /// What holds of the pairs of instances that touch one element, at different values of the dimension.
@@ -78,44 +167,20 @@ fn conditions(
     pair: [(&Part<'_>, &Access<'_>); 2],
     dimension: usize,
 ) -> Option<Vec<Condition>> {
-    let mut conditions = Vec::new();
-    let mut places = Vec::new();
+    let mut conditions = meeting(
+        function,
+        pair.map(|(part, access)| (part.statement, access)),
+    );
     let mut taken_by = Vec::new();
-    for (instance, (part, access)) in pair.into_iter().enumerate() {
-        let time = None;
-        let value = |form: &Linear| Value::of(form, Naming { instance, time });
-        for (number, variable) in part.statement.variables.iter().enumerate() {
-            let own = Value::name(Name::Index(instance, number));
-            if let Bound::Linear(low) = &variable.low {
-                conditions.push(own.is(Sum::at_least, &value(low)));
-            }
-            if let Bound::Linear(high) = &variable.high {
-                conditions.push(own.is(Sum::below, &value(high)));
-            }
-        }
-        let subscripts = access.subscripts.iter();
-        let place: Vec<Option<Value>> = subscripts
-            .map(|subscript| subscript.linear.as_ref().map(value))
-            .collect();
-        places.push(place);
+    for (instance, (part, _)) in pair.into_iter().enumerate() {
         let Work::Compute { taken, .. } = &part.work else {
             return None;
         };
         let index = *taken.get(dimension)?;
         let low = part.statement.variables[index].low.linear()?;
-        taken_by.push(value(&Linear::variable(index).subtract(low)?));
-    }
-    for (left, right) in places[0].iter().zip(&places[1]) {
-        if let (Some(left), Some(right)) = (left, right) {
-            conditions.push(left.is(Sum::equal, right));
-        }
+        let number = Linear::variable(index).subtract(low)?;
+        taken_by.push(value(&number, instance));
     }
     conditions.push(taken_by[0].is(Formula::differ, &taken_by[1]));
-    for (number, symbol) in function.symbols.iter().enumerate() {
-        if symbol.kind == SymbolKind::Size {
-            let size = Value::name(Name::Symbol(number));
-            conditions.push(size.is(Sum::at_least, &Value::number(0)));
-        }
-    }
     Some(conditions)
 }

@@ -9,16 +9,32 @@ use super::tiles::Tiles;
 use super::tiles::cores::FRAGMENT;
 use crate::tensor::Options;
 use crate::tensor::linear::{Atom, Linear, Notation};
-use crate::tensor::mapping::{Kernel, Part, Plan, Step, Work, map};
+use crate::tensor::mapping::{Kernel, Mapping, Part, Plan, Step, Work, map};
+use crate::tensor::polyhedral::nest::{Nest, Node};
+use crate::tensor::polyhedral::{self, Strategy};
 use crate::tensor::program::{Bound, Function, Statement};
 
 /// The tree of a definition.
 pub fn schedule(function: &Function, options: Options) -> String {
-    schedule_of(function, &map(function, options))
+    let by_isl = options.fusion != Strategy::Auto
+        && !matches!(options.mapping, Mapping::Identity | Mapping::Stitched);
+    if !by_isl {
+        return schedule_of(function, &map(function, options));
+    }
+    let planned = polyhedral::plan(function, options);
+    tree(function, &planned.steps, Some((&planned, options.fusion)))
 }
 
 /// The tree of kernels of a definition.
 pub fn schedule_of(function: &Function, steps: &[Step<'_>]) -> String {
+    tree(function, steps, None)
+}
+
+fn tree(
+    function: &Function,
+    steps: &[Step<'_>],
+    planned: Option<(&Planned<'_>, Strategy)>,
+) -> String {
     let mut tree = Tree {
         function,
         text: format!("def {}\n", function.name),
@@ -30,6 +46,12 @@ pub fn schedule_of(function: &Function, steps: &[Step<'_>]) -> String {
     for number in 0..tree.statements.len() {
         let text = tree.domain(number);
         tree.line(2, &text);
+    }
+    if let Some((planned, strategy)) = planned {
+        let name = |statement: &Statement| tree.name_of(statement);
+        for (depth, line) in polyhedral::text::lines(planned, strategy, &name) {
+            tree.line(depth + 1, &line);
+        }
     }
     tree.steps(steps, 1);
     tree.text
@@ -65,10 +87,14 @@ impl<'f> Tree<'f> {
         }
     }
 
-    fn name(&self, part: &Part<'_>) -> String {
-        let is_it = |known: &&&Statement| std::ptr::eq(**known, part.statement);
+    fn name_of(&self, statement: &Statement) -> String {
+        let is_it = |known: &&&Statement| std::ptr::eq(**known, statement);
         let number = self.statements.iter().position(|known| is_it(&known));
-        let name = number.map_or(String::new(), |number| format!("S{number}"));
+        number.map_or(String::new(), |number| format!("S{number}"))
+    }
+
+    fn name(&self, part: &Part<'_>) -> String {
+        let name = self.name_of(part.statement);
         match part.work {
             Work::Initialise => format!("neutral elements of {name}"),
             Work::Compute { .. } => name,
@@ -141,6 +167,7 @@ impl<'f> Tree<'f> {
             Plan::Elements => self.elements(kernel, depth + 1),
             Plan::Tiles(tiles) => self.tiles(kernel, tiles, depth + 1),
             Plan::Layers(layers) => self.layers(kernel, layers, depth + 1),
+            Plan::Nest(nest) => self.nest(kernel, nest, depth + 1),
             Plan::Rows(rows) => self.rows(kernel, rows, depth + 1),
             Plan::Packed(kernels) => {
                 self.kernels -= 1;
@@ -210,6 +237,64 @@ impl<'f> Tree<'f> {
             let rest = names(part.statement, rest);
             if !rest.is_empty() && part.work != Work::Initialise {
                 self.line(depth, &format!("band [{rest}] in order"));
+            }
+        }
+    }
+
+    fn nest(&mut self, kernel: &Kernel<'f>, nest: &Nest, depth: usize) {
+        let indices = |number: usize| {
+            let of = |part: usize| {
+                let place = nest.places[part].iter().enumerate();
+                let mut place = place.filter_map(|(index, place)| Some((index, (*place)?)));
+                let (index, place) = place.find(|(_, place)| place.number == number)?;
+                let name = &kernel.parts[part].statement.variables[index].name;
+                Some(match place.shift {
+                    0 => name.clone(),
+                    shift if shift < 0 => format!("{name} - {}", shift.unsigned_abs()),
+                    shift => format!("{name} + {shift}"),
+                })
+            };
+            let mut all: Vec<String> = (0..kernel.parts.len()).filter_map(of).collect();
+            all.dedup();
+            all.join(" = ")
+        };
+        let threads: Vec<String> = (0..nest.threads).map(indices).collect();
+        let mut depth = depth;
+        if !threads.is_empty() {
+            let line = format!("band [{}] to blocks and threads", threads.join(", "));
+            self.line(depth, &line);
+            depth += 1;
+        }
+        self.nodes((kernel, nest), &nest.body, (&indices, depth));
+    }
+
+    fn nodes(
+        &mut self,
+        (kernel, nest): (&Kernel<'f>, &Nest),
+        nodes: &[Node],
+        (indices, mut depth): (&dyn Fn(usize) -> String, usize),
+    ) {
+        if nodes.len() > 1 {
+            self.line(depth, "sequence");
+            depth += 1;
+        }
+        for node in nodes {
+            match node {
+                Node::Loop(number, body) => {
+                    self.line(depth, &format!("band [{}] in order", indices(*number)));
+                    self.nodes((kernel, nest), body, (indices, depth + 1));
+                }
+                Node::Part(part) => {
+                    let own = &kernel.parts[*part];
+                    let line = format!("filter {{{}}}", self.name(own));
+                    self.line(depth, &line);
+                    let all = 0..own.statement.variables.len();
+                    let rest = all.filter(|index| nest.places[*part][*index].is_none());
+                    let rest = names(own.statement, rest);
+                    if !rest.is_empty() {
+                        self.line(depth + 1, &format!("band [{rest}] in order"));
+                    }
+                }
             }
         }
     }

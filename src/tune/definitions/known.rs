@@ -1,0 +1,207 @@
+//! A file of what is known of definitions: JSON that people may read, change and hand on.
+
+use super::Request;
+use crate::files::write_whole;
+use crate::tensor::Options;
+use crate::tensor::canonical;
+use crate::tensor::mapping::Mapping;
+use crate::tensor::polyhedral::Strategy;
+use crate::tensor::transform::TileSizes;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The best options that are known for a definition and sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What the definition says, what its options fix, and the device; names do not matter.
+    pub key: String,
+    /// A definition that says it, for readers.
+    pub name: String,
+    /// The sizes in their order, under the names that they have there.
+    pub sizes: Vec<(String, i64)>,
+    /// Options of the compiler.
+    pub options: Vec<String>,
+    /// What the model estimates; none where options were chosen by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nanoseconds: Option<f64>,
+}
+
+/// Why definitions cannot be tuned, or a file of entries cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TuningError {
+    /// A size has no number.
+    #[error(
+        "'--tune' has no number for the size '{size}' of '{definition}': --tune={size}=1024, behind others with a comma"
+    )]
+    NoSize {
+        /// The definition.
+        definition: String,
+        /// The size.
+        size: String,
+    },
+    /// It cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It has another form.
+    #[error("{}: this is no file of known options: {reason}", path.display())]
+    Form {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// It cannot be written.
+    #[error("{}: {error}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// All entries.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Known {
+    entries: Vec<Entry>,
+}
+
+impl Known {
+    /// Reads a file; none is empty.
+    ///
+    /// # Errors
+    /// It cannot be read, or says what no options are.
+    pub fn read(path: &Path) -> Result<Self, TuningError> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => {
+                return Err(TuningError::Read {
+                    path: path.to_owned(),
+                    error,
+                });
+            }
+        };
+        let form = |reason: String| TuningError::Form {
+            path: path.to_owned(),
+            reason,
+        };
+        let known: Self = serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
+        for entry in &known.entries {
+            entry.apply(Options::default()).map_err(form)?;
+        }
+        Ok(known)
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), TuningError> {
+        let text = self.text();
+        write_whole(path, text.as_bytes()).map_err(|error| TuningError::Write {
+            path: path.to_owned(),
+            error,
+        })
+    }
+
+    /// As JSON.
+    pub fn text(&self) -> String {
+        // Text and numbers always become JSON.
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        format!("{text}\n")
+    }
+
+    /// Adds an entry in the place of the one for the same.
+    pub fn keep(&mut self, entry: Entry) {
+        let is_same = |known: &Entry| known.key == entry.key && known.numbers().eq(entry.numbers());
+        self.entries.retain(|known| !is_same(known));
+        self.entries.push(entry);
+    }
+
+    pub(super) fn find(&self, request: &Request<'_>) -> Option<Entry> {
+        let key = request.key();
+        let mut entries = self.entries.iter();
+        let is_it =
+            |entry: &&Entry| entry.key == key && entry.numbers().eq(request.sizes.iter().copied());
+        entries.find(is_it).cloned()
+    }
+}
+
+impl Entry {
+    pub(super) fn of(request: &Request<'_>, options: Options, nanoseconds: f64) -> Self {
+        let names = canonical::sizes(request.function).map(str::to_owned);
+        Self {
+            key: request.key(),
+            name: request.function.name.clone(),
+            sizes: names.zip(request.sizes.iter().copied()).collect(),
+            options: words(options),
+            nanoseconds: Some(nanoseconds.round()),
+        }
+    }
+
+    /// The given options with its own.
+    ///
+    /// # Errors
+    /// What is no option that is tuned.
+    pub fn apply(&self, given: Options) -> Result<Options, String> {
+        let mut options = given;
+        for word in &self.options {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            let unknown = || format!("'{word}' is no option that is tuned");
+            match name {
+                "--sirius-tc-mapping" => {
+                    options.mapping = named(&Mapping::NAMES, value).ok_or_else(unknown)?;
+                }
+                "--sirius-tc-fusion" => {
+                    options.fusion = named(&Strategy::NAMES, value).ok_or_else(unknown)?;
+                }
+                "--sirius-tc-tile" => {
+                    let sizes = TileSizes::parse(value);
+                    options.tile =
+                        Some(sizes.map_err(|expected| format!("'{word}': it takes {expected}"))?);
+                }
+                _ => return Err(unknown()),
+            }
+        }
+        Ok(options)
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = i64> + '_ {
+        self.sizes.iter().map(|(_, size)| *size)
+    }
+}
+
+/// The options that are tuned, as words of the command line.
+fn words(options: Options) -> Vec<String> {
+    fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
+        let found = names.iter().find(|(_, each)| each == value);
+        found.map_or("", |(name, _)| name)
+    }
+    let mapping = name_of(&Mapping::NAMES, &options.mapping);
+    let fusion = name_of(&Strategy::NAMES, &options.fusion);
+    let mut words = vec![
+        format!("--sirius-tc-mapping={mapping}"),
+        format!("--sirius-tc-fusion={fusion}"),
+    ];
+    if let Some(tile) = options.tile {
+        let TileSizes {
+            rows,
+            columns,
+            strip,
+        } = tile;
+        words.push(format!("--sirius-tc-tile={rows},{columns},{strip}"));
+    }
+    words
+}
+
+fn named<T: Copy>(names: &[(&'static str, T)], name: &str) -> Option<T> {
+    let found = names.iter().find(|(known, _)| *known == name);
+    found.map(|(_, value)| *value)
+}
