@@ -85,7 +85,6 @@ fn with_late_copies(source: &str) -> String {
         .replace("__pipeline_wait_prior(", "tc_late.wait(")
 }
 
-
 /// Definitions of one program.
 const DEFINITIONS: u64 = 16;
 

@@ -330,7 +330,7 @@ impl Launches<'_> {
                 self.line(depth + 1, &launch);
                 self.line(depth, "}");
             }
-            Plan::Elements | Plan::Tiles(_) => {
+            Plan::Elements | Plan::Tiles(_) | Plan::Nest(_) => {
                 let launch = self.launch(kernel, "0", "");
                 self.line(depth, &launch);
             }

@@ -13,6 +13,7 @@ mod rows;
 mod tiles;
 mod values;
 
+use super::Translation;
 use super::fault::Fault;
 use super::linear::{Atom, Linear, Notation};
 use super::mapping::{Kernel, Plan, Step, Work};
@@ -20,7 +21,6 @@ use super::program::{Function, Role, SymbolKind};
 use super::stitch::Stitched;
 use super::transform::rows::is_in_registers;
 use super::types::Scalar;
-use super::{Options, Translation};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -28,11 +28,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// What is wrong with a template.
-pub(super) fn emit(
-    name: &str,
-    text: &str,
-    definitions: &[Stitched],
-) -> Result<Translation, Fault> {
+pub(super) fn emit(name: &str, text: &str, definitions: &[Stitched]) -> Result<Translation, Fault> {
     let file = Path::new(name)
         .file_name()
         .map(|file| file.to_string_lossy().into_owned());
@@ -222,7 +218,7 @@ fn header(file: &str, text: &str, functions: &[&Function]) -> String {
         "// Made of {file} by sirius-rs: tensors are row-major in device memory.\n#pragma once\n#include <cuda_runtime.h>\n"
     );
     let uses = |scalar: Scalar| {
-        let mut all = functions.clone().flat_map(|function| &function.tensors);
+        let mut all = functions.iter().flat_map(|function| &function.tensors);
         all.any(|tensor| tensor.scalar == scalar)
     };
     if uses(Scalar::Half) {

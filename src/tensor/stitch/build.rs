@@ -426,7 +426,7 @@ pub(super) fn can_pack(kernel: &Kernel<'_>) -> bool {
             Team::Lanes { lanes, rows } => lanes * rows == PACKED_THREADS,
             Team::Columns { threads } => threads * 32 == PACKED_THREADS,
         },
-        Plan::Tiles(_) | Plan::Layers(_) | Plan::Packed(_) => false,
+        Plan::Tiles(_) | Plan::Layers(_) | Plan::Packed(_) | Plan::Nest(_) => false,
     }
 }
 

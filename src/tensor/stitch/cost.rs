@@ -53,7 +53,7 @@ pub(super) fn cost(function: &Function, kernel: &Kernel<'_>) -> f64 {
             let (threads, waits) = of_rows(kernel, rows, points);
             (threads, waits, TERMS)
         }
-        Plan::Layers(_) | Plan::Packed(_) => (points, 0.0, TERMS),
+        Plan::Layers(_) | Plan::Packed(_) | Plan::Nest(_) => (points, 0.0, TERMS),
     };
     let chain = terms / threads.max(1.0) * TERM;
     let blocks = (threads / 256.0).ceil().max(1.0);

@@ -11,7 +11,7 @@ use crate::tensor::Options;
 use crate::tensor::linear::{Atom, Linear, Notation};
 use crate::tensor::mapping::{Kernel, Mapping, Part, Plan, Step, Work, map};
 use crate::tensor::polyhedral::nest::{Nest, Node};
-use crate::tensor::polyhedral::{self, Strategy};
+use crate::tensor::polyhedral::{self, Planned, Strategy};
 use crate::tensor::program::{Bound, Function, Statement};
 
 /// The tree of a definition.

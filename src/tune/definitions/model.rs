@@ -11,6 +11,7 @@ use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::mapping::{Kernel, Plan, Step, Work};
 use crate::tensor::program::{Bound, Function, Statement, Subscript, ValueKind};
 use crate::tensor::transform::layers::StageWork;
+use crate::tensor::transform::rows::Team;
 use crate::tensor::transform::{Layers, Tiles};
 use std::collections::BTreeSet;
 
@@ -56,9 +57,17 @@ impl Estimate<'_> {
         let amount = match &kernel.plan {
             Plan::Elements | Plan::Nest(_) => self.elements(kernel, self.count(&kernel.threads)),
             Plan::Tiles(tiles) => self.tiles(kernel, tiles, 1.0),
-            Plan::Rows(_) => {
+            Plan::Packed(kernels) => {
+                let threads = kernels.iter().map(|each| self.count(&each.threads));
+                self.elements(kernel, threads.sum())
+            }
+            Plan::Rows(plan) => {
                 let rows = self.count(&kernel.threads);
-                let mut amount = self.elements(kernel, rows * ROW_THREADS);
+                let threads = match plan.team {
+                    Team::Lanes { lanes, .. } => lanes as f64,
+                    Team::Block | Team::Columns { .. } => ROW_THREADS,
+                };
+                let mut amount = self.elements(kernel, rows * threads);
                 amount.instructions += rows * kernel.parts.len() as f64 * ROW_INSTRUCTIONS;
                 amount
             }
