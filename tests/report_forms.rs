@@ -542,7 +542,7 @@ fn batches_that_are_phases_of_one_launch() {
     let source = "tests/run/batches_in_phases.cu";
     let phases = "batches that follow each other are one launch where the device has room, with a barrier across the \
                   grid between two of them";
-    let why = "`swapped` has an operation of a warp that only some threads may reach";
+    let why = "`voted` has an operation of a warp that lanes may wait for which have returned";
     let options = &["--sirius-boundaries=grid-barrier"];
     let text = analyse_with(source, "text", options);
     for line in [phases, &format!("a batch of its own: {why}")] {

@@ -367,13 +367,26 @@ fn usage_error(command: &str, error: &clap::Error) -> UsageError {
                 }
             }
         }
-        (ErrorKind::MissingRequiredArgument, _) => UsageError::MissingValue(command.to_owned()),
+        (ErrorKind::MissingRequiredArgument, _) => match missing_option(error) {
+            Some(option) => UsageError::Refused(format!("option '{option}' is missing")),
+            None => UsageError::MissingValue(command.to_owned()),
+        },
         _ => {
             let said = error.to_string();
             let first = said.lines().next().unwrap_or_default();
             UsageError::Refused(first.trim_start_matches("error: ").to_owned())
         }
     }
+}
+
+/// The option that another one needs.
+fn missing_option(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let option = missing.iter().find(|each| each.starts_with("--"))?;
+    let name = option.split(['=', '[', ' ']).next()?;
+    Some(name.to_owned())
 }
 
 /// A script that completes the compiler's options and commands in a shell.

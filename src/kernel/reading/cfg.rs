@@ -83,8 +83,8 @@ impl Flow {
         flow
     }
 
-    /// Loops in one piece: of the successors of a block the deepest come first, so that what comes after a loop is visited,
-    /// and so finished, first.
+    /// Loops in one piece: all that a loop may be left for counts as a successor of its header, and is visited, and so finished,
+    /// before any other block of the loop is. Of the other successors of a block the deepest come first.
     fn order_by_loops(&self) -> Vec<usize> {
         let depth = |block: &usize| self.loops_of(BlockRef(*block)).len();
         let successors = (0..self.innermost.len()).map(|block| {
@@ -92,7 +92,12 @@ impl Flow {
             after.sort_by_key(|to| std::cmp::Reverse(depth(to)));
             after
         });
-        reverse_postorder(&successors.collect::<Vec<_>>())
+        let mut successors: Vec<Vec<usize>> = successors.collect();
+        for each in &self.loops {
+            let behind = each.exits.iter().map(|(_, to)| to.0);
+            successors[each.header.0].extend(behind);
+        }
+        reverse_postorder(&successors)
     }
 
     /// Whether every path to `below` passes `above`.
@@ -227,6 +232,75 @@ impl Flow {
                 parent,
                 exits,
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::body::{Block, Tables, ValueRef};
+    use super::*;
+    use crate::diagnostics::Location;
+
+    /// A body whose blocks have these successors.
+    fn body(successors: &[&[usize]]) -> Body {
+        let block = |after: &&[usize]| Block {
+            instructions: Vec::new(),
+            terminator: match **after {
+                [] => Terminator::Return,
+                [next] => Terminator::Jump(BlockRef(next)),
+                [on_true, on_false] => Terminator::Branch {
+                    condition: ValueRef(0),
+                    on_true: BlockRef(on_true),
+                    on_false: BlockRef(on_false),
+                },
+                _ => unreachable!("a branch has two ways"),
+            },
+            location: Location::default(),
+        };
+        Body {
+            name: String::new(),
+            location: Location::default(),
+            formals: Vec::new(),
+            values: Vec::new(),
+            blocks: successors.iter().map(block).collect(),
+            max_threads: None,
+            is_clustered: false,
+            tables: Tables::default(),
+        }
+    }
+
+    #[test]
+    fn loops_are_in_one_piece() {
+        for successors in [
+            // Two loops, one behind the other, whichever way a branch leaves them.
+            &[&[1][..], &[2, 3], &[1], &[4, 5], &[3], &[]][..],
+            &[&[1], &[3, 2], &[1], &[5, 4], &[3], &[]],
+            &[&[1], &[3, 2], &[1], &[4, 5], &[3], &[]],
+            // A loop that its second branch leaves, with one way around that does not pass it.
+            &[&[1], &[2, 3], &[1], &[5, 4], &[1], &[]],
+            &[&[1], &[3, 2], &[1], &[4, 5], &[1], &[]],
+            // A loop in a loop, both of which an inner block leaves for the end.
+            &[&[1], &[5, 2], &[3, 4], &[2, 5], &[1], &[]],
+            &[&[1], &[2, 5], &[4, 3], &[5, 2], &[1], &[]],
+        ] {
+            let flow = Flow::new(&body(successors));
+            let place = |block: &BlockRef| flow.order.iter().position(|each| each == block);
+            for each in &flow.loops {
+                let places: Vec<usize> = each.blocks.iter().filter_map(place).collect();
+                let (first, last) = (places.iter().min(), places.iter().max());
+                let span = last.zip(first).map(|(last, first)| last - first + 1);
+                assert_eq!(span, Some(places.len()), "{successors:?}: {:?}", flow.order);
+                assert_eq!(place(&each.header), first.copied(), "{successors:?}");
+            }
+            // Forwards, but for the edges back to headers.
+            for (from, after) in successors.iter().enumerate() {
+                for to in *after {
+                    let back = flow.dominates(BlockRef(*to), BlockRef(from));
+                    let forwards = place(&BlockRef(from)) < place(&BlockRef(*to));
+                    assert_eq!(forwards, !back, "{successors:?}: {:?}", flow.order);
+                }
+            }
         }
     }
 }
