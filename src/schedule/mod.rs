@@ -72,7 +72,7 @@ use crate::launch::{
 use crate::math::expression::Expression;
 use occupancy::Limits;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A launch in a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -387,6 +387,19 @@ pub struct FusionPlan {
     /// fused kernels have no access to one left, only the originals need its memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dead_buffers: Vec<BufferId>,
+}
+
+impl FusionPlan {
+    /// Puts groups into the order of their first launches in the graph.
+    fn sort_groups(&mut self, graph: &LaunchGraph) {
+        let launches = graph.nodes.iter().filter_map(|node| match &node.kind {
+            NodeKind::Launch(launch) => Some((launch.id, node.id)),
+            _ => None,
+        });
+        let places: BTreeMap<LaunchId, NodeId> = launches.collect();
+        self.groups
+            .sort_by_key(|group| places.get(&group.members.first()?.launch).copied());
+    }
 }
 
 /// A part of a host function whose launches are put off and issued in batches, each launch of a

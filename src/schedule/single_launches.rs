@@ -10,7 +10,7 @@ use super::{FusionGroup, FusionPlan, Missed, ScheduleOptions};
 use crate::build::Fusion;
 use crate::dependence::DependenceGraph;
 use crate::kernel::{KernelModel, KernelSymbol};
-use crate::launch::{LaunchGraph, LaunchId, NodeKind};
+use crate::launch::{LaunchGraph, LaunchId};
 use crate::math::affine::{Affine, Constraint, Variable};
 use crate::math::expression::Expression;
 use std::collections::BTreeSet;
@@ -52,13 +52,7 @@ pub fn plan_host_constants(
         .filter(|candidate| judge.conditions_hold(&[**candidate]).is_ok());
     let single: Vec<FusionGroup> = launches.map(|launch| judge.single(launch)).collect();
     plan.groups.extend(single);
-    let place = |group: &FusionGroup| {
-        let first = group.members.first().map(|member| member.launch);
-        graph.nodes.iter().position(
-            |node| matches!(&node.kind, NodeKind::Launch(launch) if Some(launch.id) == first),
-        )
-    };
-    plan.groups.sort_by_key(place);
+    plan.sort_groups(graph);
 }
 
 /// Launches that are in groups, or wait.

@@ -158,6 +158,19 @@ impl Statement {
         all.filter(|(_, variable)| !variable.on_left)
             .map(|(number, _)| number)
     }
+
+    /// Whether the bounds of all indices that are reduced are sums of sizes and numbers, the same for all values of others.
+    pub fn reduces_a_box(&self) -> bool {
+        self.reduced().all(|index| {
+            let variable = &self.variables[index];
+            let mut bounds = [&variable.low, &variable.high].into_iter();
+            bounds.all(|bound| {
+                bound
+                    .linear()
+                    .is_some_and(|form| form.variables().is_empty())
+            })
+        })
+    }
 }
 
 /// An index.

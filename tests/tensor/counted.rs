@@ -39,20 +39,7 @@ struct Counts {
 /// A row is beyond them, or a program fails.
 pub fn check() -> Result<(), Failed> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = tempfile::tempdir()?;
-    let place = |name: &str| folder.path().join(name);
-    let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
-    compiler
-        .args(["--sirius-device=cpu", "--sirius-fusion=off", "-arch=sm_80"])
-        .arg(root.join("test_programs/tensor/counted.tc"))
-        .arg(root.join("test_programs/tensor/counted.cu"))
-        .args(QUICK_LINK)
-        .arg("-o")
-        .arg(place("counted"))
-        .env("SIRIUS_STRICT", "1");
-    run(&mut compiler)?;
-    run(Command::new(place("counted")).env("SIRIUS_STATS", place("counted.json")))?;
-    let statistics: Value = serde_json::from_str(&std::fs::read_to_string(place("counted.json"))?)?;
+    let statistics = statistics("test_programs/tensor/counted")?;
     let (mut table, mut beyond) = (String::new(), String::new());
     for (name, title) in ROWS {
         let made = of_kernels(&statistics, |kernel| {
@@ -86,21 +73,7 @@ pub fn check() -> Result<(), Failed> {
 /// # Errors
 /// A kernel has more, or a program fails.
 pub fn short_rows() -> Result<(), Failed> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = tempfile::tempdir()?;
-    let place = |name: &str| folder.path().join(name);
-    let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
-    compiler
-        .args(["--sirius-device=cpu", "--sirius-fusion=off"])
-        .arg(root.join("tests/tensor/short_rows.tc"))
-        .arg(root.join("tests/tensor/short_rows.cu"))
-        .args(QUICK_LINK)
-        .arg("-o")
-        .arg(place("counted"))
-        .env("SIRIUS_STRICT", "1");
-    run(&mut compiler)?;
-    run(Command::new(place("counted")).env("SIRIUS_STATS", place("counted.json")))?;
-    let statistics: Value = serde_json::from_str(&std::fs::read_to_string(place("counted.json"))?)?;
+    let statistics = statistics("tests/tensor/short_rows")?;
     let kernels = [
         ("short_softmax_kernel0", 8_000_000, 2_097_152),
         ("short_layer_norm_kernel0", 10_000_000, 4_194_304),
@@ -166,4 +139,24 @@ fn bless(page: &Path, table: &str) -> Result<(), Failed> {
         .map_or(text.len(), |end| start + end + 1);
     std::fs::write(page, format!("{}{table}{}", &text[..start], &text[end..]))?;
     Ok(())
+}
+
+/// What is counted in a run of the `.tc` and the `.cu` of a name.
+fn statistics(name: &str) -> Result<Value, Failed> {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    let folder = tempfile::tempdir()?;
+    let place = |name: &str| folder.path().join(name);
+    let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    compiler
+        .args(["--sirius-device=cpu", "--sirius-fusion=off", "-arch=sm_80"])
+        .arg(program.with_extension("tc"))
+        .arg(program.with_extension("cu"))
+        .args(QUICK_LINK)
+        .arg("-o")
+        .arg(place("counted"))
+        .env("SIRIUS_STRICT", "1");
+    run(&mut compiler)?;
+    run(Command::new(place("counted")).env("SIRIUS_STATS", place("counted.json")))?;
+    let statistics = std::fs::read_to_string(place("counted.json"))?;
+    Ok(serde_json::from_str(&statistics)?)
 }

@@ -107,13 +107,7 @@ pub fn plan_grid_barriers(
         }
         plan.groups.push(group);
     }
-    let place = |group: &FusionGroup| {
-        let first = group.members.first().map(|member| member.launch);
-        graph.nodes.iter().position(
-            |node| matches!(&node.kind, NodeKind::Launch(launch) if Some(launch.id) == first),
-        )
-    };
-    plan.groups.sort_by_key(place);
+    plan.sort_groups(graph);
     let cooperative = plan.groups.iter().filter(|group| group.is_cooperative());
     let cooperative: Vec<FusionGroup> = cooperative.cloned().collect();
     let known = (cooperative.as_slice(), &mut plan.batched_regions);

@@ -208,15 +208,7 @@ fn factors(function: &Function, statement: &Statement) -> Option<Scalar> {
     let scalar = factor(function, left)?;
     let is_short = matches!(scalar, Scalar::Half | Scalar::Bfloat16);
     // Bounds that move with another index would leave terms of a strip out.
-    let is_fixed = statement.reduced().all(|index| {
-        let variable = &statement.variables[index];
-        let mut bounds = [&variable.low, &variable.high].into_iter();
-        bounds.all(|bound| {
-            bound
-                .linear()
-                .is_some_and(|form| form.variables().is_empty())
-        })
-    });
+    let is_fixed = statement.reduces_a_box();
     (is_short && is_fixed && factor(function, right) == Some(scalar)).then_some(scalar)
 }
 

@@ -12,16 +12,7 @@ pub const MOST_STAGES: usize = 3;
 pub fn stages(function: &Function, kernel: &Kernel<'_>, tiles: &Tiles, asked: Option<u8>) -> usize {
     let statement = reducing(kernel, tiles);
     // What is fetched next has to be known from counters alone.
-    let is_rectangular = statement.reduced().all(|index| {
-        let variable = &statement.variables[index];
-        let mut bounds = [&variable.low, &variable.high].into_iter();
-        bounds.all(|bound| {
-            bound
-                .linear()
-                .is_some_and(|form| form.variables().is_empty())
-        })
-    });
-    if !is_rectangular {
+    if !statement.reduces_a_box() {
         return 1;
     }
     let strips = tiles.loops(statement).into_iter().map(|index| {
