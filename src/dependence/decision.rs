@@ -202,6 +202,18 @@ impl PairOfTargets<'_> {
         })))
     }
 
+    /// A map under which accesses stay inside that are of global scope as they are.
+    pub(super) fn mapped_from_global(
+        &self,
+        solver: &mut Solver,
+        kind: DependenceKind,
+        sides: (&[usize], &[usize]),
+        widest: (&Access, &Access),
+    ) -> Option<MappedScope> {
+        let sought = kind != DependenceKind::Reduction && self.one_iteration;
+        sought.then(|| mapped_scope(self, solver, sides, widest, Scope::Global, None))?
+    }
+
     /// `None` where that takes more work than is spent on it.
     fn merge<'a>(
         &self,

@@ -164,6 +164,7 @@ fn in_words(
                     Arrangement::Transposed => "transposed",
                     Arrangement::Reversed => "from the last on",
                     Arrangement::Renumbered => "counted along other axes",
+                    Arrangement::FirstWarp => "in the first warp of a block",
                 };
                 Some(format!("{what} {how}"))
             });

@@ -201,7 +201,7 @@ impl<'a> Judge<'a> {
             self.fits_block(&domains.kept(&members))?;
             self.among_remapped
                 .extend(members.iter().map(|member| member.node));
-        } else if self.rather_by_iteration(&members).is_some() {
+        } else if self.rather_moved(&members).is_some() {
             self.among_remapped
                 .extend(members.iter().map(|member| member.node));
         }

@@ -1,10 +1,11 @@
 // A launch writes one row of a cache, and others read its rows: which row only the host knows, and how far one is from the next.
 // What needs its own column runs with it, whichever rows these are. What comes to the next row at the end of its own, or
-// has rows of another length, stays apart: there another block finds what was written.
+// has rows of another length, stays apart: there another block finds what was written. One launch may multiply the distance
+// out of two numbers that the other is told as one, which the run compares.
 //
-// expect: 12 launches -> 8
-// expect-missed: copy_between copy_between copy_between copy_between global_dependence copy_between global_dependence
-// executes: 8 8 8
+// expect: 16 launches -> 10
+// expect-missed: copy_between copy_between copy_between copy_between global_dependence copy_between global_dependence copy_between copy_between
+// executes: 11 10 11
 // arguments:
 // arguments: 300 2
 // arguments: 301 0
@@ -51,6 +52,27 @@ __global__ void sums(const float *cache, float *out, int rows, int length) {
     float sum = 0;
     for (int r = 0; r < rows; ++r) sum += cache[r * length + c];
     out[c] = sum;
+}
+
+// A pair of columns for each thread, in parts of a row of which none goes over the end of its part.
+__global__ void put_pairs(float *cache, const float *values, int part, int parts, int row) {
+    int c = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (c < parts * part && c % part < part - 1) {
+        float *own = cache + row * (parts * part);
+        own[c] = values[c] + row;
+        own[c + 1] = values[c + 1] - row;
+    }
+}
+
+__global__ void turn_pairs(float *cache, int rows, int width, int part) {
+    int c = 2 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (c < width)
+        for (int r = 0; r < rows; ++r)
+            if (c % part < part - 1) {
+                float *own = cache + r * width, first = own[c], second = own[c + 1];
+                own[c] = first - second;
+                own[c + 1] = first + second;
+            }
 }
 
 struct Cache {
@@ -141,6 +163,29 @@ int main(int argc, char **argv) {
     sums<<<blocks, 64>>>(now.cache, now.out, rows, now.length);
     for (int c = 0; c < width; ++c) now.at(row, c) = values[c] + row;
     right &= now.sums_are_right("rows of another length", now.length, false);
+
+    // Rows of three parts, as long as the others or not.
+    const int parts = argc > 3 ? atoi(argv[3]) : 3;
+    auto pairs = [&](int part) {
+        now.fill();
+        put_pairs<<<blocks, 64>>>(now.cache, now.values, part, parts, row);
+        turn_pairs<<<blocks, 64>>>(now.cache, rows, width, part);
+        for (int c = 0; c < 3 * part; c += 2)
+            if (c % part < part - 1) {
+                now.expected[row * 3 * part + c] = values[c] + row;
+                now.expected[row * 3 * part + c + 1] = values[c + 1] - row;
+            }
+        for (int r = 0; r < rows; ++r)
+            for (int c = 0; c < width; c += 2)
+                if (c % part < part - 1) {
+                    const float first = now.at(r, c), second = now.at(r, c + 1);
+                    now.at(r, c) = first - second;
+                    now.at(r, c + 1) = first + second;
+                }
+        right &= now.is_right("pairs of columns in parts of a row");
+    };
+    pairs(width / 3);
+    pairs(now.length / 3);
 
     printf(right ? "PASS\n" : "FAIL\n");
     return !right;

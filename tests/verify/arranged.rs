@@ -4,7 +4,7 @@ use super::*;
 use sirius_rs::kernel::Access;
 use sirius_rs::schedule::{Arrangement, ThreadMap};
 
-use Arrangement::{Renumbered, Reversed, Same, Transposed};
+use Arrangement::{FirstWarp, Renumbered, Reversed, Same, Transposed};
 
 fn arranged(blocks: Arrangement, threads: Arrangement) -> ThreadMap {
     ThreadMap::Rearranged { blocks, threads }
@@ -348,6 +348,79 @@ fn grids_of_the_run_are_tested() {
         let mut untested = tested.clone();
         untested.groups[0].guards.remove(2);
         let found = refusals(&pair.scene, &untested);
+        let arranged = |refusal: &Refusal| matches!(refusal, Refusal::NotRearranged { .. });
+        assert!(found.iter().any(arranged), "{found:#?}");
+    }
+}
+
+/// Elements of rows, a block a row: a warp's threads along x, and those of a block in which others share its elements along y.
+fn in_row() -> Affine {
+    element(&[(1, TX), (32, BX)], 0)
+}
+
+#[test]
+fn one_warp_is_the_first_of_a_block() {
+    let (warp, wide): (Extents, Extents) = ([6, 1, 32, 1], [6, 1, 32, 8]);
+    let mut small_first = pair((in_row(), warp), (in_row(), wide));
+    small_first.give_barrier(0);
+    let maps = |blocks, threads| [arranged(blocks, threads), ThreadMap::Identity];
+    // What a thread wrote others of its block load, so that these wait for the warp.
+    assert_passes(
+        &small_first.scene,
+        &small_first.plan(true, maps(Same, FirstWarp)),
+    );
+    let no_wait = small_first.plan(false, maps(Same, FirstWarp));
+    assert_refused!(small_first.scene, no_wait, Refusal::MissingBarrier { .. });
+    for (blocks, threads) in [
+        // A warp is no block of threads, and no grid.
+        (FirstWarp, FirstWarp),
+        (FirstWarp, Same),
+        (Same, Same),
+        (Same, Renumbered),
+    ] {
+        let plan = small_first.plan(true, maps(blocks, threads));
+        assert_refused!(small_first.scene, plan, Refusal::NotRearranged { .. });
+    }
+    let other_blocks = small_first.plan(true, maps(Reversed, FirstWarp));
+    assert_refused!(
+        small_first.scene,
+        other_blocks,
+        Refusal::CrossesBlocks { .. }
+    );
+    // The wide one cannot be in a warp, nor can the warp lead.
+    let wide_in_warp = small_first.plan(true, [ThreadMap::Identity, arranged(Same, FirstWarp)]);
+    assert_refused!(
+        small_first.scene,
+        wide_in_warp,
+        Refusal::NotRearranged { .. }
+    );
+    let nobody = small_first.plan(true, [arranged(Same, FirstWarp), arranged(Same, FirstWarp)]);
+    assert_refused!(small_first.scene, nobody, Refusal::MixedMaps { .. });
+    // A barrier that some lanes may not reach.
+    small_first.scene.kernels[0].barriers[0].uniform = false;
+    let some_lanes = small_first.plan(true, maps(Same, FirstWarp));
+    assert_refused!(
+        small_first.scene,
+        some_lanes,
+        Refusal::DivergentBarrier { .. }
+    );
+}
+
+#[test]
+fn no_other_block_is_a_warp() {
+    for (small, wide) in [
+        // Half a warp, two of them, one in two rows, and blocks of which the first warp has no 32 threads along x.
+        ([6, 1, 16, 1], [6, 1, 32, 8]),
+        ([6, 1, 64, 1], [6, 1, 64, 8]),
+        ([6, 1, 32, 2], [6, 1, 32, 8]),
+        ([6, 1, 32, 1], [6, 1, 16, 8]),
+        // Other grids.
+        ([6, 1, 32, 1], [5, 1, 32, 8]),
+        ([6, 1, 32, 1], [3, 2, 32, 8]),
+    ] {
+        let pair = pair((in_row(), small), (in_row(), wide));
+        let plan = pair.plan(true, [arranged(Same, FirstWarp), ThreadMap::Identity]);
+        let found = refusals(&pair.scene, &plan);
         let arranged = |refusal: &Refusal| matches!(refusal, Refusal::NotRearranged { .. });
         assert!(found.iter().any(arranged), "{found:#?}");
     }

@@ -43,6 +43,7 @@ use memory::{
     aliasing, buffer_promotion, dead_stores, forwarding, guarded_values, rows, scopes,
     shared_memory_reuse,
 };
+use rearranged::Rearranged;
 use side_by_side::{batch, heterogeneous, interleaved, partitions};
 use specialisation::{excerpt, fields, host_values, launch_bounds, preparation, promises, wanted};
 use thread_map::{clipped, elements, indices, matrix_tiles, rearranged, registers, remapped, runs};
@@ -384,8 +385,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             .map(|(position, member)| {
                 let prefix = self.prefix(position);
                 let form = form_of(position, &shape.segments, self.optimisations);
-                let placed_anew =
-                    shape.remapped[position].is_some() || shape.rearranged[position].is_some();
+                let rearranged = shape.rearranged[position].as_ref();
+                let placed_anew = shape.remapped[position].is_some() || rearranged.is_some();
                 let given = match (&shape.grids[position], placed_anew) {
                     _ if !shape.phases.is_empty() => shape.given_in_phases(position),
                     _ if shape.recomputed.is_some() && position == 0 => Given::Place,
@@ -395,6 +396,9 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                         .is_some_and(|last| position >= last.first) =>
                     {
                         Given::Place
+                    }
+                    (_, true) if rearranged.is_some_and(Rearranged::is_in_warp) => {
+                        Given::PlaceInWarp
                     }
                     (_, true) => Given::Place,
                     (Some(_), false) => Given::Grid,
@@ -553,9 +557,11 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 let grid = grids[*position].as_ref();
                 let remapped = shape.remapped[*position].as_ref();
                 let remapped = remapped.map(|remapped| self.remap(function, builder, remapped));
-                let rearranged = shape.rearranged[*position].as_ref();
+                let arranged = shape.rearranged[*position].as_ref();
                 let rearranged =
-                    rearranged.map(|rearranged| self.rearrange(function, builder, rearranged));
+                    arranged.map(|arranged| self.rearrange(function, builder, arranged));
+                let first_warp = arranged
+                    .and_then(|arranged| self.enter_first_warp(function, builder, arranged));
                 let end = self.enter(function, builder, grid);
                 let given = |index: Index| match (&remapped, &rearranged) {
                     (Some(place), _) => Ok(place.given(index)),
@@ -569,6 +575,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                     self.wait_for_copies(builder);
                 }
                 leave(builder, end);
+                leave(builder, first_warp);
                 if let Some(place) = remapped {
                     place.leave(builder);
                 }

@@ -68,7 +68,7 @@ fn rows(
             let Some(step) = parameters.get(product.parameter) else {
                 continue;
             };
-            if *count <= 0 || step.as_constant().is_some() {
+            if *count <= 0 {
                 continue;
             }
             let others = position.terms.iter().filter(|(_, other)| other != variable);

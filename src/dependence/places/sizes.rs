@@ -7,7 +7,7 @@
 
 use super::super::Guard;
 use super::super::instance::{Instance, TargetUse};
-use super::super::polynomial::{Atom, Polynomial};
+use super::super::polynomial::{Atom, Monomial, Polynomial};
 use crate::launch::ValueId;
 use crate::math::affine::{Affine, Variable};
 use crate::math::expression::{Condition, Expression};
@@ -78,8 +78,70 @@ pub(in crate::dependence) fn candidates(
         found.insert(0, all);
     }
     found.splice(0..0, multiples(&of_source.scaled, &of_sink.scaled));
+    let of_rows = [
+        rows_of_product(&of_source, source_parameters, &of_sink.strides),
+        rows_of_product(&of_sink, sink_parameters, &of_source.strides),
+    ];
+    found.splice(0..0, of_rows.into_iter().flatten());
     found.truncate(MOST_TRIED);
     found
+}
+
+/// The distance between rows that a launch multiplies out of several numbers, for the one row that all its threads share, and
+/// that the other launch is told as one number: the row of a cache that a token has, and the rows of all tokens.
+fn rows_of_product(
+    one: &Sizes,
+    parameters: &[Polynomial],
+    strides: &[Polynomial],
+) -> Vec<EqualSizes> {
+    // How many rows of this distance the shared one is behind the first may itself be a product.
+    let rows_of = |distance: &Polynomial| {
+        let factors = product_of_several(distance)?;
+        let monomials = one.offsets.iter().flat_map(|offset| offset.terms.keys());
+        monomials
+            .filter_map(|monomial| rest_of(monomial, factors))
+            .max()
+    };
+    let distances = parameters
+        .iter()
+        .filter(|distance| !strides.contains(distance));
+    let mut distances: Vec<_> = distances
+        .filter_map(|distance| Some((rows_of(distance)?, distance)))
+        .collect();
+    // The number of a row that is no literal is a factor, too.
+    distances.sort_by_key(|(rows, _)| std::cmp::Reverse(*rows));
+    let most = distances.first().map_or(0, |(rows, _)| *rows);
+    let distances = distances.into_iter().filter(|(rows, _)| *rows == most);
+    let of_distance = |(_, distance): (usize, &Polynomial)| {
+        let equal = |stride| {
+            let (value, guard) = equal(distance, stride)?;
+            Some(EqualSizes {
+                images: vec![(value, distance.clone())],
+                guards: vec![guard],
+            })
+        };
+        strides.iter().filter_map(equal).collect::<Vec<_>>()
+    };
+    distances.flat_map(of_distance).collect()
+}
+
+/// The factors of a polynomial that is a product of at least two of them.
+fn product_of_several(polynomial: &Polynomial) -> Option<&Monomial> {
+    let mut terms = polynomial.terms.iter();
+    match (terms.next()?, terms.next()) {
+        ((monomial, 1), None) if monomial.len() > 1 => Some(monomial),
+        _ => None,
+    }
+}
+
+/// How many factors a product has besides these; `None` where it has not all of these.
+fn rest_of(product: &Monomial, factors: &Monomial) -> Option<usize> {
+    let mut rest = product.clone();
+    for factor in factors {
+        let at = rest.iter().position(|other| other == factor)?;
+        rest.remove(at);
+    }
+    Some(rest.len())
 }
 
 /// Strides that are equal in bytes where one size is a multiple of the other: the rows of a matrix by single

@@ -249,14 +249,29 @@ impl Builder<'_> {
                     decision => return Some((kind, decision?)),
                 }
             }
-            let decision = decide(&mut self.solver, &pair)?;
+            let mut decision = decide(&mut self.solver, &pair)?;
             if is_global(&decision) {
                 let of_rows = PairOfTargets {
                     facts: &row_facts,
                     conditions: &row_conditions,
                     ..pair
                 };
-                if row_conditions.len() > conditions.len()
+                let has_rows = row_conditions.len() > conditions.len();
+                // Launches of other blocks may have the same rows in the same ones.
+                if has_rows
+                    && let Decision::Meet(plain) = &mut decision
+                    && plain.mapped.is_none()
+                    && !matches!(equality, ShapeEquality::Always)
+                {
+                    let (left, right) = sides;
+                    let widest = (
+                        &source.model.accesses[left[plain.widest[0]]],
+                        &sink.model.accesses[right[plain.widest[1]]],
+                    );
+                    plain.mapped =
+                        of_rows.mapped_from_global(&mut self.solver, kind, sides, widest);
+                }
+                if has_rows
                     && let Some(Decision::Meet(mut better)) =
                         of_rows.decide_all(&mut self.solver, kind, sides)
                     && better.scope < Scope::Global

@@ -47,7 +47,7 @@ pub(in crate::dependence) type Condition = Formula<Symbol>;
 pub(in crate::dependence) struct ProductDimension {
     pub(in crate::dependence) side: usize,
     pub(in crate::dependence) symbol: Symbol,
-    factor: Affine,
+    pub(in crate::dependence) factor: Affine,
     pub(in crate::dependence) factor_sum: Sum,
     pub(in crate::dependence) parameter: Polynomial,
 }
@@ -217,13 +217,17 @@ impl Problem {
             }
         }
         choices.extend(builder.quotient_axioms()?);
-        let mut late_choices = builder.product_axioms(&mut choices)?;
-        late_choices.extend(builder.moving_axioms()?);
+        let of_products = builder.product_axioms(&mut choices)?;
+        // What tells rows apart goes first: else each way to choose of the rest is looked into.
+        let mut late_choices = Vec::new();
         if let (Some(distance), Some(left), Some(right)) =
             (distance, &source.access.subscript, &sink.access.subscript)
         {
             late_choices.extend(builder.orders_of_rows([left, right], distance)?);
         }
+        late_choices.extend(builder.bounds_of_quotients()?);
+        late_choices.extend(of_products);
+        late_choices.extend(builder.moving_axioms()?);
         late_choices.extend(builder.counter_products(facts));
         builder.parameter_facts(facts);
         let free = |shape: &Shape| -> ([bool; 3], [bool; 3]) {

@@ -2,12 +2,12 @@
 //! that a launch writes, beside the rows that a loop of another launch goes through.
 //!
 //! `row · distance` is a parameter of isl's by itself, of which nothing is known. Here stands how it lies to other rows of
-//! the same distance, by the numbers of both.
+//! the same distance, by the numbers of both; and how the parts of a row lie to its end.
 //!
 //! Invariant: only true statements about integers are added, so that a problem keeps all its points.
 
 use super::super::polynomial::{Monomial, Polynomial};
-use super::super::problem::{Builder, Choice, Sum, divide};
+use super::super::problem::{Builder, Choice, ProductDimension, Sum, divide};
 use crate::math::affine::{Affine, Variable};
 use crate::math::formula::Formula;
 use std::collections::BTreeSet;
@@ -23,6 +23,51 @@ struct Row {
 }
 
 impl Builder<'_> {
+    /// How a multiple of a number that only the run knows, as a remainder by it leaves one out, lies to products that the
+    /// number is a factor of: below `bound · number` where its own factor is below the bound, by one number at least.
+    pub(in crate::dependence) fn bounds_of_quotients(&mut self) -> Option<Vec<Choice>> {
+        let mut found: Vec<(usize, Monomial, Monomial, Monomial)> = Vec::new();
+        for (at, product) in self.products.iter().enumerate() {
+            let model = self.sides[product.side].model;
+            let is_quotient = match product.factor.terms.as_slice() {
+                [(1, Variable::Loop(index))] => {
+                    let by = model.loops.get(*index);
+                    by.is_some_and(|by| by.quotient.is_some())
+                }
+                _ => false,
+            };
+            let mut terms = product.parameter.terms.iter();
+            let (Some((step, 1)), None) = (terms.next(), terms.next()) else {
+                continue;
+            };
+            if !is_quotient || step.is_empty() {
+                continue;
+            }
+            // The end of a row, of which its place among others is a multiple.
+            let multiples = self.monomials.iter().filter_map(|multiple| {
+                let bound = divide(multiple, step).filter(|bound| !bound.is_empty())?;
+                Some((at, step.clone(), bound, multiple.clone()))
+            });
+            found.extend(multiples.min_by_key(|(.., multiple)| multiple.len()));
+        }
+        found.truncate(MOST_ORDERS);
+        let mut choices = Vec::new();
+        for (at, step, bound, multiple) in found {
+            let [step, bound, multiple] =
+                [step, bound, multiple].map(|each| self.polynomial(&monomial(&each)));
+            let product = &self.products[at];
+            let (e, q) = (product.factor_sum.clone(), Sum::variable(product.symbol));
+            choices.push(vec![
+                Formula::All(vec![
+                    e.clone().below(bound.clone()),
+                    (q.clone() + step).at_most(multiple.clone()),
+                ]),
+                Formula::All(vec![e.at_least(bound), q.at_least(multiple)]),
+            ]);
+        }
+        Some(choices)
+    }
+
     /// How rows lie to each other of which one is shared by all threads of its launch.
     pub(in crate::dependence) fn orders_of_rows(
         &mut self,
@@ -37,7 +82,7 @@ impl Builder<'_> {
         if shared[0] == shared[1] {
             return Some(choices);
         }
-        for step in self.steps(&shared) {
+        for step in self.steps(subscripts, &shared) {
             let content = self.content(subscripts, &step);
             let rows = [0, 1].map(|side| multiples(&shared[side], &step, content));
             let [Some(first), Some(second)] = &rows else {
@@ -76,8 +121,11 @@ impl Builder<'_> {
     }
 
     /// The distances between rows: what positions are multiplied by, and what is in both sums.
-    fn steps(&self, shared: &[Polynomial; 2]) -> BTreeSet<Monomial> {
+    fn steps(&self, subscripts: [&Affine; 2], shared: &[Polynomial; 2]) -> BTreeSet<Monomial> {
         let of_products = self.products.iter().filter_map(|product| {
+            if !self.is_in(product, subscripts[product.side]) {
+                return None;
+            }
             let mut terms = product.parameter.terms.iter();
             match (terms.next(), terms.next()) {
                 (Some((monomial, 1)), None) if !monomial.is_empty() => Some(monomial.clone()),
@@ -99,6 +147,19 @@ impl Builder<'_> {
             }
         }
         steps
+    }
+
+    /// Whether a product is a part of its side's subscript, and not only of conditions.
+    fn is_in(&self, product: &ProductDimension, subscript: &Affine) -> bool {
+        let side = &self.sides[product.side];
+        subscript.terms.iter().any(|(_, variable)| {
+            let Variable::Product(index) = variable else {
+                return false;
+            };
+            let own = side.model.products.get(*index);
+            let varying = own.and_then(|own| self.split_uniform(product.side, &own.factor));
+            varying.is_some_and(|(_, varying)| varying == product.factor)
+        })
     }
 
     /// How many bytes one of a distance is, where a position is multiplied by it.

@@ -96,12 +96,18 @@ impl<'a> Judge<'a> {
         };
         let found = match remapped.any(|remapped| remapped) {
             false => None,
-            true if stay().is_ok() => self.rather_by_iteration(members),
+            true if stay().is_ok() => self.rather_moved(members),
             true => self
                 .placed_anew(members)
                 .filter(|found| found.cost.is_none()),
         };
         found.unwrap_or_default()
+    }
+
+    /// A better way than to let all members keep their threads, though they may.
+    pub(in crate::schedule) fn rather_moved(&self, members: &[Candidate<'a>]) -> Option<Domains> {
+        self.rather_by_iteration(members)
+            .or_else(|| self.rather_in_warps(members))
     }
 
     /// A way to place the threads of some of the members over those of the others; `None` when there is

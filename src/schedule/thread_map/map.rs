@@ -97,7 +97,7 @@ pub enum ThreadOrder {
 }
 
 /// How the places of a box, a grid of blocks or a block of threads, are those of another one, each
-/// exactly one.
+/// exactly one, or, of a warp, each at most one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Arrangement {
     /// Each place is the same there; the boxes have equal extents.
@@ -108,6 +108,9 @@ pub enum Arrangement {
     Reversed,
     /// Number n, x fastest, is number n there; the boxes have equally many places.
     Renumbered,
+    /// Of threads: a block of the member is one warp, 32 threads along x, and these are the first warp of a block of the
+    /// fused launch, whose other threads leave the member out. Barriers of the member wait for that warp.
+    FirstWarp,
 }
 
 /// How the threads of a block of a block partition become threads of the fused kernel; the same variant for all

@@ -41,7 +41,10 @@ impl<'a> Judge<'a> {
         let is_launch = |member: &&Candidate| self.graph.operation_of(member.launch.id).is_none();
         let mut tried: Vec<[Extents; 2]> = Vec::new();
         let mut best: Option<Domains> = None;
-        for leader in members.iter().filter(is_launch) {
+        let mut leaders: Vec<&Candidate> = members.iter().filter(is_launch).collect();
+        // Blocks of one warp fit into others, and not the other way round.
+        leaders.sort_by_key(|leader| is_warp(&self.boxes(leader)[1]));
+        for leader in leaders {
             let shape = self.boxes(leader);
             if tried.contains(&shape) || tried.len() == MOST_LEADERS {
                 continue;
@@ -56,6 +59,23 @@ impl<'a> Judge<'a> {
             }
         }
         best
+    }
+
+    /// A way to run blocks of one warp in the first warps of others, where all could only keep their threads if the run
+    /// found that the others have one warp, too.
+    pub(in crate::schedule) fn rather_in_warps(
+        &self,
+        members: &[Candidate<'a>],
+    ) -> Option<Domains> {
+        let blocks = || members.iter().map(|member| self.boxes(member)[1].clone());
+        let warp = blocks().find(is_warp)?;
+        if blocks().all(|block| block == warp) {
+            return None;
+        }
+        let found = self.rearranged(members)?;
+        let in_warp = |map: &ThreadMap| matches!(map, ThreadMap::Rearranged { threads, .. } if *threads == Arrangement::FirstWarp);
+        let mut maps = members.iter().filter_map(|member| found.map(member));
+        maps.all(|map| in_warp(&map)).then_some(found)
     }
 
     /// The members in the blocks of one of them.
@@ -123,8 +143,10 @@ impl<'a> Judge<'a> {
         placed: &[(Candidate, Arrangements)],
     ) -> Option<(Arrangements, BTreeSet<Guard>, BTreeSet<Pair>)> {
         let own = self.boxes(member);
+        let in_a_warp = is_warp(&own[1]) && own[1] != fused[1];
+        let first_warp = in_a_warp.then_some(Arrangement::FirstWarp);
         for blocks in ARRANGEMENTS {
-            for threads in ARRANGEMENTS {
+            for threads in first_warp.into_iter().chain(ARRANGEMENTS) {
                 let moved = matches!(threads, Arrangement::Transposed | Arrangement::Reversed);
                 if [blocks, threads] == SAME || moved && needs_its_block(member) {
                     continue;
@@ -245,7 +267,13 @@ fn is_impossible(guard: &Guard) -> bool {
     matches!(guard, Guard::Holds { condition, .. } if condition.decided() == Some(false))
 }
 
-/// What makes an arrangement one-to-one from a box to that of the fused launch.
+/// Whether a block is known to be one warp along x.
+fn is_warp(block: &Extents) -> bool {
+    let known = |extent: &Expression<ValueId>| extent.as_constant();
+    [0, 1, 2].map(|axis| known(&block[axis])) == [Some(WARP_THREADS), Some(1), Some(1)]
+}
+
+/// What makes an arrangement one-to-one from a box to that of the fused launch, or to its first warp.
 fn conditions(arrangement: Arrangement, own: &Extents, fused: &Extents, class: &str) -> Vec<Guard> {
     let product = |extents: &Extents| {
         let [x, y, z] = extents.clone();
@@ -262,6 +290,10 @@ fn conditions(arrangement: Arrangement, own: &Extents, fused: &Extents, class: &
                 Condition::LessEqual(fused, most),
             ];
             return conditions.map(|condition| holds(class, condition)).into();
+        }
+        Arrangement::FirstWarp => {
+            let warp = Expression::Constant(WARP_THREADS);
+            return vec![holds(class, Condition::LessEqual(warp, fused[0].clone()))];
         }
     };
     (0..3)
@@ -327,6 +359,7 @@ fn functions(
                 let zero = Expression::Constant(0);
                 [number(symbol, fused)?, zero.clone(), zero]
             }
+            Arrangement::FirstWarp => itself(symbol, extents),
         })
     };
     Some([function(sides[0])?, function(sides[1])?])
@@ -404,6 +437,10 @@ fn scope_by(edge: &Edge, functions: &[Option<[Function; 2]>; 2]) -> Option<Scope
     all.then_some(Scope::Block)
 }
 
+/// Threads of a warp.
+const WARP_THREADS: i64 = 32;
+
+/// Those that fill the fused launch.
 const ARRANGEMENTS: [Arrangement; 4] = [
     Arrangement::Same,
     Arrangement::Transposed,

@@ -138,6 +138,21 @@ impl ParameterNames {
         self.indices.contains_key(monomial)
     }
 
+    /// What monomials that have a name are so many times something as, which is no number.
+    pub(in crate::verify) fn quotients(&self, step: &Polynomial) -> Vec<Polynomial> {
+        let named = self.indices.keys().filter_map(|monomial| {
+            let named = Polynomial {
+                terms: BTreeMap::from([(monomial.clone(), 1)]),
+            };
+            let (quotient, rest) = named.divide(step)?;
+            let is_multiple = rest.terms.is_empty() && quotient.degree() > 0;
+            is_multiple.then_some(quotient)
+        });
+        let mut quotients: Vec<Polynomial> = named.collect();
+        quotients.sort();
+        quotients
+    }
+
     /// All parameters.
     pub(in crate::verify) fn all(&self) -> Vec<Symbol> {
         (0..self.indices.len()).map(Symbol::Parameter).collect()

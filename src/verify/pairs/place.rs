@@ -71,10 +71,10 @@ impl<'a> Values<'a> {
         if times == as_often && times > 1 {
             return self.unite(&one, &other);
         }
-        // A multiple of one thing, such as a quotient that leaves nothing over.
+        // A multiple of other things, such as a quotient that leaves nothing over, or a product of two lengths.
         if let (Some(value), [(monomial, _)]) = (single_value(left), &terms_of(right)[..])
             && left != right
-            && monomial.len() == 1
+            && !monomial.is_empty()
             && !plain(right)
         {
             self.known.insert(value, right.clone());

@@ -52,7 +52,7 @@ impl ConflictSet {
     }
 
     /// `factor < bound` implies `q + p <= bound · p`, for the bounds that can matter: the extent of
-    /// the axis, and every parameter whose product with `p` is spoken of elsewhere.
+    /// the axis, and everything whose product with `p` is spoken of elsewhere.
     fn upper_bounds(
         &mut self,
         side: &Side<'_>,
@@ -63,7 +63,14 @@ impl ConflictSet {
         let product = &side.member.model.products[index];
         let parameter = &side.member.parameters[product.parameter];
         let extents = side.member.extents[..3].iter();
-        for (position, bound) in extents.chain(&side.member.parameters).enumerate() {
+        let mut bounds: Vec<_> = extents.chain(&side.member.parameters).collect();
+        let quotients = self.names.quotients(parameter);
+        for quotient in &quotients {
+            if !bounds.contains(&quotient) {
+                bounds.push(quotient);
+            }
+        }
+        for (position, bound) in bounds.into_iter().enumerate() {
             let limit = bound.multiply(parameter)?;
             let axis = match product.factor.terms.as_slice() {
                 [(1, Variable::Block(axis))] if product.factor.constant == 0 => Some(axis.index()),

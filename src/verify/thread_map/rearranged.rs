@@ -5,7 +5,8 @@
 //! y exchanged, or with equally many places. So a member's blocks are the fused launch's, each once,
 //! and with them a barrier of the member is one of a block of the fused launch. Its threads meet
 //! the same others in warps where threads keep their number; otherwise they may need nothing of their
-//! block.
+//! block. Of the threads of a block, one warp may also be the first of a larger block: then the member's barriers are
+//! that warp's, which all of its lanes must reach.
 //!
 //! Of a pair with such a member instances are compared by the places in the *fused* launch, which are written
 //! here as functions of the member's own: exchanged, counted from the last, or, when one of both is
@@ -86,7 +87,8 @@ impl Rearranging {
             let refused = |what: String| Refusal::NotRearranged { launch, what };
             let [own_blocks, own_threads] = self.arranged(member, &planned.map);
             for (arranged, what) in [(own_blocks, "blocks"), (own_threads, "threads")] {
-                if !arranged.is_one_to_one(assumptions) {
+                let of_threads = what == "threads";
+                if !arranged.is_one_to_one(of_threads, assumptions) {
                     let what = format!("perhaps other {what} than the fused launch");
                     refusals.push(refused(what));
                 }
@@ -159,7 +161,7 @@ pub(in crate::verify) fn is_rearranged(map: &ThreadMap) -> bool {
 }
 
 impl Arranged {
-    fn is_one_to_one(&self, assumptions: &Assumptions) -> bool {
+    fn is_one_to_one(&self, of_threads: bool, assumptions: &Assumptions) -> bool {
         let equal = |axes: [usize; 3]| {
             (0..3).all(|axis| assumptions.equal(&self.own[axis], &self.fused[axes[axis]]))
         };
@@ -176,6 +178,15 @@ impl Arranged {
                 assumptions.equal(&own, &fused)
                     && bound.is_some_and(|bound| assumptions.imply(&bound))
             }
+            Arrangement::FirstWarp => {
+                let has = |axis: usize, extent: i64| {
+                    assumptions.equal(&self.own[axis], &Polynomial::constant(extent))
+                };
+                let warp = Polynomial::constant(WARP_THREADS);
+                let fits = Formula::less_equal(&warp, &self.fused[0]);
+                let is_warp = has(0, WARP_THREADS) && has(1, 1) && has(2, 1);
+                of_threads && is_warp && fits.is_some_and(|fits| assumptions.imply(&fits))
+            }
         }
     }
 
@@ -183,7 +194,7 @@ impl Arranged {
     fn coordinates(&self, set: &mut ConflictSet, side: &Side<'_>, kind: Kind) -> Option<[Sum; 3]> {
         let [x, y, z] = kind.coordinates(side);
         Some(match self.arrangement {
-            Arrangement::Same => [x, y, z],
+            Arrangement::Same | Arrangement::FirstWarp => [x, y, z],
             Arrangement::Transposed => [y, x, z],
             Arrangement::Reversed => {
                 let extent = set.polynomial(&self.own[0]);
@@ -206,6 +217,8 @@ impl Arranged {
             Arrangement::Renumbered => (&self.own, [0, 1, 2]),
             Arrangement::Transposed => (&self.fused, [1, 0, 2]),
             Arrangement::Same | Arrangement::Reversed => (&self.fused, [0, 1, 2]),
+            // Its threads have the numbers of the first warp, whatever the block is.
+            Arrangement::FirstWarp => return None,
         };
         let coordinates = match self.arrangement {
             Arrangement::Renumbered => kind.coordinates(side),
@@ -301,5 +314,7 @@ fn product(extents: &[Polynomial; 3]) -> Option<Polynomial> {
     extents.try_fold(Polynomial::constant(1), |all, extent| all.multiply(extent))
 }
 
+/// Threads of a warp.
+const WARP_THREADS: i64 = 32;
 /// The most places of a box that are counted.
 const MOST_NUMBERS: i64 = (1 << 31) - 1;

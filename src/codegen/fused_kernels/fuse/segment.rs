@@ -3,10 +3,11 @@
 use super::assembly::declare_memory_accesses;
 use super::excerpt::Excerpts;
 use super::fields::{self, Piece};
-use super::indices::{Index, indices_read, replace_reads};
+use super::indices::{Given, Index, indices_read, replace_reads};
 use super::launch_bounds::{self, Demand};
 use super::overlap;
 use super::promises::{ALIGNMENTS_AT_ACCESSES, settle_ends, settle_values};
+use super::rearranged::wait_for_warp;
 use crate::codegen::CodegenError;
 use crate::codegen::device::{KERNEL_CALL_CONVENTION, device_target_machine, run_passes};
 use crate::codegen::divisors::hide_divisors;
@@ -50,7 +51,7 @@ impl<'ctx> Segment<'ctx> {
         (program, excerpts): (&'p Program<'ctx>, &mut Excerpts<'p, 'ctx>),
         kernel: &Kernel,
         form: &str,
-        given: &[Index],
+        given: Given,
         by_field: bool,
         untouched: Option<&[Target]>,
     ) -> Result<Option<Self>, CodegenError> {
@@ -77,7 +78,9 @@ impl<'ctx> Segment<'ctx> {
                 kernel.name
             )));
         };
-        if calls_program_code(function) {
+        if calls_program_code(function)
+            || given == Given::PlaceInWarp && !wait_for_warp(&module, function)
+        {
             return Ok(None);
         }
         strip_stale_reads(function);
@@ -86,7 +89,7 @@ impl<'ctx> Segment<'ctx> {
         if let Some(untouched) = untouched {
             overlap::wait_late(&module, function, untouched)?;
         }
-        let Some(given) = indices_read(function, given) else {
+        let Some(given) = indices_read(function, given.indices()) else {
             return Ok(None);
         };
         let demand = Demand::of(function);

@@ -1,7 +1,7 @@
 //! The bodies of all kernels that fused kernels are made from.
 
 use super::excerpt::Excerpts;
-use super::indices::{Given, Index};
+use super::indices::Given;
 use super::interleaved;
 use super::segment::Segment;
 use crate::build::Optimisation;
@@ -9,7 +9,7 @@ use crate::codegen::CodegenError;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{Launch, LaunchGraph};
 use crate::program::{KernelId, Program};
-use crate::schedule::{FusionGroup, ThreadMap};
+use crate::schedule::{Arrangement, FusionGroup, ThreadMap};
 use inkwell::module::Module;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -46,6 +46,10 @@ impl<'ctx> Segments<'ctx> {
                 _ if group.recomputation.is_some() && position == 0 => Given::Place,
                 ThreadMap::Identity | ThreadMap::Blocks { .. } => Given::Nothing,
                 ThreadMap::Clipped => Given::Grid,
+                ThreadMap::Rearranged {
+                    threads: Arrangement::FirstWarp,
+                    ..
+                } => Given::PlaceInWarp,
                 ThreadMap::Remapped { .. }
                 | ThreadMap::Runs { .. }
                 | ThreadMap::Elements { .. }
@@ -57,12 +61,6 @@ impl<'ctx> Segments<'ctx> {
             let key = (model.id, form, given, by_field, untouched);
             if let Entry::Vacant(entry) = self.prepared.entry(key.clone()) {
                 let kernel = &program.kernels[model.id.0];
-                let given: &[Index] = match given {
-                    Given::Nothing => &[],
-                    Given::Grid => &Index::grid_size(),
-                    Given::Block => &Index::of_block(),
-                    Given::Place => &Index::all(),
-                };
                 let untouched = key.4.as_deref();
                 let from = (program, &mut *excerpts);
                 let segment = Segment::prepare(from, kernel, form, given, by_field, untouched);

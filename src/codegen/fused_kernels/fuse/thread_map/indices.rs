@@ -30,34 +30,52 @@ pub(in crate::codegen::fused_kernels::fuse) enum Given {
     Block,
     /// All that tells a thread's place.
     Place,
+    /// The same, in a warp for which alone its barriers wait.
+    PlaceInWarp,
+}
+
+/// What all bodies may read of their place.
+const ALL: [Index; 12] = [
+    Index::Block(Axis::X),
+    Index::GridSize(Axis::X),
+    Index::Thread(Axis::X),
+    Index::BlockSize(Axis::X),
+    Index::Block(Axis::Y),
+    Index::GridSize(Axis::Y),
+    Index::Thread(Axis::Y),
+    Index::BlockSize(Axis::Y),
+    Index::Block(Axis::Z),
+    Index::GridSize(Axis::Z),
+    Index::Thread(Axis::Z),
+    Index::BlockSize(Axis::Z),
+];
+const GRID_SIZE: [Index; 3] = [
+    Index::GridSize(Axis::X),
+    Index::GridSize(Axis::Y),
+    Index::GridSize(Axis::Z),
+];
+const OF_BLOCK: [Index; 6] = [
+    Index::Block(Axis::X),
+    Index::Block(Axis::Y),
+    Index::Block(Axis::Z),
+    Index::GridSize(Axis::X),
+    Index::GridSize(Axis::Y),
+    Index::GridSize(Axis::Z),
+];
+
+impl Given {
+    /// What these are.
+    pub(in crate::codegen::fused_kernels::fuse) fn indices(self) -> &'static [Index] {
+        match self {
+            Self::Nothing => &[],
+            Self::Grid => &GRID_SIZE,
+            Self::Block => &OF_BLOCK,
+            Self::Place | Self::PlaceInWarp => &ALL,
+        }
+    }
 }
 
 impl Index {
-    /// `gridDim`.
-    pub(in crate::codegen::fused_kernels::fuse) fn grid_size() -> [Self; 3] {
-        Axis::ALL.map(Self::GridSize)
-    }
-
-    /// `blockIdx` and `gridDim`.
-    pub(in crate::codegen::fused_kernels::fuse) fn of_block() -> [Self; 6] {
-        let [x, y, z] = Axis::ALL.map(Self::Block);
-        let [width, height, depth] = Self::grid_size();
-        [x, y, z, width, height, depth]
-    }
-
-    /// All of them.
-    pub(in crate::codegen::fused_kernels::fuse) fn all() -> [Self; 12] {
-        let [x, y, z] = Axis::ALL.map(|axis| {
-            [
-                Self::Block(axis),
-                Self::GridSize(axis),
-                Self::Thread(axis),
-                Self::BlockSize(axis),
-            ]
-        });
-        std::array::from_fn(|index| [x, y, z][index / 4][index % 4])
-    }
-
     fn intrinsic(self) -> String {
         let (register, axis) = match self {
             Self::Block(axis) => ("ctaid", axis),

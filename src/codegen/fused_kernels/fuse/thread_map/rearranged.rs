@@ -1,16 +1,18 @@
 //! Members whose whole blocks are those of the fused launch in another arrangement.
 //!
 //! Invariant: each block of a rearranged member runs once, in one block of the fused launch with as many
-//! threads; the body is given all indices and extents of its own launch and reads none of the fused
+//! threads, or, of one warp, in the first warp of one; the body is given all indices and extents of its own launch and reads none of the fused
 //! one. Where places are counted their numbers stay below 2³¹ by the plan's guards.
 
 use super::super::GroupBuilder;
 use super::super::indices::Index;
 use super::super::partitions::{Number, coordinates, extent};
 use super::super::specialisation::{Parameter, SiteReader};
-use crate::llvm::{Builder, Opcode, Type, Value};
+use crate::codegen::device::is_block_barrier;
+use crate::llvm::{Block, Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
 use crate::math::affine::Axis;
 use crate::schedule::{Arrangement, ThreadMap};
+use inkwell::module::Module;
 
 /// How a member is rearranged.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +21,13 @@ pub(in crate::codegen::fused_kernels::fuse) struct Rearranged {
     threads: Arrangement,
     grid: [Number; 3],
     block: [Number; 3],
+}
+
+impl Rearranged {
+    /// Whether the member has the first warp of each block alone.
+    pub(in crate::codegen::fused_kernels::fuse) fn is_in_warp(&self) -> bool {
+        self.threads == Arrangement::FirstWarp
+    }
 }
 
 /// The place of the member's thread that runs where a builder stands.
@@ -77,6 +86,36 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         }
     }
 
+    /// Goes on in a block that only the first warp of a block enters, where a member is one; what leads around it.
+    pub(in crate::codegen::fused_kernels::fuse) fn enter_first_warp(
+        &self,
+        function: Value<'ctx>,
+        builder: &Builder<'ctx>,
+        rearranged: &Rearranged,
+    ) -> Option<Block<'ctx>> {
+        if !rearranged.is_in_warp() {
+            return None;
+        }
+        let number = |value: u64| Type::integer(self.module, 32).constant(value);
+        let [x, y, z] = Axis::ALL;
+        // Of a block that is wide enough, these are the first warp's threads.
+        let mut inside = builder.is_below(
+            Index::Thread(x).read(self.module, builder),
+            number(u64::from(WARP_THREADS)),
+        );
+        for axis in [y, z] {
+            if self.fused_extent(Index::BlockSize(axis)) != Some(1) {
+                let index = Index::Thread(axis).read(self.module, builder);
+                let first = builder.is_below(index, number(1));
+                inside = builder.binary(Opcode::LLVMAnd, inside, first);
+            }
+        }
+        let [segment, end] = ["segment", "end"].map(|name| Block::append(function, name));
+        builder.branch_if(inside, segment, end);
+        builder.continue_in(segment);
+        Some(end)
+    }
+
     /// The member's coordinates in a box of its own extents; the fused launch's are read.
     fn own_place(
         &self,
@@ -93,6 +132,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         let [x, y, z] = Axis::ALL;
         match arrangement {
             Arrangement::Same => [read(x), read(y), read(z)],
+            Arrangement::FirstWarp => [read(x), zero, zero],
             Arrangement::Transposed => [read(y), read(x), read(z)],
             Arrangement::Reversed => {
                 let one = Type::integer(self.module, 32).constant(1);
@@ -140,3 +180,34 @@ impl<'ctx> RearrangedPosition<'ctx> {
         }
     }
 }
+
+/// Threads of a warp.
+const WARP_THREADS: u32 = 32;
+
+/// Lets the barriers of a block wait for its one warp, whatever block this is part of; false where one also exchanges values.
+pub(in crate::codegen::fused_kernels::fuse) fn wait_for_warp(
+    module: &Module,
+    function: Value,
+) -> bool {
+    let ty = Type::function(Type::void(module), &[Type::integer(module, 32)]);
+    for call in function.instructions() {
+        let is_barrier = |name: String| is_block_barrier(&name);
+        if !call.called_name().is_some_and(is_barrier) {
+            continue;
+        }
+        if call.has_uses() {
+            return false;
+        }
+        let wait = Value::function(module, WARP_BARRIER)
+            .unwrap_or_else(|| Value::add_function(module, WARP_BARRIER, ty));
+        for attribute in ["convergent", "nounwind"] {
+            wait.add_attribute(FUNCTION_ATTRIBUTES, attribute, 0);
+        }
+        let lanes = Type::integer(module, 32).constant(u64::from(u32::MAX));
+        Builder::before(call).call(ty, wait, &[lanes]);
+        call.erase();
+    }
+    true
+}
+
+const WARP_BARRIER: &str = "llvm.nvvm.bar.warp.sync";
