@@ -2,6 +2,7 @@
 
 use super::batches::link_queue;
 use super::fatbin_object::image_objects;
+use super::graph_updates::{chains_in_use, link_graph_updates, settle_chains};
 use super::group::link_tested_loops;
 use super::host::rewrite_launches;
 use super::host_parts::compile_host_in_parts;
@@ -108,6 +109,11 @@ pub fn emit(
     if build.sirius.tuning.timed {
         launcher = link_timer(program, graph, (build, toolchain), launcher, folder.path())?;
     }
+    let updated = chains_in_use(program, graph, plan.plan(), &fused);
+    if !updated.is_empty() && !build.sirius.tuning.timed {
+        let place = (build, toolchain);
+        launcher = link_graph_updates(program, &updated, place, launcher, folder.path())?;
+    }
     let reservations = Reservations::new(plan.plan(), &fused, build.device);
     emitted.reserved = reservations.buffers().collect();
     reservations.redirect(program, graph, (build, toolchain), folder.path())?;
@@ -126,6 +132,7 @@ pub fn emit(
     let kernels = (fused.as_slice(), batches.as_slice(), &reservations);
     rewrite_launches(program, graph, models, plan, kernels, &launcher)?;
     define_launch_functions(program, &launcher)?;
+    settle_chains(program, &updated);
     embed_unit_images(program, &units.images)?;
     register_fused_images(program, &fused_images, &fused, &batches)?;
     program

@@ -26,7 +26,7 @@ use host_code::{
     awaited_copies, expansion, frame, group, guard, host, host_arithmetic, host_library,
     host_parts, launch_call, leaving, overlap, region, shared_functions,
 };
-use run_time::{registration, reserve, tables, timer};
+use run_time::{graph_updates, registration, reserve, tables, timer};
 
 pub use emit::{Emitted, emit, emit_device_only, emit_host_only, link_objects};
 pub use images::{FusedImage, FusedKernels, UnitImages, Workbench, emit_units, try_candidates};

@@ -189,6 +189,7 @@ fn read_both_sides(
             fold_launches_by_handles(program)?;
         }
         program.read_graph_nodes()?;
+        program.read_graph_updates()?;
         Ok::<_, PipelineError>(build_launch_graph(program))
     })?;
     clock.dump(Stage::Launch, || graph.to_string());

@@ -33,8 +33,8 @@ use device_code::{
 };
 use host_code::{
     allocation_loops, block_copies, canonicalise_host, closed, constant_copies, contexts,
-    graph_nodes, handles, host_arrays, host_functions, launches, loop_ends, loops, promotion,
-    registration_order, rotation, runtime_effects, streams,
+    graph_nodes, graph_updates, handles, host_arrays, host_functions, launches, loop_ends, loops,
+    promotion, registration_order, rotation, runtime_effects, streams,
 };
 use kernels::{cluster_dimensions, grid_stride, operations, own_copies, single_iterations};
 use variables::{kept_variables, managed, mappings, names, read_only, texture_references};
@@ -46,6 +46,7 @@ pub(crate) use ended_threads::let_ended_threads_wait;
 pub use exchanged::EXCHANGED;
 pub use front_end_messages::pass_on_messages;
 pub use graph_nodes::{FINDS_ANYTHING, GRAPH_NODES, ONLY_RUNS};
+pub use graph_updates::{CHAIN_PREFIX, GraphChain, GraphKernel};
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
 pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,
@@ -203,6 +204,7 @@ pub fn read_program<'ctx>(
         variables,
         host_visible_memory,
         closed,
+        graph_chains: Vec::new(),
         warnings,
     })
 }
@@ -376,6 +378,8 @@ pub struct Program<'ctx> {
     pub closed: bool,
     /// The function by which the host may put one piece of memory at several addresses.
     pub mapping_function: Option<&'static str>,
+    /// Kernels that may follow each other in graphs whose nodes the program updates.
+    pub graph_chains: Vec<GraphChain>,
     /// What clang warned about, as it printed it, for standard error.
     pub warnings: String,
 }

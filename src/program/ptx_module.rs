@@ -103,6 +103,7 @@ pub fn read_ptx<'ctx>(
         host_visible_memory: HostVisibleMemory::Anything,
         closed: false,
         mapping_function: None,
+        graph_chains: Vec::new(),
         warnings: String::new(),
     })
 }

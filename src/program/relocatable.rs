@@ -175,6 +175,7 @@ fn without_device<'ctx>(context: &'ctx Context, host: Module<'ctx>) -> Program<'
         host_visible_memory: HostVisibleMemory::Anything,
         closed: false,
         mapping_function: None,
+        graph_chains: Vec::new(),
         warnings: String::new(),
     }
 }

@@ -12,6 +12,7 @@
 //! [`number_sites`] has run.
 
 pub(in crate::program) mod graph_nodes;
+pub(in crate::program) mod graph_updates;
 
 use crate::llvm::{
     self, Block, Builder, FUNCTION_ATTRIBUTES, IntegerPredicate, Linkage, Opcode, Type, TypeKind,

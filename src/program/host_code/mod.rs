@@ -15,6 +15,6 @@ pub(super) mod host_functions;
 pub(super) mod registration_order;
 pub(super) mod host_arrays;
 
-pub(super) use launches::graph_nodes;
+pub(super) use launches::{graph_nodes, graph_updates};
 
 pub(super) use loops::{allocation_loops, loop_ends, rotation};

@@ -63,6 +63,7 @@ fn program(context: &Context) -> Program<'_> {
         host_visible_memory: crate::program::HostVisibleMemory::Nothing,
         closed: false,
         mapping_function: None,
+        graph_chains: Vec::new(),
         warnings: String::new(),
     }
 }

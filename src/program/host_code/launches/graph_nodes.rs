@@ -60,7 +60,7 @@ pub const ONLY_RUNS: [&str; 10] = [
 ];
 
 /// What makes graphs and their nodes.
-const MAKES: [&str; 12] = [
+pub const MAKES: [&str; 12] = [
     "GraphCreate",
     "GraphAddKernelNode",
     "GraphAddMemcpyNode",
