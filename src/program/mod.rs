@@ -46,7 +46,7 @@ pub(crate) use ended_threads::let_ended_threads_wait;
 pub use exchanged::EXCHANGED;
 pub use front_end_messages::pass_on_messages;
 pub use graph_nodes::{FINDS_ANYTHING, GRAPH_NODES, ONLY_RUNS};
-pub use graph_updates::{CHAIN_PREFIX, GraphChain, GraphKernel};
+pub use graph_updates::{CHAIN_PREFIX, GraphChain, GraphKernel, RecordPart};
 pub use handles::{ATTRIBUTE_COUNT_OFFSET, FoundLaunch, HandleLaunch, Passing, handle_launch};
 pub use operations::{
     DEVICE_TO_DEVICE, ELEMENT_BYTES, OperationKind, operation_call, operation_kernel,

@@ -23,13 +23,17 @@ struct kernel {
     const struct argument *argument;
 };
 
-/* Arguments of two kernels of a chain that are loaded from the record of the first. */
-struct equal { unsigned kernel, argument, other, of_other; };
+/* Parts of two records of a chain that are loaded from the first, by kernels and offsets in bytes. */
+struct equal { unsigned kernel, offset, other, of_other, bytes; };
+
+/* A part of a record that is taken for a number. */
+struct constant { unsigned kernel, offset, value; };
 
 struct chain {
     void (*run)(void *stream, struct record **);
-    unsigned kernels, equals;
+    unsigned kernels, equals, constants;
     const struct kernel *kernel;
     const struct equal *equal;
+    const struct constant *constant;
 };
 

@@ -199,10 +199,13 @@ static int apply(struct instance *instance, void *stream) {
     int are_equal = 1;
     for (unsigned i = 0; i < chain->equals; ++i) {
         const struct equal *equal = &chain->equal[i];
-        const struct argument *one = &chain->kernel[equal->kernel].argument[equal->argument];
-        const struct argument *other = &chain->kernel[equal->other].argument[equal->of_other];
-        are_equal &= !memcmp(instance->record[equal->kernel]->arguments + one->offset,
-                             instance->record[equal->other]->arguments + other->offset, one->bytes);
+        are_equal &= !memcmp((const char *)instance->record[equal->kernel] + equal->offset,
+                             (const char *)instance->record[equal->other] + equal->of_other, equal->bytes);
+    }
+    for (unsigned i = 0; i < chain->constants; ++i) {
+        const struct constant *constant = &chain->constant[i];
+        are_equal &= !memcmp((const char *)instance->record[constant->kernel] + constant->offset, &constant->value,
+                             sizeof constant->value);
     }
     instance->is_changed = 0;
     if (are_equal) {

@@ -182,18 +182,27 @@ fn tables(chains: &[&GraphChain]) -> String {
         }
         text.push_str("};\n");
         let _ = write!(text, "static const struct equal equal_{number}[] = {{");
-        for [(one, argument), (other, of_other)] in &chain.equal {
-            let _ = write!(text, "{{{one}, {argument}, {other}, {of_other}}}, ");
+        for ([(one, offset), (other, of_other)], bytes) in &chain.equal {
+            let _ = write!(text, "{{{one}, {offset}, {other}, {of_other}, {bytes}}}, ");
         }
-        text.push_str("{0, 0, 0, 0}};\n");
+        text.push_str("{0, 0, 0, 0, 0}};\n");
+        let _ = write!(
+            text,
+            "static const struct constant constant_{number}[] = {{"
+        );
+        for ((kernel, offset), value) in &chain.constant {
+            let _ = write!(text, "{{{kernel}, {offset}, {value}u}}, ");
+        }
+        text.push_str("{0, 0, 0}};\n");
     }
     text.push_str("static const struct chain chains[] = {\n");
     for (number, chain) in chains.iter().enumerate() {
         let _ = writeln!(
             text,
-            "    {{run_{number}, {}, {}, kernels_{number}, equal_{number}}},",
+            "    {{run_{number}, {}, {}, {}, kernels_{number}, equal_{number}, constant_{number}}},",
             chain.kernels.len(),
-            chain.equal.len()
+            chain.equal.len(),
+            chain.constant.len()
         );
     }
     text.push_str("};\n");

@@ -13,6 +13,7 @@
 
 pub(in crate::program) mod graph_nodes;
 pub(in crate::program) mod graph_updates;
+mod node_sites;
 
 use crate::llvm::{
     self, Block, Builder, FUNCTION_ATTRIBUTES, IntegerPredicate, Linkage, Opcode, Type, TypeKind,

@@ -43,7 +43,11 @@ impl<'a> Judge<'a> {
         let mut best: Option<Domains> = None;
         let mut leaders: Vec<&Candidate> = members.iter().filter(is_launch).collect();
         // Blocks of one warp fit into others, and not the other way round.
-        leaders.sort_by_key(|leader| is_warp(&self.boxes(leader)[1]));
+        leaders.sort_by_key(|leader| {
+            let own = &self.boxes(leader)[1];
+            let mut others = members.iter().map(|member| self.boxes(member));
+            others.any(|other| fits_as_warp(own, &other[1]))
+        });
         for leader in leaders {
             let shape = self.boxes(leader);
             if tried.contains(&shape) || tried.len() == MOST_LEADERS {
@@ -67,9 +71,14 @@ impl<'a> Judge<'a> {
         &self,
         members: &[Candidate<'a>],
     ) -> Option<Domains> {
-        let blocks = || members.iter().map(|member| self.boxes(member)[1].clone());
-        let warp = blocks().find(is_warp)?;
-        if blocks().all(|block| block == warp) {
+        let blocks: Vec<Extents> = members
+            .iter()
+            .map(|member| self.boxes(member)[1].clone())
+            .collect();
+        let mut pairs = blocks
+            .iter()
+            .flat_map(|one| blocks.iter().map(move |other| (one, other)));
+        if !pairs.any(|(own, fused)| fits_as_warp(own, fused)) {
             return None;
         }
         let found = self.rearranged(members)?;
@@ -143,7 +152,7 @@ impl<'a> Judge<'a> {
         placed: &[(Candidate, Arrangements)],
     ) -> Option<(Arrangements, BTreeSet<Guard>, BTreeSet<Pair>)> {
         let own = self.boxes(member);
-        let in_a_warp = is_warp(&own[1]) && own[1] != fused[1];
+        let in_a_warp = fits_as_warp(&own[1], &fused[1]);
         let first_warp = in_a_warp.then_some(Arrangement::FirstWarp);
         for blocks in ARRANGEMENTS {
             for threads in first_warp.into_iter().chain(ARRANGEMENTS) {
@@ -273,6 +282,16 @@ fn is_warp(block: &Extents) -> bool {
     [0, 1, 2].map(|axis| known(&block[axis])) == [Some(WARP_THREADS), Some(1), Some(1)]
 }
 
+/// Whether a block may be one warp along x, and another is not the same: of which x a run alone tells, the other has as many
+/// threads along x, and more along y.
+fn fits_as_warp(own: &Extents, fused: &Extents) -> bool {
+    let flat = [1, 2]
+        .iter()
+        .all(|axis| own[*axis].as_constant() == Some(1));
+    let rows = own[0] == fused[0] && fused[1].as_constant() != Some(1);
+    is_warp(own) && own != fused || flat && own[0].as_constant().is_none() && rows
+}
+
 /// What makes an arrangement one-to-one from a box to that of the fused launch, or to its first warp.
 fn conditions(arrangement: Arrangement, own: &Extents, fused: &Extents, class: &str) -> Vec<Guard> {
     let product = |extents: &Extents| {
@@ -293,7 +312,10 @@ fn conditions(arrangement: Arrangement, own: &Extents, fused: &Extents, class: &
         }
         Arrangement::FirstWarp => {
             let warp = Expression::Constant(WARP_THREADS);
-            return vec![holds(class, Condition::LessEqual(warp, fused[0].clone()))];
+            return vec![
+                holds(class, Condition::Equal(own[0].clone(), warp.clone())),
+                holds(class, Condition::LessEqual(warp, fused[0].clone())),
+            ];
         }
     };
     (0..3)

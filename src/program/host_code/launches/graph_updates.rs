@@ -14,8 +14,10 @@
 use super::super::super::{
     HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, runtime_effects,
 };
+use super::super::handles;
 use super::graph_nodes::{FINDS_ANYTHING, MAKES, ONLY_RUNS};
-use crate::llvm::{self, Block, Builder, Linkage, Opcode, Type, Value};
+use super::node_sites::{NodeSite, Written, chains_of, node_sites};
+use crate::llvm::{self, Block, Builder, Linkage, Type, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,9 +31,11 @@ pub struct GraphChain {
     pub function: String,
     /// The kernels, in order.
     pub kernels: Vec<GraphKernel>,
-    /// Arguments that are loaded from one record for several kernels, each by kernel and position: what the
-    /// function launches is right where both are equal.
-    pub equal: Vec<[(usize, usize); 2]>,
+    /// Parts of two records that are loaded from the first, with their size in bytes: what the function launches is right where
+    /// both are equal.
+    pub equal: Vec<([RecordPart; 2], u64)>,
+    /// Extents that the function takes for these numbers.
+    pub constant: Vec<(RecordPart, u32)>,
 }
 
 /// A kernel of a chain.
@@ -42,6 +46,9 @@ pub struct GraphKernel {
     /// The size of each argument, and where in a record it is, both in bytes.
     pub arguments: Vec<(u64, u64)>,
 }
+
+/// A part of the record of a kernel's node: the kernel's number in the chain, and where the part begins, in bytes.
+pub type RecordPart = (usize, u64);
 
 /// What the program may do with graphs beside making and running them.
 const UPDATES: &str = "GraphExecKernelNodeSetParams";
@@ -58,19 +65,14 @@ const OF_CAPTURES: [&str; 8] = [
     "StreamUpdateCaptureDependencies_v2",
 ];
 
-/// Most kernels of a chain.
-const MOST_KERNELS: usize = 8;
 /// Most chains of a program: each is planned by itself.
 const MOST_CHAINS: usize = 16;
 
 /// Where the fields of a record are, in bytes: grid x, y, z and block x, y, z as 32 bits each, dynamic shared bytes, arguments.
-const GRID_Z_BYTES: u64 = 8;
-const BLOCK_BYTES: u64 = 12;
-const BLOCK_Z_BYTES: u64 = 20;
 const SHARED_BYTES: u64 = 24;
 const ARGUMENTS_BYTES: u64 = 32;
 
-impl Program<'_> {
+impl<'ctx> Program<'ctx> {
     /// Makes functions of the chains of kernels whose nodes the program updates; launch sites have new numbers then.
     ///
     /// # Errors
@@ -79,12 +81,14 @@ impl Program<'_> {
         if !self.closed || !only_updates(&self.host) {
             return Ok(());
         }
-        let mut chains: Vec<Vec<String>> = Vec::new();
+        let stubs = self.stubs();
+        let mut chains: Vec<Vec<NodeSite>> = Vec::new();
         for function in Value::functions(&self.host) {
-            let named = self.named_in_order(function);
-            for chain in named.chunks(MOST_KERNELS).filter(|chain| chain.len() > 1) {
-                if chains.len() < MOST_CHAINS && !chains.iter().any(|known| known == chain) {
-                    chains.push(chain.to_vec());
+            for chain in chains_of(node_sites(function, &stubs)) {
+                if chains.len() < MOST_CHAINS
+                    && !chains.iter().any(|known| same_kernels(known, &chain))
+                {
+                    chains.push(chain);
                 }
             }
         }
@@ -107,124 +111,102 @@ impl Program<'_> {
         Ok(())
     }
 
-    /// The kernels whose symbols a function stores somewhere, in the order of its code, each once in a row.
-    fn named_in_order(&self, function: Value) -> Vec<String> {
-        let stubs = self.stubs();
-        let mut named: Vec<String> = Vec::new();
-        for instruction in function.instructions() {
-            let values = match instruction.opcode() {
-                Some(Opcode::LLVMStore) => vec![instruction.operand(0)],
-                Some(Opcode::LLVMSelect | Opcode::LLVMPHI) => instruction.operands(),
-                _ => continue,
-            };
-            for value in values.into_iter().filter(|value| value.is_function()) {
-                let name = value.name();
-                if stubs.contains(&name) && named.last() != Some(&name) {
-                    named.push(name);
-                }
-            }
-        }
-        named
-    }
-
     /// The function of a chain; `None` where arguments of a kernel are not understood.
-    fn define(&self, name: &str, chain: &[String]) -> Option<(Value<'_>, GraphChain)> {
+    fn define(&self, name: &str, chain: &[NodeSite<'ctx>]) -> Option<(Value<'ctx>, GraphChain)> {
         let host = &self.host;
         let (int, long) = (Type::integer(host, 32), Type::integer(host, 64));
         let (byte, pointer) = (Type::integer(host, 8), Type::pointer(host, 0));
-        let stubs: Option<Vec<Value>> = chain
+        let types: Option<Vec<_>> = chain
             .iter()
-            .map(|name| Value::function(host, name))
-            .collect();
-        let stubs = stubs?;
-        let types: Option<Vec<_>> = stubs
-            .iter()
-            .map(|stub| launches::argument_types(*stub))
+            .map(|site| launches::argument_types(site.stub))
             .collect();
         let types = types?;
-        let function = llvm::declare(
-            host,
-            name,
-            Type::function(Type::void(host), &[pointer, pointer]),
-        );
+        let records = Type::function(Type::void(host), &[pointer, pointer]);
+        let function = llvm::declare(host, name, records);
         let builder = Builder::at_end(Block::append(function, "entry"));
         let [stream, records] = function.parameters().try_into().ok()?;
-        let mut shared: BTreeMap<(String, String), ((usize, usize), Value)> = BTreeMap::new();
-        let (mut kernels, mut equal, mut values) = (Vec::new(), Vec::new(), Vec::new());
-        for (position, (stub, types)) in stubs.iter().zip(&types).enumerate() {
+        // What was loaded, by what the program writes into the records and its type.
+        let mut loaded: BTreeMap<(String, String), (RecordPart, Value)> = BTreeMap::new();
+        let mut made = GraphChain {
+            function: name.to_owned(),
+            kernels: Vec::new(),
+            equal: Vec::new(),
+            constant: Vec::new(),
+        };
+        let mut values = Vec::new();
+        for (position, (site, types)) in chain.iter().zip(&types).enumerate() {
             let record = builder.load(pointer, builder.element(pointer, records, position as u64));
-            let field = |type_: Type<'_>, offset: u64, alignment: u32| {
-                builder.load_aligned(type_, builder.element(byte, record, offset), alignment)
+            let mut part = |type_: Type<'ctx>,
+                            offset: u64,
+                            alignment: u32,
+                            written: Option<&String>| {
+                let here = (position, offset);
+                let load = || {
+                    builder.load_aligned(type_, builder.element(byte, record, offset), alignment)
+                };
+                let Some(written) = written else {
+                    return load();
+                };
+                let key = (written.clone(), type_.text());
+                let (first, value) = *loaded.entry(key).or_insert_with(|| (here, load()));
+                if first != here {
+                    made.equal
+                        .push(([first, here], type_.allocation_bytes(host)));
+                }
+                value
             };
-            let configuration = [
-                field(long, 0, 4),
-                field(int, GRID_Z_BYTES, 4),
-                field(long, BLOCK_BYTES, 4),
-                field(int, BLOCK_Z_BYTES, 4),
-                field(long, SHARED_BYTES, 8),
-                stream,
-            ];
-            let names = self.names_of_numbers(stub, types.len());
-            let mut end = 0;
+            let mut extents = Vec::new();
+            for (axis, written) in site.extents.iter().enumerate() {
+                let offset = 4 * axis as u64;
+                extents.push(match written {
+                    Written::Constant(extent) => {
+                        made.constant.push(((position, offset), *extent));
+                        int.constant(u64::from(*extent))
+                    }
+                    Written::As(key) => part(int, offset, 4, Some(key)),
+                    Written::Unknown => part(int, offset, 4, None),
+                });
+            }
+            let shared = part(long, SHARED_BYTES, 8, None);
+            let mut end = ARGUMENTS_BYTES;
             let (mut arguments, mut own) = (Vec::new(), Vec::new());
             for (argument, (contents, _)) in types.iter().enumerate() {
                 let bytes = contents.allocation_bytes(host);
                 let offset = u64::next_multiple_of(end, ARGUMENT_ALIGNMENT);
                 end = offset + bytes;
-                arguments.push((bytes, offset));
-                let load = || field(*contents, ARGUMENTS_BYTES + offset, 16);
-                // Arguments of one name are as a rule one number, which is asked when the graph is launched.
-                let name = names.get(argument).filter(|name| !name.is_empty());
-                let is_number = !contents.is_pointer() && contents.elements().is_empty();
-                let value = match name.filter(|_| is_number) {
-                    Some(name) => {
-                        let key = (name.clone(), contents.text());
-                        let here = (position, argument);
-                        let (first, value) = *shared.entry(key).or_insert_with(|| (here, load()));
-                        if first != here {
-                            equal.push([first, here]);
-                        }
-                        value
-                    }
-                    None => load(),
-                };
-                own.push(value);
+                arguments.push((bytes, offset - ARGUMENTS_BYTES));
+                let written = site.arguments.get(argument).and_then(Option::as_ref);
+                own.push(part(*contents, offset, 16, written));
             }
-            kernels.push(GraphKernel {
-                stub: stub.name(),
+            let packed = |low, high| handles::packed(host, &builder, low, high);
+            let configuration = [
+                packed(extents[0], extents[1]),
+                extents[2],
+                packed(extents[3], extents[4]),
+                extents[5],
+                shared,
+                stream,
+            ];
+            made.kernels.push(GraphKernel {
+                stub: site.stub.name(),
                 arguments,
             });
             values.push((configuration, own));
         }
-        for (stub, (configuration, own)) in stubs.iter().zip(&values) {
-            launches::build(host, &builder, *stub, (*configuration, own));
+        for (site, (configuration, own)) in chain.iter().zip(&values) {
+            launches::build(host, &builder, site.stub, (*configuration, own));
         }
         builder.ret(None);
         drop(builder);
         function.set_linkage(Linkage::LLVMExternalLinkage);
-        let function_name = name.to_owned();
-        Some((
-            function,
-            GraphChain {
-                function: function_name,
-                kernels,
-                equal,
-            },
-        ))
+        Some((function, made))
     }
+}
 
-    /// The names of a kernel's parameters in its source, where it has as many as the host gives it arguments.
-    fn names_of_numbers(&self, stub: &Value, count: usize) -> Vec<String> {
-        let name = stub.name();
-        let kernel = self.kernels.iter().find(|kernel| kernel.stub == name);
-        let module = kernel.and_then(|kernel| Some((kernel, self.module_of(kernel)?)));
-        let found = module.and_then(|(kernel, module)| Value::function(module, &kernel.name));
-        let parameters = found.map(Value::parameters).unwrap_or_default();
-        match parameters.len() == count {
-            true => parameters.into_iter().map(|each| each.name()).collect(),
-            false => Vec::new(),
-        }
-    }
+/// Whether two chains are of the same kernels.
+fn same_kernels(one: &[NodeSite], other: &[NodeSite]) -> bool {
+    let mut pairs = one.iter().zip(other);
+    one.len() == other.len() && pairs.all(|(one, other)| one.stub.name() == other.stub.name())
 }
 
 /// Arguments in records are as far apart as the most aligned one needs.
