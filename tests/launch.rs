@@ -68,6 +68,7 @@ fn graph_of_module(source: &str) -> Result<String, Failed> {
     host.verify().map_err(|error| error.to_string())?;
     let program = Program {
         mapping_function: None,
+        graph_chains: Vec::new(),
         context: &context,
         host,
         units: Vec::new(),

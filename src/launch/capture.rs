@@ -10,7 +10,7 @@
 use super::calls;
 use super::host_ir::{Function, HostModule, Opcode, Operand};
 use super::{Launch, LaunchGraph, NodeId, Stream};
-use crate::program::{FINDS_ANYTHING, GRAPH_NODES, ONLY_RUNS};
+use crate::program::{CHAIN_PREFIX, FINDS_ANYTHING, GRAPH_NODES, ONLY_RUNS};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -24,6 +24,10 @@ pub struct StreamCapture {
     /// Functions, by their index in [`LaunchGraph::functions`], that code which is not seen can call
     /// while it captures.
     pub entries: BTreeSet<usize>,
+    /// Functions, by their index in [`LaunchGraph::functions`], whose launches become nodes of graphs that the program updates:
+    /// they stand in for [chains](crate::program::GraphChain).
+    #[serde(default)]
+    pub nodes: BTreeSet<usize>,
     /// The default stream is one of each thread, which can be captured; the legacy one cannot.
     pub default_stream: bool,
 }
@@ -54,6 +58,13 @@ impl StreamCapture {
                 && names().any(|name| FINDS_ANYTHING.contains(&name) || looks_inside(name))
                 && !adds_of_its_own(host),
             entries: entries.map(|(index, _)| index).collect(),
+            nodes: {
+                let analysed = analysed.iter().enumerate();
+                let name = |function: usize| host.functions[function].name.as_str();
+                let nodes =
+                    analysed.filter(|(_, function)| name(**function).starts_with(CHAIN_PREFIX));
+                nodes.map(|(index, _)| index).collect()
+            },
             default_stream: names().any(|name| {
                 calls::is_cuda(name) && (name.ends_with("_ptsz") || name.ends_with("_ptds"))
             }),
@@ -68,6 +79,11 @@ impl LaunchGraph {
         let may_be_captured = launch.stream != Stream::Default || capture.default_stream;
         let function = self.blocks[self.nodes[node.0].block.0].function;
         may_be_captured && (capture.looks_inside || capture.entries.contains(&function))
+    }
+    /// Whether a launch becomes a node of a graph, which has a kernel that runs whenever the graph does, and nothing beside.
+    pub fn becomes_node(&self, node: NodeId) -> bool {
+        let function = self.blocks[self.nodes[node.0].block.0].function;
+        self.capture.nodes.contains(&function)
     }
     /// Whether a launch may be captured into a graph that is launched, perhaps several times at once.
     pub fn may_be_replayed(&self, node: NodeId, launch: &Launch) -> bool {

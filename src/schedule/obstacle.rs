@@ -95,6 +95,19 @@ pub(super) fn candidate<'a>(
     })
 }
 
+/// What becomes a node of a graph is one kernel without any state beside it.
+///
+/// # Errors
+/// Where it does.
+pub(super) fn refuse_node(graph: &LaunchGraph, node: NodeId) -> Result<(), Rejection> {
+    if !graph.becomes_node(node) {
+        return Ok(());
+    }
+    let message = String::from("it is a node of a graph, which nothing is launched beside");
+    let location = &graph.nodes[node.0].location;
+    Err(rejection(RejectionReason::ControlFlow, message, location))
+}
+
 /// Whether a launch has a grid or a block that CUDA runs nothing of, as far as that is known.
 pub(super) fn never_runs(graph: &LaunchGraph, launch: &Launch, model: &KernelModel) -> bool {
     let constants = |values: &[crate::launch::ValueId; 3]| {

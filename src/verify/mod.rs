@@ -212,7 +212,13 @@ pub fn verify(
             }
             refusals.extend(liveness::refusals(graph, &readers, group, members));
             refusals.extend(operations::refusals(graph, group, members));
-            refusals.extend(capture::refusal(graph, group.guards_of_front(), members));
+            let more_than_kernel = group.is_cooperative()
+                || group.last_block.is_some()
+                || group.recomputation.is_some()
+                || group.overlap.is_some()
+                || group.tested_loop.is_some();
+            let front = (group.guards_of_front(), more_than_kernel);
+            refusals.extend(capture::refusal(graph, front, members));
             let moved = expansion::moved(&plan, group);
             let own = (*group, members.as_slice());
             refusals.extend(match group.is_cooperative() {

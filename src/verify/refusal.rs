@@ -36,6 +36,8 @@ pub enum Refusal {
     /// Somebody may see in a captured graph which kernels run.
     #[error("launch {} may be captured by who looks into the graph, which no guard asks", launch.0)]
     CaptureUnchecked { launch: LaunchId },
+    #[error("launch {} becomes a node of a graph, and more is launched than a kernel", launch.0)]
+    MoreThanNode { launch: LaunchId },
     #[error("{what} (node {}) stands between launch {} and its new place", node.0, launch.0)]
     Fence {
         launch: LaunchId,

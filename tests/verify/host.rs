@@ -29,6 +29,20 @@ fn refuses_different_streams() {
         chain.scene.launch_mut(launch).stream = Stream::Default;
     }
     assert_passes(&chain.scene, &chain.plan());
+    // Nodes of graphs have kernels, and nothing that is launched otherwise or kept beside.
+    chain.scene.graph.capture = StreamCapture {
+        nodes: [0].into(),
+        ..StreamCapture::default()
+    };
+    assert_passes(&chain.scene, &chain.plan());
+    let mut resident = chain.plan();
+    resident.groups[0]
+        .guards
+        .push(Guard::Resident { rounds: 1 });
+    let found = refusals(&chain.scene, &resident);
+    let more = |refusal: &Refusal| matches!(refusal, Refusal::MoreThanNode { .. });
+    assert!(found.iter().any(more), "{found:#?}");
+    chain.scene.graph.capture = StreamCapture::default();
     chain.scene.launch_mut(one).stream = Stream::Unknown;
     chain.scene.launch_mut(two).stream = Stream::Unknown;
     assert_refused!(chain.scene, chain.plan(), Refusal::DifferentStream { .. });

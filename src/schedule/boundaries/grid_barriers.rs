@@ -14,7 +14,7 @@
 
 use super::super::dead_buffers::find_dead_buffers;
 use super::super::group::{Judge, orders};
-use super::super::obstacle::{Candidate, candidate, rejection};
+use super::super::obstacle::{Candidate, candidate, refuse_node, rejection};
 use super::super::persistent::plan_persistent_loops;
 use super::super::{FusionGroup, FusionPlan, Member, Missed, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{DependenceGraph, Guard, Scope};
@@ -219,7 +219,7 @@ fn phases<'a>(judge: &Judge<'a>, plan: &FusionPlan) -> Vec<(NodeId, Result<Phase
     nodes.sort_unstable();
     let mut seen: BTreeSet<LaunchId> = BTreeSet::new();
     for (node, launch) in nodes {
-        if seen.contains(&launch) {
+        if seen.contains(&launch) || graph.becomes_node(node) {
             continue;
         }
         let mut groups = plan.groups.iter();
@@ -295,6 +295,7 @@ impl<'a> Judge<'a> {
     fn joined(&mut self, nodes: &[NodeId], waiting: &BTreeSet<LaunchId>) -> Option<Vec<Phase<'a>>> {
         let mut phases: Vec<Phase<'a>> = Vec::new();
         for node in nodes {
+            refuse_node(self.graph, *node).ok()?;
             let own = candidate(self.graph, self.kernels, *node).ok()?;
             if let Some(last) = phases.last_mut()
                 && self.may_join(&[&last.members], own).is_ok()

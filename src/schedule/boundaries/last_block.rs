@@ -11,7 +11,7 @@
 
 use super::super::dead_buffers::find_dead_buffers;
 use super::super::group::{Judge, orders};
-use super::super::obstacle::{Candidate, candidate, rejection};
+use super::super::obstacle::{Candidate, candidate, refuse_node, rejection};
 use super::super::{FusionGroup, FusionPlan, Member, Missed, ScheduleOptions, ThreadMap, Variant};
 use crate::dependence::{DependenceGraph, Guard};
 use crate::diagnostics::{Location, Rejection, RejectionReason};
@@ -185,6 +185,7 @@ fn unit<'a>(
                 .collect()
         },
     );
+    refuse_node(graph, node)?;
     let members = all.into_iter().map(|node| candidate(graph, kernels, node));
     Ok(Unit {
         members: members.collect::<Result<_, _>>()?,

@@ -287,6 +287,9 @@ impl<'a> Program<'a> {
                 group.members.len()
             ));
         }
+        if self.graph.becomes_node(node) {
+            return Err(String::from("it is a node of a graph"));
+        }
         // What waits is issued before any launch that does not.
         if self.waits_for_batch(launch.id) {
             return Err(String::from("it waits for its batch"));

@@ -11,7 +11,7 @@
 //! again, and tested where only a run tells how many blocks there are.
 
 use super::super::group::{Judge, orders};
-use super::super::obstacle::{Candidate, candidate, rejection};
+use super::super::obstacle::{Candidate, candidate, refuse_node, rejection};
 use super::super::told_by_first::told_by_first;
 use super::super::unfused::name;
 use super::super::{
@@ -132,6 +132,7 @@ impl<'a> Judge<'a> {
         dependences: &DependenceGraph,
         (source, sink): (NodeId, NodeId),
     ) -> Result<FusionGroup, Rejection> {
+        refuse_node(self.graph, source)?;
         let first = candidate(self.graph, self.kernels, source)?;
         let second = candidate(self.graph, self.kernels, sink)?;
         let pair = [first, second];

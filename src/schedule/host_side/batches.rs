@@ -284,6 +284,7 @@ fn candidate(
         let is_operation = graph.operation_of(launch.id).is_some();
         if is_operation
             || launch.special
+            || graph.becomes_node(*node)
             || model.prints
             || !model.unfusable.is_empty()
             || !model.opaque.is_empty()

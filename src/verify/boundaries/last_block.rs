@@ -63,7 +63,7 @@ pub(in crate::verify) fn early_refusals(
     let sites = &sites[..front.members.len()];
     let mut refusals = host::refusals(host, &front, sites);
     refusals.extend(operations::refusals(graph, &front, sites));
-    refusals.extend(capture::refusal(graph, &front.guards, sites));
+    refusals.extend(capture::refusal(graph, (&front.guards, true), sites));
     if refusals.is_empty() {
         let moved = Moved::default();
         refusals.extend(device::refusals(graph, &front, sites, &moved, answers));

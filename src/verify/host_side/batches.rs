@@ -167,7 +167,7 @@ fn untold(
         .chain(group_guards)
         .cloned()
         .collect();
-    let captured = capture::refusal(graph, &guards, sites);
+    let captured = capture::refusal(graph, (&guards, true), sites);
     let values = guarded_values(graph, &guards, sites);
     let members: Vec<_> = sites
         .iter()

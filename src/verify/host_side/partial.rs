@@ -66,7 +66,11 @@ pub(in crate::verify) fn refusals(
     }
     for site in sites {
         let own = tested_for(group, &[site.launch.id]);
-        refusals.extend(capture::refusal(graph, &own, std::slice::from_ref(site)));
+        refusals.extend(capture::refusal(
+            graph,
+            (&own, true),
+            std::slice::from_ref(site),
+        ));
     }
     for (later, second) in sites.iter().enumerate() {
         for (earlier, first) in sites[..later].iter().enumerate() {
