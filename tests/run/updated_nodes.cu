@@ -3,7 +3,7 @@
 // where a test fails for one launch of the graph, all of them run, and in the next they may be one again.
 //
 // expect: 4 launches -> 3
-// expect-missed: control_flow copy_between global_dependence
+// expect-missed: control_flow global_dependence
 // executes: 19
 #include <cstdio>
 #include <cstdlib>
