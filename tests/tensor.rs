@@ -3,9 +3,12 @@
 //! * `cases/…`: a file of `tests/tensor/cases`. What is inferred of its definitions and how they become kernels, or the
 //!   messages about what is wrong, stand in the trailing lines that begin with `#> `; `SIRIUS_BLESS=1` rewrites them.
 //! * `counted`: what the CPU device counts beside kernels by hand is within limits; the table of the page.
+//! * `several_products`: what is counted of products that are one kernel.
+//! * `pieces`: sums of many terms for few elements, by several blocks.
 //! * `short_rows`: what is counted of rows that are known to be short.
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
+//! * `known`: builds take options that are known for some sizes, and nothing else from a file of them.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
 //!   precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
 //!   and `# mappings:` which of them is tried, and what else, such as strategies of isl's scheduler. A `.template` of its name has
@@ -13,7 +16,8 @@
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; the options are those of
 //!   lines `# stages: 2`, `# reductions: ordered`, `# mapping:`, and `# fusion:` has strategies of isl's scheduler.
 //! * `templates/…`: a file of `tests/tensor/templates`, templates of its definitions in lines that begin with `#!`, apart by
-//!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`.
+//!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`. A line
+//!   `# reductions: ordered` has that option.
 //! * `printed_templates`: templates of all definitions of this folder and of programs are read as they were written.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
@@ -31,6 +35,8 @@ mod host;
 mod hostile;
 #[path = "tensor/interpreter.rs"]
 mod interpreter;
+#[path = "tensor/known.rs"]
+mod known;
 #[path = "harness/quick_link.rs"]
 mod quick_link;
 #[path = "tensor/random.rs"]
@@ -82,7 +88,10 @@ fn main() {
     trials.push(Trial::test("hostile", move || hostile::texts(&cases)));
     trials.push(Trial::test("counted", counted::check));
     trials.push(Trial::test("short_rows", counted::short_rows));
+    trials.push(Trial::test("pieces", counted::pieces));
+    trials.push(Trial::test("several_products", counted::products));
     trials.push(Trial::test("interface", interface));
+    trials.push(Trial::test("known", known::check));
     for seed in random::seeds() {
         trials.push(Trial::test(format!("random/{seed}"), move || {
             random::check(seed)

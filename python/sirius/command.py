@@ -36,6 +36,11 @@ def folder():
     return pathlib.Path(caches) / "sirius-rs" / "python"
 
 
+def known():
+    """The file of options that are known to be best, which the compiler's builds read, too."""
+    return folder().parent / "tuned.json"
+
+
 def run(arguments, place):
     """Runs the compiler on files of a folder. What it says of an error becomes a :class:`CompileError`."""
     done = subprocess.run([str(compiler()), *map(str, arguments)], capture_output=True, text=True)
@@ -50,12 +55,13 @@ def form(text, emit, options=()):
     with tempfile.TemporaryDirectory() as place:
         source = pathlib.Path(place) / "definitions.tc"
         source.write_text(text)
-        return run(["tc", source, f"--emit={emit}", *options], place)
+        return run(["tc", source, f"--emit={emit}", "--sirius-tc-known=off", *options], place)
 
 
-def signatures(text):
-    """By name, what a caller passes to each definition."""
-    described = json.loads(form(text, "signature"))
+def signatures(text, device=None, options=()):
+    """By name, what a caller passes to each definition, and the key of what is known of it."""
+    on = [f"--sirius-device={device}"] if device else []
+    described = json.loads(form(text, "signature", [*on, *options]))
     return {each["name"]: each for each in described["functions"]}
 
 
@@ -74,7 +80,8 @@ def library(text, functions, device, options=()):
         (place / "exports.cu").write_text(_exports(functions))
         output = place / "definitions.so"
         run(
-            [f"--sirius-device={device}", "-shared", "-Xcompiler", "-fPIC", "-O3", "-cudart", "shared"]
+            # A library is made for options, not for what is known of some sizes.
+            [f"--sirius-device={device}", "--sirius-tc-known=off", "-shared", "-Xcompiler", "-fPIC", "-O3", "-cudart", "shared"]
             + [*options, place / "definitions.tc", place / "exports.cu", "-o", output],
             place,
         )
@@ -90,7 +97,7 @@ def report(text, functions, device, options=()):
         (place / "definitions.tc").write_text(text)
         (place / "exports.cu").write_text(_exports(functions))
         return run(
-            ["analyze", f"--sirius-device={device}", *options]
+            ["analyze", f"--sirius-device={device}", "--sirius-tc-known=off", *options]
             + [place / "definitions.tc", place / "exports.cu"],
             place,
         )

@@ -8,16 +8,23 @@ import os
 import struct
 
 from . import command
+from .command import CompileError
 from .dlpack import CPU, CUDA, CUDA_MANAGED, SCALARS, View, current_stream, empty_like, row_major
 from .tuning import Tuner, tuned
 
 
-def define(text, device=None, options=()):
+def define(text, device=None, options=(), template=None):
     """The definitions of a text.
 
     ``device`` is ``"cpu"`` or ``"cuda"``; without it, the one that the tensors of a call are on. ``options`` are further
-    options of the compiler (``--sirius-tc-mapping=tiled``). Raises :class:`CompileError` with the place of what is wrong.
+    options of the compiler (``--sirius-tc-mapping=tiled``). ``template`` is the text of implementation templates for some of the
+    definitions, as ``inspect("template")`` shows them. Raises :class:`CompileError` with the place of what is wrong.
     """
+    if template is not None:
+        # A text without a brace would be the name of a file.
+        if "{" not in template:
+            raise CompileError("a template is written as 'template NAME { ... }'")
+        options = (*options, f"--sirius-template={template}")
     return Definitions(text, device, tuple(options))
 
 
@@ -28,7 +35,7 @@ class Definitions:
         self.text = text
         self.device = device
         self.options = options
-        self.signatures = command.signatures(text)
+        self.signatures = command.signatures(text, device, self.options)
         self._libraries = {}
         for name in self.signatures:
             setattr(self, name, Function(self, name))
@@ -41,6 +48,18 @@ class Definitions:
             # Other libraries of the process may bring the runtime of GPUs under the same names.
             self._libraries[key] = ctypes.CDLL(str(made), mode=os.RTLD_LOCAL | os.RTLD_DEEPBIND)
         return self._libraries[key]
+
+
+    def tuned_library(self, name, device, sizes):
+        """The library whose kernels are known to be best for the sizes of a call."""
+        known = tuned.find(self.text, name, device, sizes, self.options)
+        try:
+            return self.library(device, known)
+        except CompileError:
+            if not known:
+                raise
+            # Another compiler may have understood these options.
+            return self.library(device, ())
 
 
 class Function:
@@ -61,8 +80,7 @@ class Function:
 
     def __call__(self, *inputs, stream=None, **named):
         call = Call(self, inputs, named, stream)
-        options = tuned.find(self.definitions.text, self.name, call.device, call.sizes)
-        call.run(self.definitions.library(call.device, options))
+        call.run(self.definitions.tuned_library(self.name, call.device, call.sizes))
         return call.results()
 
     def compile(self, device=None):
@@ -77,12 +95,13 @@ class Function:
         """
         call = Call(self, inputs, named, stream)
         tuner = Tuner(self.definitions, self.name, call)
-        best = tuner.search(seconds, progress)
-        tuned.keep(self.definitions.text, self.name, call.device, call.sizes, best)
+        best, nanoseconds = tuner.search(seconds, progress)
+        definitions = self.definitions
+        tuned.keep(definitions.text, self.name, call.device, call.sizes, best, definitions.options, nanoseconds)
         return best
 
     def inspect(self, what="schedule", device=None):
-        """``"schedule"``, ``"cuda"``, ``"ir"``, or ``"report"``: what the compiler says of all definitions of the text."""
+        """``"schedule"``, ``"template"``, ``"cuda"``, ``"ir"``, or ``"report"``: what the compiler says of all definitions of the text."""
         options = self.definitions.options
         if what == "report":
             device = device or self.definitions.device or "cpu"

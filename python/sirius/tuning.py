@@ -1,107 +1,117 @@
 """Which options make the fastest kernels for sizes, and what is known of that.
 
-What is known is a file of JSON in the folder of the cache. Definitions that differ in names, comments and layout are one:
-their canonical text is the key, with the device and the sizes. Invariant: options change which kernels are made, never what
-they compute beyond the order in which a reduction joins its terms.
+What is known is a file of JSON in the cache, which is the compiler's own: ``sirius-rs tc --tune`` adds to it, and builds of
+definitions take their options from there. An entry's key is what the compiler says of a definition (``--emit=signature``), of
+which names, comments and layout are no part. Invariant: options change which kernels are made, never what they compute beyond
+the order in which a reduction joins its terms.
 """
 
 import functools
 import json
 import os
-import re
 import tempfile
 import time
 
 from . import command
 
-# Words of definitions that are no names of the user.
-_WORDS = set(
-    "def where in exists let concat for bool byte char short int long size_t int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
-    "half float16 bfloat16 float double float32 float64 min max abs".split()
-)
-
 
 @functools.lru_cache(maxsize=256)
-def canonical(text):
-    """A text without comments, in which names are numbered as they are met."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*|#[^\n]*", " ", text, flags=re.DOTALL)
-    numbers = {}
-    functions = set(re.findall(r"\bdef\s+(\w+)", text))
-
-    def renamed(match):
-        word = match.group(0)
-        # What is called and was not declared is a function of CUDA's.
-        is_foreign = word in _WORDS or (word in _called and word not in _declared)
-        return word if is_foreign else f"n{numbers.setdefault(word, len(numbers))}"
-
-    _called = set(re.findall(r"\b([A-Za-z_]\w*)\s*\(", text))
-    inputs = re.findall(r"\bdef\s+\w+\s*\(((?:[^()]|\([^()]*\))*)\)\s*->\s*\(((?:[^()]|\([^()]*\))*)\)", text)
-    _declared = functions | {name for lists in inputs for part in lists for name in re.findall(r"[A-Za-z_]\w*", part)}
-    _declared |= set(re.findall(r"\b([A-Za-z_]\w*)\s*\([^()]*\)\s*(?:=|\+=|\*=|min=|max=)", text))
-    renamed_text = re.sub(r"[A-Za-z_]\w*", renamed, text)
-    return " ".join(renamed_text.split())
+def _signature(text, name, device, options):
+    described = command.signatures(text, device, options)
+    return described[name]
 
 
 class Tuned:
     """The best options that are known, by definition, device and sizes."""
 
     def __init__(self):
-        self._found = None
-        self._place = None
+        self._entries = None
+        self._read = None
 
-    def find(self, text, name, device, sizes):
-        """The options; none where nothing is known."""
-        return tuple(self._known().get(self._key(text, name, device, sizes), ()))
+    def find(self, text, name, device, sizes, options=()):
+        """The options; none where nothing is known. ``options`` are those of the definitions."""
+        key, numbers, _ = self._place(text, name, device, sizes, options)
+        known = self._known().get((key, numbers))
+        return tuple(known["options"]) if known else ()
 
-    def keep(self, text, name, device, sizes, options):
+    def keep(self, text, name, device, sizes, chosen, options=(), nanoseconds=None):
         """Keeps options, also those that somebody chose by hand."""
-        known = self._known()
-        known[self._key(text, name, device, sizes)] = list(options)
-        self._write()
+        key, numbers, named = self._place(text, name, device, sizes, options)
+        entry = {"key": key, "name": name, "sizes": named, "options": list(chosen)}
+        if nanoseconds is not None:
+            entry["nanoseconds"] = float(nanoseconds)
+        self._add([entry])
 
     def export(self, path):
         """Writes all that is known into a file."""
         with open(path, "w") as file:
-            json.dump(self._known(), file, indent=1)
+            json.dump({"entries": list(self._known().values())}, file, indent=2)
 
     def take(self, path):
-        """Adds what :meth:`export` wrote elsewhere."""
+        """Adds what :meth:`export` wrote elsewhere, or ``sirius-rs tc --tune --known=``."""
         with open(path) as file:
             added = json.load(file)
-        whole = all(isinstance(each, list) and all(isinstance(word, str) for word in each) for each in added.values())
-        if not whole:
-            raise ValueError(f"{path} is not what export wrote")
-        self._known().update(added)
-        self._write()
+        entries = added.get("entries") if isinstance(added, dict) else None
+        if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+            raise ValueError(f"{path} is no file of known options")
+        self._add(entries)
 
     @staticmethod
-    def _key(text, name, device, sizes):
-        function = _names(text).index(name)
-        return json.dumps([canonical(text), function, device, list(sizes.values())])
+    def _place(text, name, device, sizes, options):
+        signature = _signature(text, name, device, tuple(options))
+        named = [[size, sizes[size]] for size in signature["sizes"]]
+        return signature["key"], tuple(number for _, number in named), named
+
+    def _add(self, entries):
+        known = self._known()
+        for entry in entries:
+            place = _place_of(entry)
+            # The newest one stands last.
+            known.pop(place, None)
+            known[place] = entry
+        self._write()
 
     def _known(self):
-        place = command.folder() / "tuned.json"
-        if self._found is None or place != self._place:
-            self._place = place
+        file = command.known()
+        try:
+            state = file.stat()
+            read = (file, state.st_mtime_ns, state.st_size)
+        except OSError:
+            read = (file, None, None)
+        # The compiler and other processes add to it.
+        if self._entries is None or read != self._read:
+            self._read = read
             try:
-                self._found = json.loads(place.read_text())
-            except (OSError, ValueError):
-                self._found = {}
-        return self._found
+                entries = json.loads(file.read_text())["entries"]
+            except (OSError, ValueError, KeyError, TypeError):
+                entries = []
+            self._entries = {_place_of(entry): entry for entry in entries if _is_entry(entry)}
+        return self._entries
 
     def _write(self):
-        self._place.parent.mkdir(parents=True, exist_ok=True)
+        file = command.known()
+        file.parent.mkdir(parents=True, exist_ok=True)
         # It appears whole, since processes share it.
-        handle, name = tempfile.mkstemp(dir=self._place.parent)
-        with os.fdopen(handle, "w") as file:
-            json.dump(self._found, file)
-        os.replace(name, self._place)
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "w") as made:
+            json.dump({"entries": list(self._entries.values())}, made, indent=2)
+        os.replace(name, file)
+        state = file.stat()
+        self._read = (file, state.st_mtime_ns, state.st_size)
 
 
-@functools.lru_cache(maxsize=256)
-def _names(text):
-    """The names of definitions, in their order."""
-    return re.findall(r"\bdef\s+(\w+)", re.sub(r"/\*.*?\*/|//[^\n]*|#[^\n]*", " ", text, flags=re.DOTALL))
+def _is_entry(entry):
+    if not isinstance(entry, dict) or not isinstance(entry.get("key"), str) or not isinstance(entry.get("name"), str):
+        return False
+    sizes, options = entry.get("sizes"), entry.get("options")
+    pairs = isinstance(sizes, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and type(pair[1]) is int for pair in sizes
+    )
+    return pairs and isinstance(options, list) and all(isinstance(word, str) for word in options)
+
+
+def _place_of(entry):
+    return entry["key"], tuple(number for _, number in entry["sizes"])
 
 
 tuned = Tuned()
@@ -116,9 +126,16 @@ class Tuner:
         self.largest = max(call.sizes.values(), default=1)
 
     def candidates(self):
-        """Options that are worth a try: tiles that leave little over, each mapping, no tiles."""
+        """Options that are worth a try: each mapping, schedules of templates, no shared memory, tiles that leave little over."""
         yield ()
         yield ("--sirius-tc-mapping=parallel",)
+        yield ("--sirius-tc-mapping=stitched",)
+        for teams in ("elements", "blocks", "lanes", "columns"):
+            yield ("--sirius-tc-mapping=stitched", f"--sirius-tc-templates={teams}")
+        yield ("--sirius-tc-shared=off",)
+        yield ("--sirius-tc-tensor-cores=off",)
+        for stages in (2, 3):
+            yield (f"--sirius-tc-stages={stages}",)
         for mapping in ("tiled", "auto"):
             for rows in (16, 32, 64, 128):
                 for columns in (16, 32, 64, 128):
@@ -128,7 +145,7 @@ class Tuner:
                         yield (f"--sirius-tc-mapping={mapping}", f"--sirius-tc-tile={rows},{columns},{strip}")
 
     def search(self, seconds, progress):
-        """The best options that were met in so many seconds."""
+        """The best options that were met in so many seconds, and how many nanoseconds a call took."""
         candidates = list(self.candidates())
         started, best, least = time.monotonic(), (), None
         for number, options in enumerate(_shown(candidates, progress)):
@@ -141,7 +158,7 @@ class Tuner:
                 continue
             if least is None or taken < least:
                 best, least = options, taken
-        return best
+        return best, least * 1e9
 
     def measure(self, options):
         """Seconds of the fastest of a few calls."""

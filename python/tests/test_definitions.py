@@ -1,6 +1,7 @@
 """Definitions called with tensors of NumPy."""
 
 import ctypes
+import json
 import os
 import pathlib
 import subprocess
@@ -11,7 +12,6 @@ import unittest
 import numpy
 
 import sirius
-from sirius.tuning import canonical
 
 NET = """
 def mv(float(M,K) A, float(K) x) -> (C) {
@@ -40,6 +40,8 @@ def pair(half(N) A, half h, bfloat16 b) -> (half(N) O) {
   O(i) = A(i) + h + b
 }
 """
+
+TMM = "def tmm(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }"
 
 
 class Calls(unittest.TestCase):
@@ -128,6 +130,37 @@ class Calls(unittest.TestCase):
         self.assertIn("launches", sirius.define(NET.split("def softmax")[0]).mv.inspect("report") + " launches")
 
 
+class Templates(unittest.TestCase):
+    def test_a_template_says_which_kernels_there_are(self):
+        text = "def softmax" + NET.split("def softmax")[1].split("def pair")[0]
+        one = "template softmax { kernel row 1 { L: block E: block S: block O: thread } }"
+        two = (
+            "template softmax { kernel row 1 threads 32 rows 8 { L: warp E: thread } "
+            "kernel row 1 threads 16 rows 8 { S: warp O: thread } }"
+        )
+        matrix = numpy.random.default_rng(2).standard_normal((5, 70)).astype("f4")
+        powers = numpy.exp(matrix - matrix.max(1, keepdims=True))
+        for template, kernels in ((one, 1), (two, 2)):
+            net = sirius.define(text, template=template)
+            self.assertEqual(net.softmax.inspect("cuda").count("static __global__"), kernels)
+            numpy.testing.assert_allclose(net.softmax(matrix), powers / powers.sum(1, keepdims=True), rtol=1e-5)
+        chosen = sirius.define(text).softmax.inspect("template")
+        self.assertIn("template softmax {", chosen)
+        self.assertEqual(sirius.define(text, template=chosen).softmax.inspect("template"), chosen)
+
+    def test_wrong_templates_are_refused(self):
+        for template, message in (
+            ("template other { kernel elements { C: thread } }", "there is no definition 'other'"),
+            ("template tmm { kernel rows 1 { C: thread } }", "error: "),
+            ("tmm.template", "a template is written as"),
+        ):
+            with self.assertRaisesRegex(sirius.CompileError, message):
+                sirius.define(TMM, template=template)
+        short = sirius.define(TMM, template="template tmm { kernel row 2 { C: thread } }")
+        with self.assertRaisesRegex(sirius.CompileError, "template:1:"):
+            short.tmm.compile("cpu")
+
+
 class Caches(unittest.TestCase):
     def test_a_second_process_compiles_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -144,12 +177,16 @@ class Caches(unittest.TestCase):
     def test_names_comments_and_layout_do_not_matter(self):
         one = "def f(float(N) A) -> (B) { B(i) = exp(A(i)) } # twice"
         other = "def g(float(M) X) -> (Y) {\n  Y(j) = exp(X(j))\n}"
-        self.assertEqual(canonical(one), canonical(other))
-        self.assertNotEqual(canonical(one), canonical(other.replace("exp", "log")))
-        self.assertNotEqual(canonical(one), canonical(other.replace("Y(j)", "Y(k)")))
+        options = ("--sirius-tc-mapping=parallel",)
+        sirius.tuned.keep(one, "f", "cpu", {"N": 3}, options)
+        self.assertEqual(sirius.tuned.find(other, "g", "cpu", {"M": 3}), options)
+        self.assertEqual(sirius.tuned.find(other, "g", "cpu", {"M": 4}), ())
+        self.assertEqual(sirius.tuned.find(other.replace("exp", "log"), "g", "cpu", {"M": 3}), ())
+        ordered = ("--sirius-tc-reductions=ordered",)
+        self.assertEqual(sirius.tuned.find(other, "g", "cpu", {"M": 3}, ordered), ())
 
     def test_tuned_options_are_kept_and_handed_on(self):
-        product = sirius.define("def tmm(float(M,K) A, float(N,K) B) -> (C) { C(m,n) +=! A(m,k) * B(n,k) }")
+        product = sirius.define(TMM)
         a, b = numpy.ones((32, 16), "f4"), numpy.ones((48, 16), "f4")
         best = product.tmm.autotune(a, b, seconds=1, progress=False)
         sizes = {"M": 32, "K": 16, "N": 48}
@@ -162,8 +199,46 @@ class Caches(unittest.TestCase):
             sirius.tuned.export(path)
             sirius.tuned.keep(product.text, "tmm", "cpu", sizes, ())
             sirius.tuned.take(path)
+            path.write_text('{"entries": [{"key": 1}]}')
+            with self.assertRaisesRegex(ValueError, "no file of known options"):
+                sirius.tuned.take(path)
         renamed = product.text.replace("tmm", "other")
         self.assertEqual(sirius.tuned.find(renamed, "other", "cpu", sizes), by_hand)
+
+    def test_the_compiler_and_the_package_know_the_same(self):
+        def compiler(*words):
+            words = [str(sirius.compiler()), "tc", source, "--sirius-device=cpu", *words]
+            return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+        with tempfile.TemporaryDirectory() as folder:
+            source, path = pathlib.Path(folder, "net.tc"), pathlib.Path(folder, "known.json")
+            source.write_text(TMM)
+            # Found by the command line, and taken here: from its file, and from the cache.
+            compiler("--tune=M=24,K=8,N=40", f"--known={path}")
+            sizes = {"M": 24, "K": 8, "N": 40}
+            self.assertEqual(sirius.tuned.find(TMM, "tmm", "cpu", sizes), ())
+            sirius.tuned.take(path)
+            found = sirius.tuned.find(TMM, "tmm", "cpu", sizes)
+            self.assertEqual(list(found), json.loads(path.read_text())["entries"][0]["options"])
+            product = sirius.define(TMM).tmm(numpy.ones((24, 8), "f4"), numpy.ones((40, 8), "f4"))
+            numpy.testing.assert_array_equal(product, numpy.full((24, 40), 8, "f4"))
+            compiler("--tune=M=25,K=8,N=40")
+            self.assertNotEqual(sirius.tuned.find(TMM, "tmm", "cpu", dict(sizes, M=25)), ())
+            # Kept here, and taken by the command line: from the cache, and from a file.
+            by_hand = ("--sirius-tc-mapping=tiled", "--sirius-tc-tile=16,32,4")
+            sirius.tuned.keep(TMM, "tmm", "cpu", dict(sizes, M=77), by_hand)
+            self.assertIn("if (M == 77 && K == 8 && N == 40) {", compiler())
+            self.assertIn("16 m x 32 n, and takes 4 k", compiler())
+            sirius.tuned.export(path)
+            self.assertEqual(compiler(f"--sirius-tc-known={path}"), compiler())
+            self.assertNotIn("M == 77", compiler("--sirius-tc-known=off"))
+            entries = compiler("--tune=M=77,K=8,N=40", f"--known={path}", "--emit=options")
+            self.assertEqual(json.loads(entries)["entries"][0]["options"], list(by_hand))
+
+    def test_options_of_another_compiler_cost_nothing_but_speed(self):
+        twice = sirius.define("def f(float(N) A) -> (B) { B(i) = A(i) * 2 }")
+        sirius.tuned.keep(twice.text, "f", "cpu", {"N": 3}, ("--sirius-tc-mapping=spiral",))
+        numpy.testing.assert_array_equal(twice.f(numpy.ones(3, "f4")), numpy.full(3, 2, "f4"))
 
 
 class Views(unittest.TestCase):

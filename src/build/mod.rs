@@ -260,6 +260,18 @@ pub struct TensorTuning {
     pub known: Option<PathBuf>,
 }
 
+/// Where options stand that were found best for tensor definitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum KnownOptions {
+    /// In the cache, if it has some.
+    #[default]
+    Cache,
+    /// In a file.
+    File(PathBuf),
+    /// Nowhere.
+    Off,
+}
+
 /// `--sirius-fusion=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fusion {
@@ -379,6 +391,8 @@ pub struct SiriusOptions {
     pub tensor: crate::tensor::Options,
     /// `--sirius-template=FILE|TEXT`: implementation templates of tensor definitions.
     pub tensor_template: Option<String>,
+    /// `--sirius-tc-known=FILE|off`.
+    pub tensor_known: KnownOptions,
     /// `--sirius-tc-emit=DIR`: where the CUDA of tensor definitions is shown.
     pub tensor_emit: Option<PathBuf>,
     /// `SIRIUS_REFERENCE=1`: the program compares itself with what it is without fusion.
@@ -407,6 +421,7 @@ impl Default for SiriusOptions {
             tuning: Tuning::default(),
             tensor: crate::tensor::Options::default(),
             tensor_template: None,
+            tensor_known: KnownOptions::default(),
             tensor_emit: None,
             reference: false,
             save_directory: None,

@@ -106,6 +106,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
             let sources = Sources::of(build)?;
+            outcome.warnings.push_str(&sources.notes);
             measure::tune(&sources.build, &toolchain, *pack, output, &mut outcome)?;
             Ok(outcome)
         }
@@ -116,8 +117,10 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             output,
         } => {
             check_names(build, output.iter().cloned().collect())?;
-            let text = tensor_sources::text(build, *emit, tuning.as_ref())?;
-            write_or_print(output.as_deref(), text, Outcome::default())
+            let mut outcome = Outcome::default();
+            let (text, notes) = tensor_sources::text(build, *emit, tuning.as_ref())?;
+            outcome.warnings.push_str(&notes);
+            write_or_print(output.as_deref(), text, outcome)
         }
         Invocation::Analyze {
             build,
@@ -131,6 +134,7 @@ pub fn run(invocation: &Invocation) -> Result<Outcome, PipelineError> {
             let toolchain = find_toolchain(build)?;
             let mut outcome = Outcome::default();
             let sources = Sources::of(build)?;
+            outcome.warnings.push_str(&sources.notes);
             let build = &sources.build;
             let gathered = objects::gather(build, &toolchain)?;
             let build = gathered.as_ref().map_or(build, |gathered| &gathered.build);
@@ -184,6 +188,7 @@ fn run_build(build: &Build) -> Result<Outcome, PipelineError> {
         return Ok(outcome);
     }
     let sources = Sources::of(build)?;
+    outcome.warnings.push_str(&sources.notes);
     let build = &sources.build;
     keep::keep_preprocessed(build, &toolchain)?;
     let sources = build

@@ -58,9 +58,9 @@ pub enum Scatter {
 pub enum Step<'f> {
     /// A launch.
     Kernel(Kernel<'f>),
-    /// One launch where the sizes of a call allow it, else several.
+    /// One launch where the sizes of a call allow it, else others.
     Either {
-        /// The one, whose plan is [`Plan::Layers`].
+        /// The one, whose plan is [`Plan::Layers`], or [`Plan::Rows`] for short rows.
         together: Kernel<'f>,
         /// The others, which do the same.
         apart: Vec<Self>,

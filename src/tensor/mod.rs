@@ -10,6 +10,8 @@
 //! | [`polyhedral`] | a function | steps by isl's scheduler, where a strategy of fusion is asked for |
 //! | [`transform`] | steps | steps whose kernels are tiled, or compute rows by whole blocks |
 //! | [`stitch`] | a function | steps by implementation templates, instead of the two stages before |
+//! | [`split`] | a function | a function whose sums across blocks are sums of pieces |
+//! | [`versions`] | options for sizes | steps for these, beside those for all sizes |
 //! | [`emit`] | steps | CUDA C++: kernels, a launcher, a header |
 //! | [`signature`] | typed statements | JSON: what a caller passes |
 //!
@@ -33,17 +35,20 @@ pub mod polyhedral;
 pub mod program;
 pub mod ranges;
 pub mod signature;
+pub mod split;
 pub mod stitch;
 pub mod syntax;
 pub mod transform;
 pub mod types;
+pub mod versions;
 
 use fault::Fault;
 use mapping::{Mapping, Scatter};
 use polyhedral::Strategy;
-use stitch::Stitched;
-use stitch::template::Template;
-use transform::{Reductions, TensorCores, TileSizes};
+use split::Split;
+use stitch::template::{Teams, Template};
+use transform::{Reductions, SharedMemory, TensorCores, TileSizes};
+use versions::{Choice, Versions};
 
 /// What is chosen for a whole file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +67,12 @@ pub struct Options {
     pub tensor_cores: TensorCores,
     /// `--sirius-tc-stages`; else by the rule of [`transform::tiles::stages`].
     pub stages: Option<u8>,
+    /// `--sirius-tc-shared`.
+    pub shared: SharedMemory,
+    /// `--sirius-tc-templates`.
+    pub teams: Teams,
+    /// `--sirius-tc-split`.
+    pub split: Split,
 }
 
 /// The CUDA C++ of a file of definitions.
@@ -99,6 +110,9 @@ pub enum Wrong {
 /// Options for each definition.
 pub type OptionsOf<'a> = dyn FnMut(&program::Function) -> Options + 'a;
 
+/// Options for each definition, and others for some sizes.
+pub type ChoiceOf<'a> = dyn FnMut(&program::Function) -> Choice + 'a;
+
 /// The same, with options for each definition, and templates for some.
 ///
 /// # Errors
@@ -109,26 +123,35 @@ pub fn translate_by(
     options: &mut OptionsOf<'_>,
     templates: &[Template],
 ) -> Result<Translation, Wrong> {
-    let functions = check(text).map_err(Wrong::Definitions)?;
-    let stitched = stitched(&functions, options, templates).map_err(Wrong::Template)?;
-    emit::emit(name, text, &stitched).map_err(Wrong::Template)
+    translate_versions(name, text, &mut |each| options(each).into(), templates)
 }
 
-/// Definitions as their templates have them.
+/// The same, with other options for some sizes, among which the launcher chooses.
 ///
 /// # Errors
-/// What is wrong with a template.
-pub fn stitched(
-    functions: &[program::Function],
-    options: &mut OptionsOf<'_>,
+/// As [`translate_by`].
+pub fn translate_versions(
+    name: &str,
+    text: &str,
+    choice: &mut ChoiceOf<'_>,
     templates: &[Template],
-) -> Result<Vec<Stitched>, Fault> {
+) -> Result<Translation, Wrong> {
+    let functions = check(text).map_err(Wrong::Definitions)?;
     let each = functions.iter().map(|function| {
-        let mut templates = templates.iter();
-        let template = templates.find(|template| template.name.text == function.name);
-        Stitched::new(function, template, options(function))
+        let template = template_of(function, templates);
+        Versions::new(function, template, choice(function))
     });
-    each.collect()
+    let versions: Result<Vec<Versions>, Fault> = each.collect();
+    let versions = versions.map_err(Wrong::Template)?;
+    emit::emit(name, text, &versions).map_err(Wrong::Template)
+}
+
+fn template_of<'t>(
+    function: &program::Function,
+    templates: &'t [Template],
+) -> Option<&'t Template> {
+    let mut templates = templates.iter();
+    templates.find(|template| template.name.text == function.name)
 }
 
 /// The typed statements of all definitions of a file.

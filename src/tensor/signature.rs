@@ -11,10 +11,16 @@ use std::path::Path;
 
 /// The signatures of a file's definitions, in their order.
 ///
-/// `name` and `text` are those of the file, of which messages speak.
-pub fn signatures(functions: &[Function], (name, text): (&Path, &str)) -> String {
+/// `name` and `text` are those of the file, of which messages speak; `key` is what options for a definition are known by.
+pub fn signatures(
+    functions: &[Function],
+    (name, text): (&Path, &str),
+    key: &dyn Fn(&Function) -> String,
+) -> String {
     let place = |byte: usize| format!("{}:{}", name.display(), place(text, byte).0);
-    let each = functions.iter().map(|function| signature(function, &place));
+    let each = functions
+        .iter()
+        .map(|function| signature(function, &place, key(function)));
     let file = File {
         version: 1,
         functions: each.collect(),
@@ -32,6 +38,7 @@ struct File<'a> {
 #[derive(Serialize)]
 struct Signature<'a> {
     name: &'a str,
+    key: String,
     sizes: Vec<&'a str>,
     parameters: Vec<Parameter<'a>>,
     /// Names of parameters.
@@ -78,7 +85,11 @@ enum Term<'a> {
     Product(Box<[Form<'a>; 2]>),
 }
 
-fn signature<'a>(function: &'a Function, place: &dyn Fn(usize) -> String) -> Signature<'a> {
+fn signature<'a>(
+    function: &'a Function,
+    place: &dyn Fn(usize) -> String,
+    key: String,
+) -> Signature<'a> {
     let sizes = function.symbols.iter();
     let sizes = sizes.filter(|symbol| symbol.kind == SymbolKind::Size);
     let parameter = |number: usize| {
@@ -99,6 +110,7 @@ fn signature<'a>(function: &'a Function, place: &dyn Fn(usize) -> String) -> Sig
     };
     Signature {
         name: &function.name,
+        key,
         sizes: sizes.map(|symbol| symbol.name.as_str()).collect(),
         parameters: super::emit::interface(function).map(parameter).collect(),
         returns: (function.returns.iter())
@@ -150,7 +162,9 @@ mod tests {
 
     fn signature_of(text: &str) -> serde_json::Value {
         let functions = crate::tensor::check(text).unwrap();
-        serde_json::from_str(&signatures(&functions, (Path::new("net.tc"), text))).unwrap()
+        let file = (Path::new("net.tc"), text);
+        let text = signatures(&functions, file, &|function| function.name.to_uppercase());
+        serde_json::from_str(&text).unwrap()
     }
 
     #[test]
@@ -160,6 +174,7 @@ mod tests {
         );
         let f = &all["functions"][0];
         assert_eq!(f["sizes"], serde_json::json!(["N", "K"]));
+        assert_eq!(f["key"], "F");
         let names = f["parameters"].as_array().unwrap().iter();
         let names: Vec<_> = names.map(|each| (&each["name"], &each["role"])).collect();
         assert_eq!(names[2], (&"d".into(), &"value".into()));

@@ -97,6 +97,78 @@ pub fn short_rows() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Several products are one launch in tiles, which reads what they share once for a tile.
+///
+/// # Errors
+/// A definition has more launches, or touches or computes more.
+pub fn products() -> Result<(), Failed> {
+    let statistics = statistics("tests/tensor/products")?;
+    for (name, instructions, bytes) in PRODUCTS {
+        let found = of_kernels(&statistics, |kernel| kernel.starts_with(name));
+        let [found_instructions, global, _] = found.figures;
+        if found.launches != 1 || found_instructions > *instructions || global > *bytes {
+            return Err(format!("{name}: {:?} {}", found.figures, found.launches).into());
+        }
+    }
+    Ok(())
+}
+
+/// Sums in pieces are made where elements are few and terms are many, as the definition or the call says; not where terms keep
+/// their order.
+///
+/// # Errors
+/// A definition has other launches, or a result is beyond the bound.
+pub fn pieces() -> Result<(), Failed> {
+    let statistics = statistics("tests/tensor/pieces")?;
+    // Kernels of all calls, in the order of their numbers.
+    let wanted: [(&str, &[u64]); 3] = [
+        ("pieces_whole", &[1, 1]),
+        ("pieces_columns", &[1, 1, 1]),
+        ("pieces_product", &[1, 1]),
+    ];
+    for (name, launches) in wanted {
+        for (number, wanted) in launches.iter().enumerate() {
+            let kernel = format!("{name}_kernel{number}");
+            let found = of_kernels(&statistics, |known| known == kernel).launches;
+            if found != *wanted {
+                return Err(format!("{kernel} has {found} launches\n{statistics}").into());
+            }
+        }
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tensor");
+    let made = |options: &[&str]| {
+        let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+        compiler.current_dir(&folder).args(["tc", "pieces.tc"]);
+        run(compiler.arg("--sirius-tc-known=off").args(options))
+    };
+    let text = made(&[])?;
+    let holds =
+        text.contains("if (M <= 2048 && N >= 8192) {") && !text.contains("pieces_many_kernel2");
+    if !holds {
+        return Err(text.into());
+    }
+    for (options, pieces) in [
+        (vec!["--sirius-tc-split=off"], false),
+        (vec!["--sirius-tc-mapping=tiled"], false),
+        // Those of the largest element alone.
+        (vec!["--sirius-tc-reductions=ordered"], true),
+    ] {
+        let text = made(&options)?;
+        let sums = text.contains("float *tc_pieces");
+        let columns = text.contains("N >= 8192");
+        if sums != pieces || columns {
+            return Err(format!("{options:?} {sums} {columns}: {text}").into());
+        }
+    }
+    Ok(())
+}
+
+/// By name: instructions and bytes of device memory at most.
+const PRODUCTS: &[(&str, u64, u64)] = &[
+    ("several_qkv", 5_100_000, 458_752),
+    ("several_gates", 5_200_000, 458_752),
+];
+
 /// The sum over all kernels of such a name.
 fn of_kernels(statistics: &Value, is_it: impl Fn(&str) -> bool) -> Counts {
     let mut sum = Counts::default();
@@ -149,6 +221,7 @@ fn statistics(name: &str) -> Result<Value, Failed> {
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     compiler
         .args(["--sirius-device=cpu", "--sirius-fusion=off", "-arch=sm_80"])
+        .arg("--sirius-tc-known=off")
         .arg(program.with_extension("tc"))
         .arg(program.with_extension("cu"))
         .args(QUICK_LINK)

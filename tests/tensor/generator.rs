@@ -106,7 +106,8 @@ impl<'r> Draft<'r> {
                 4 => self.joined(),
                 5 => self.product(),
                 6 => self.rows(),
-                7..=9 if self.is_short() => self.product(),
+                7..=8 if self.is_short() => self.product(),
+                9 if self.is_short() => self.products(),
                 10..=11 if self.is_short() => self.batched_product(),
                 _ => self.comprehension(),
             }
@@ -289,6 +290,60 @@ impl<'r> Draft<'r> {
             name,
             extents: vec![String::new(); 2],
         });
+    }
+
+    /// Products of the same elements, with what stands between and behind them.
+    fn products(&mut self) {
+        let ranges = " where i in 0:N, j in 0:M";
+        let (mut made, mut last): (Vec<String>, Option<String>) = (Vec::new(), None);
+        for _ in 0..self.random.random_range(2..=5) {
+            let reads = self.pick(&[
+                "A0(i, k) * B(i, j, l)",
+                "A0(i, k) * A1(l)",
+                "A2(k) * B(i, j, l)",
+                "A0(i, k) - A0(i, j)",
+            ]);
+            let shared = self.pick(&[
+                "A0(i, k) * A0(k, j)",
+                "A0(i, k) * A2(k)",
+                "A0(k, j) * A0(i, k)",
+                "A0(i, k) * A0(k, j) + A2(k)",
+                "B(k, j, 0 * k) * A0(i, 0 * k)",
+            ]);
+            let (reads, names) = match self.chance(80) {
+                true => (shared, ranges.replace(',', ", k in 0:min(N, M),")),
+                false => (reads, format!("{ranges}, k in 0:M, l in 0:K")),
+            };
+            let operator = self.pick(&["+=!", "+=!", "+=!", "max=!"]);
+            match last.clone().filter(|_| self.chance(25)) {
+                Some(name) => self.lines.push(format!("  {name}(i, j) += {reads}{names}")),
+                None => {
+                    let name = self.new_name();
+                    self.lines
+                        .push(format!("  {name}(i, j) {operator} {reads}{names}"));
+                    made.push(name.clone());
+                    last = Some(name);
+                }
+            }
+            if let Some(name) = last.clone().filter(|_| self.chance(40)) {
+                let value = self.pick(&[
+                    &format!("max({name}(i, j), 3)"),
+                    &format!("{name}(i, j) + i - j"),
+                ]);
+                self.lines.push(format!("  {name}(i, j) = {value}"));
+            }
+        }
+        if self.chance(40) {
+            let (name, sum) = (self.new_name(), made.join("(i, j) + "));
+            self.lines.push(format!("  {name}(i, j) = {sum}(i, j)"));
+            made.push(name);
+        }
+        for name in made {
+            self.known.push(Known {
+                name,
+                extents: vec![String::new(); 2],
+            });
+        }
     }
 
     /// A product of short numbers for each value of another index.

@@ -9,9 +9,12 @@ use rand::seq::IndexedMutRandom;
 use rand::{Rng, SeedableRng};
 use sirius_rs::tensor::mapping::Mapping;
 use sirius_rs::tensor::polyhedral::Strategy;
-use sirius_rs::tensor::program::SymbolKind;
-use sirius_rs::tensor::transform::{TensorCores, TileSizes};
-use sirius_rs::tensor::{Options, check as definitions, translate};
+use sirius_rs::tensor::program::{Function, SymbolKind};
+use sirius_rs::tensor::split::Split;
+use sirius_rs::tensor::stitch::template::Teams;
+use sirius_rs::tensor::transform::{SharedMemory, TensorCores, TileSizes};
+use sirius_rs::tensor::versions::Choice;
+use sirius_rs::tensor::{Options, check as definitions, translate, translate_versions};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +23,8 @@ use std::process::Command;
 const SCHEDULED: &str = "scheduled";
 
 /// What is compared. Inputs are halves, so that sums are exact and reordered ones equal, too. With the last one,
-/// asynchronous copies are made as late as they may be; the CPU device makes them at once.
+/// asynchronous copies are made as late as they may be; the CPU device makes them at once. It is a version for the sizes
+/// of the call alone.
 const MAPPINGS: &[(Mapping, &str)] = &[
     (Mapping::Identity, "identity"),
     (Mapping::Parallel, "parallel"),
@@ -30,12 +34,16 @@ const MAPPINGS: &[(Mapping, &str)] = &[
     (Mapping::Stitched, "stitched"),
     (Mapping::Stitched, BY_TEMPLATE),
     (Mapping::Auto, LATE),
+    (Mapping::Auto, PIECES),
 ];
 
 /// The one of them in which templates are changed at random.
 const BY_TEMPLATE: &str = "by_template";
 /// The one of them whose asynchronous copies are made late.
 const LATE: &str = "late";
+
+/// The one of them whose sums are made in pieces.
+const PIECES: &str = "pieces";
 
 /// Copies that a thread asks for, and that are made where it waits for them.
 const LATE_COPIES: &str = r"
@@ -236,10 +244,29 @@ fn whole_program(
                     (LATE, 0) => TensorCores::Off,
                     _ => TensorCores::On,
                 },
+                shared: match *name {
+                    "tiled" | SCHEDULED | "automatic" if random.random_bool(0.4) => {
+                        SharedMemory::Off
+                    }
+                    _ => SharedMemory::On,
+                },
+                split: match *name {
+                    PIECES => Split::Pieces(random.random_range(1..5)),
+                    _ => Split::Auto,
+                },
+                teams: match *name {
+                    "stitched" => Teams::NAMES[random.random_range(0..Teams::NAMES.len())].1,
+                    _ => Teams::Any,
+                },
                 ..Options::default()
+            };
+            let choice = |_: &Function| Choice {
+                options: Options::default(),
+                known: vec![(cases[number].sizes.clone(), options)],
             };
             let made = match *name {
                 BY_TEMPLATE => templates::at_random(source, options, seed + number as u64),
+                LATE => translate_versions("random.tc", source, &mut { choice }, &[]).ok(),
                 _ => translate("random.tc", source, options).ok(),
             };
             let made = made.ok_or("what is accepted is translated")?;

@@ -12,6 +12,7 @@ use sirius_rs::tensor::stitch::template::{
     Composition, Item, KernelTemplate, Schedule, Template, ValueTemplate, Word,
 };
 use sirius_rs::tensor::stitch::{Stitched, chosen};
+use sirius_rs::tensor::transform::Reductions;
 use sirius_rs::tensor::transform::schedule::schedule_of;
 use sirius_rs::tensor::{Options, Translation, check, translate, translate_by};
 use std::path::{Path, PathBuf};
@@ -36,10 +37,17 @@ pub fn case(case: &Path) -> Result<(), Failed> {
     let lines: Vec<&str> = lines
         .map(|line| line.strip_prefix(' ').unwrap_or(line))
         .collect();
+    let options = Options {
+        reductions: match source.contains("# reductions: ordered") {
+            true => Reductions::Ordered,
+            false => Reductions::Parallel,
+        },
+        ..Options::default()
+    };
     let mut found = String::new();
     for template in lines.split(|line| line.trim().is_empty()) {
         let template = format!("{}\n", template.join("\n"));
-        match schedules(&functions, &template) {
+        match schedules(&functions, &template, options) {
             Ok(schedules) => found += &schedules,
             Err(fault) => found += &fault.render("template", &template, false),
         }
@@ -47,7 +55,7 @@ pub fn case(case: &Path) -> Result<(), Failed> {
     filetests::compare(case, MARK, &found)
 }
 
-fn schedules(functions: &[Function], text: &str) -> Result<String, Fault> {
+fn schedules(functions: &[Function], text: &str, options: Options) -> Result<String, Fault> {
     let mut found = String::new();
     for template in parse(text)? {
         let mut functions = functions.iter();
@@ -58,7 +66,6 @@ fn schedules(functions: &[Function], text: &str) -> Result<String, Fault> {
                 "there is no such definition",
             ));
         };
-        let options = Options::default();
         let stitched = Stitched::new(function, Some(&template), options)?;
         found += &schedule_of(&stitched.function, &stitched.steps()?);
     }

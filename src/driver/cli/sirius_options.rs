@@ -4,13 +4,15 @@ use super::draft::{Draft, Information};
 use super::options::{Arity, OptionRow, honour, inform, integer, own};
 use super::parse::UsageError;
 use super::values::{one_of, undefined};
-use crate::build::{Boundary, Device, Fusion, Optimisation, ReportFormat, TuneMode};
+use crate::build::{Boundary, Device, Fusion, KnownOptions, Optimisation, ReportFormat, TuneMode};
 use crate::planner::policy::{self, Policy};
 use crate::planner::{Planner, Priority, Score};
 use crate::stage::Stage;
 use crate::tensor::mapping::{Mapping, Scatter};
 use crate::tensor::polyhedral::Strategy;
-use crate::tensor::transform::{Reductions, TensorCores, TileSizes};
+use crate::tensor::split::Split;
+use crate::tensor::stitch::template::Teams;
+use crate::tensor::transform::{Reductions, SharedMemory, TensorCores, TileSizes};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -334,9 +336,57 @@ pub(super) static SIRIUS_OPTIONS: &[OptionRow] = &[
         "on|off",
         "whether tensor cores make products of half and of bfloat16, where reductions are parallel (default: on)",
         |draft, value| {
-            let choices = [("on", TensorCores::On), ("off", TensorCores::Off)];
             draft.build.sirius.tensor.tensor_cores =
-                one_of("sirius-tc-tensor-cores", value, &choices)?;
+                one_of("sirius-tc-tensor-cores", value, &TensorCores::NAMES)?;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-shared", Arity::Scalar),
+        "on|off",
+        "whether what several threads read lies in shared memory; templates say it themselves (default: on)",
+        |draft, value| {
+            draft.build.sirius.tensor.shared =
+                one_of("sirius-tc-shared", value, &SharedMemory::NAMES)?;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-split", Arity::Scalar),
+        "auto|off|TERMS",
+        "whether sums of many terms for few elements are made in pieces by several blocks, and then of these: where that is worth it, never, or always, with so many values of the outermost index in a piece (default: auto)",
+        |draft, value| {
+            let split = Split::parse(value).ok_or_else(|| UsageError::UndefinedValue {
+                option: "sirius-tc-split".to_owned(),
+                value: value.to_owned(),
+                instead: "it takes auto, off or a number".to_owned(),
+            })?;
+            draft.build.sirius.tensor.split = split;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-templates", Arity::Scalar),
+        "any|elements|blocks|lanes|columns",
+        "which kernels --sirius-tc-mapping=stitched may choose beside those of elements and tiles: all, none, rows by blocks, rows by lanes, or columns (default: any)",
+        |draft, value| {
+            draft.build.sirius.tensor.teams = one_of("sirius-tc-templates", value, &Teams::NAMES)?;
+            Ok(())
+        },
+    ),
+    own(
+        TENSOR,
+        ("sirius-tc-known", Arity::Scalar),
+        "FILE|off",
+        "a file of options that were found best, as 'sirius-rs tc --tune' makes it, or none (default: tuned.json in the cache)",
+        |draft, value| {
+            draft.build.sirius.tensor_known = match value {
+                "off" => KnownOptions::Off,
+                file => KnownOptions::File(PathBuf::from(file)),
+            };
             Ok(())
         },
     ),

@@ -1,5 +1,6 @@
 //! What a build reads and leaves.
 
+mod known_options;
 pub(super) mod standard_input;
 pub(super) mod tensor_sources;
 pub(super) mod preprocess;
@@ -17,6 +18,8 @@ use tempfile::TempDir;
 /// A build of which all sources are files that clang reads, and the folders with those that are made for it.
 pub(super) struct Sources {
     pub(super) build: Build,
+    /// What is to be said of them, for standard error.
+    pub(super) notes: String,
     _folders: Vec<TempDir>,
 }
 
@@ -28,14 +31,18 @@ impl Sources {
     pub(super) fn of(build: &Build) -> Result<Self, PipelineError> {
         let mut build = build.clone();
         let mut folders = Vec::new();
-        for replace in [standard_input::as_file, tensor_sources::as_cuda] {
-            if let Some((made, folder)) = replace(&build)? {
-                build = made;
-                folders.push(folder);
-            }
+        if let Some((made, folder)) = standard_input::as_file(&build)? {
+            build = made;
+            folders.push(folder);
+        }
+        let mut notes = String::new();
+        if let Some(made) = tensor_sources::as_cuda(&build)? {
+            (build, notes) = (made.build, made.notes);
+            folders.push(made.folder);
         }
         Ok(Self {
             build,
+            notes,
             _folders: folders,
         })
     }

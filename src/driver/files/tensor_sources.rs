@@ -1,27 +1,39 @@
 //! Tensor definitions among the inputs: CUDA sources in their place, and a folder with their headers.
 
 use super::super::outcome::PipelineError;
+use super::known_options::{KnownVersions, figures, place};
 use super::temporary_folder;
-use crate::build::{Build, Device, Input, Language, TensorForm, TensorTuning};
+use crate::build::{Build, Input, Language, TensorForm, TensorTuning};
 use crate::files::write_whole;
 use crate::output::colours;
+use crate::tensor::canonical;
 use crate::tensor::fault::Fault;
 use crate::tensor::program::Function;
 use crate::tensor::stitch::parser::parse;
 use crate::tensor::stitch::template::Template;
 use crate::tensor::transform::schedule::{schedule, schedule_of};
+use crate::tensor::versions::{Choice, Versions, When};
 use crate::tensor::{self, Translation, Wrong, stitch};
-use crate::tune::Figures;
-use crate::tune::definitions::{Entry, Known, Request, sizes_of};
+use crate::tune::definitions::{Entry, Known, Request, key, sizes_of};
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
+
+/// A build with CUDA sources in place of tensor definitions.
+pub(in crate::driver) struct Made {
+    /// The build.
+    pub(in crate::driver) build: Build,
+    /// What keeps the sources.
+    pub(in crate::driver) folder: TempDir,
+    /// What is to be said, for standard error.
+    pub(in crate::driver) notes: String,
+}
 
 /// The same build with CUDA sources in place of tensor definitions, where there are any, and the folder that keeps them.
 ///
 /// # Errors
 /// The definitions are wrong, or files cannot be read or written.
-pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir)>, PipelineError> {
+pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<Made>, PipelineError> {
     let is_tensor = |input: &&Input| input.language == Language::Tensor;
     if !build.inputs.iter().any(|input| is_tensor(&input)) {
         return Ok(None);
@@ -32,6 +44,7 @@ pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir
     let mut build = build.clone();
     let mut names: Vec<String> = Vec::new();
     let given = Given::read(&build)?;
+    let known = KnownVersions::read(&build)?;
     for (number, input) in build.inputs.iter_mut().enumerate() {
         if !is_tensor(&&*input) {
             continue;
@@ -45,8 +58,7 @@ pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir
         if names.contains(&name) {
             return Err(PipelineError::TwoHeaders(name));
         }
-        let options = build.sirius.tensor;
-        let made = translated(&input.path, &|_| options, &given)?;
+        let made = translated(&input.path, &|each| known.choice(each), &given)?;
         write(&headers.join(format!("{name}.h")), &made.header)?;
         // Outputs without a name have that of the source.
         let own = folder.path().join(number.to_string());
@@ -66,10 +78,14 @@ pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<(Build, TempDir
     }
     let include = format!("-I{}", headers.display());
     build.front_end_arguments.push(include);
-    Ok(Some((build, folder)))
+    Ok(Some(Made {
+        build,
+        folder,
+        notes: known.into_notes(),
+    }))
 }
 
-/// `sirius-rs tc`: the text that is asked for.
+/// `sirius-rs tc`: the text that is asked for, and what is to be said of it.
 ///
 /// # Errors
 /// As [`as_cuda`]; and definitions cannot be tuned.
@@ -77,9 +93,10 @@ pub(in crate::driver) fn text(
     build: &Build,
     emit: TensorForm,
     tuning: Option<&TensorTuning>,
-) -> Result<String, PipelineError> {
+) -> Result<(String, String), PipelineError> {
     let mut text = String::new();
     let given = Given::read(build)?;
+    let known = KnownVersions::read(build)?;
     for input in &build.inputs {
         let path = input.path.as_path();
         let functions = checked(path, tensor::check)?;
@@ -87,16 +104,20 @@ pub(in crate::driver) fn text(
             Some(tuning) => Some(tuned(build, &functions, tuning)?),
             None => None,
         };
-        let options_of = |function: &Function| {
+        let choice_of = |function: &Function| {
+            let Some(chosen) = &chosen else {
+                return known.choice(function);
+            };
             let given = build.sirius.tensor;
-            let mut known = functions.iter().zip(chosen.iter().flatten());
-            // Entries were looked at when they were read.
-            let entry = known.find(|(known, _)| known.name == function.name);
-            entry.map_or(given, |(_, entry)| entry.apply(given).unwrap_or(given))
+            let mut all = functions.iter().zip(chosen);
+            // Entries that are taken were understood.
+            let entry = all.find(|(known, _)| known.name == function.name);
+            let options = entry.map_or(given, |(_, entry)| entry.apply(given).unwrap_or(given));
+            Choice::from(options)
         };
         match emit {
-            TensorForm::Cuda => text += &translated(path, &options_of, &given)?.source,
-            TensorForm::Header => text += &translated(path, &options_of, &given)?.header,
+            TensorForm::Cuda => text += &translated(path, &choice_of, &given)?.source,
+            TensorForm::Header => text += &translated(path, &choice_of, &given)?.header,
             TensorForm::Ir => {
                 let each = functions.iter().map(tensor::describe::describe);
                 text += &each.collect::<Vec<String>>().join("\n");
@@ -104,51 +125,70 @@ pub(in crate::driver) fn text(
             TensorForm::Signature => {
                 let of = |written: &str| {
                     let file = (path, written);
-                    Ok(tensor::signature::signatures(&functions, file))
+                    let of =
+                        |function: &Function| key(function, build.sirius.tensor, figures(build));
+                    Ok(tensor::signature::signatures(&functions, file, &of))
                 };
                 text += &checked(path, of)?;
             }
-            TensorForm::Schedule => text += &schedules(&functions, &options_of, &given)?,
+            TensorForm::Schedule => text += &schedules(&functions, &choice_of, &given)?,
             TensorForm::Template => {
                 let each = functions.iter().map(|function| {
                     let mut templates = given.templates.iter();
                     let by_hand = templates.find(|template| template.name.text == function.name);
                     let template = by_hand.cloned();
-                    let chosen = || stitch::chosen(function, options_of(function));
+                    let chosen = || stitch::chosen(function, choice_of(function).options);
                     template.unwrap_or_else(chosen).to_string()
                 });
                 text += &each.collect::<Vec<String>>().join("\n");
             }
             TensorForm::Options => {
-                let mut known = Known::default();
+                let mut found = Known::default();
                 chosen
                     .into_iter()
                     .flatten()
-                    .for_each(|entry| known.keep(entry));
-                text += &known.text();
+                    .for_each(|entry| found.keep(entry));
+                text += &found.text();
             }
         }
     }
-    Ok(text)
+    Ok((text, known.into_notes()))
 }
 
-/// The schedules of definitions, by templates that are given.
+/// The schedules of definitions, by templates that are given; behind each those of its versions for some sizes.
 fn schedules(
     functions: &[Function],
-    options_of: &dyn Fn(&Function) -> tensor::Options,
+    choice_of: &dyn Fn(&Function) -> Choice,
     given: &Given,
 ) -> Result<String, PipelineError> {
-    let stitched = tensor::stitched(functions, &mut |each| options_of(each), &given.templates);
-    let stitched = stitched.map_err(|fault| given.wrong(&fault))?;
-    let each = stitched.iter().map(|one| match &one.template {
-        Some(_) => {
-            let steps = one.steps().map_err(|fault| given.wrong(&fault))?;
-            Ok(schedule_of(&one.function, &steps))
+    let mut all: Vec<String> = Vec::new();
+    for function in functions {
+        let mut templates = given.templates.iter();
+        let template = templates.find(|template| template.name.text == function.name);
+        let versions = Versions::new(function, template, choice_of(function));
+        let versions = versions.map_err(|fault| given.wrong(&fault))?;
+        let general = &versions.general;
+        let steps = general.steps().map_err(|fault| given.wrong(&fault))?;
+        all.push(match &general.template {
+            Some(_) => schedule_of(&general.function, &steps),
+            None => schedule(&general.function, general.options),
+        });
+        for other in versions.others(&steps) {
+            let when = match other.when {
+                When::Sizes(sizes) => {
+                    let names = canonical::sizes(other.function);
+                    let each = names
+                        .zip(sizes)
+                        .map(|(name, size)| format!("{name} = {size}"));
+                    each.collect::<Vec<String>>().join(", ")
+                }
+                When::Few(_) => "there are few elements of many terms".to_owned(),
+            };
+            let schedule = schedule_of(other.function, &other.steps);
+            all.push(format!("where {when}:\n{schedule}"));
         }
-        None => Ok(schedule(&one.function, one.options)),
-    });
-    let each: Vec<String> = each.collect::<Result<_, PipelineError>>()?;
-    Ok(each.join("\n"))
+    }
+    Ok(all.join("\n"))
 }
 
 /// What is known or found of each definition; what is found is kept.
@@ -157,28 +197,25 @@ fn tuned(
     functions: &[Function],
     tuning: &TensorTuning,
 ) -> Result<Vec<Entry>, PipelineError> {
-    let mut known = match &tuning.known {
+    let place = tuning.known.clone().or_else(|| place(build));
+    let mut known = match &place {
         Some(path) => Known::read(path)?,
         None => Known::default(),
     };
     let before = known.clone();
-    let figures = match build.device {
-        Device::Cpu => Figures::of(Device::Cpu, 0),
-        Device::Cuda => Figures::of_gpu(build),
-    };
     let mut entries = Vec::new();
     for function in functions {
         let request = Request {
             function,
             sizes: &sizes_of(function, &tuning.sizes)?,
             options: build.sirius.tensor,
-            figures,
+            figures: figures(build),
             seed: build.sirius.tuning.seed,
             budget: Duration::from_secs(build.sirius.tuning.budget_seconds),
         };
         entries.push(request.answered(&mut known));
     }
-    if let Some(path) = &tuning.known
+    if let Some(path) = &place
         && known != before
     {
         known.write(path)?;
@@ -188,7 +225,7 @@ fn tuned(
 
 fn translated(
     path: &Path,
-    options_of: &dyn Fn(&Function) -> tensor::Options,
+    choice_of: &dyn Fn(&Function) -> Choice,
     given: &Given,
 ) -> Result<Translation, PipelineError> {
     let name = path.display().to_string();
@@ -196,7 +233,7 @@ fn translated(
     let mut wrong = None;
     let made = checked(path, |text| {
         let made =
-            tensor::translate_by(&name, text, &mut |each| options_of(each), &given.templates);
+            tensor::translate_versions(&name, text, &mut |each| choice_of(each), &given.templates);
         match made {
             Ok(made) => Ok(Some(made)),
             Err(Wrong::Definitions(faults)) => Err(faults),

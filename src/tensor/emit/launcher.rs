@@ -1,13 +1,16 @@
 //! The function that a program calls: it checks sizes, allocates temporaries and launches.
 
 use super::{
-    BLOCK_THREADS, interface, kernel_name, kernels, layers, packed, product, rows, size, tiles,
+    BLOCK_THREADS, all_kernels, interface, kernel_name, kernels, layers, packed, product, rows,
+    size, tiles,
 };
 use crate::tensor::fault::place;
 use crate::tensor::mapping::{Kernel, Plan, Step};
 use crate::tensor::program::{Function, Role, SymbolKind};
 use crate::tensor::transform::Layers;
 use crate::tensor::transform::layers::THREADS as LAYER_THREADS;
+use crate::tensor::transform::rows::SHORT_ROW;
+use crate::tensor::versions::{Version, When};
 use std::fmt::Write;
 
 /// `void mv(cudaStream_t stream, int M, …)`.
@@ -48,22 +51,36 @@ fn parameters(function: &Function) -> impl Iterator<Item = (ParameterKind, Strin
 /// The text of the launcher.
 pub(super) fn launcher(
     function: &Function,
-    steps: &[Step<'_>],
+    (steps, others): (&[Step<'_>], &[Version<'_>]),
     (name, source): (&str, &str),
 ) -> String {
     // Inside of it, sizes have 64 bits.
     let mut text = format!("static {}\n{{\n", inner_signature(function));
     checks(function, (name, source), &mut text);
+    // Kernels of other versions are numbered behind those for all sizes.
+    let mut general = Vec::new();
+    all_kernels(steps, &mut general);
+    let mut number = general.len();
+    for other in others {
+        let _ = writeln!(text, "    if ({}) {{", are_sizes(other));
+        let mut launches = Launches {
+            function: other.function,
+            name,
+            text,
+            number,
+        };
+        launches.all(&other.steps, 2);
+        launches.line(2, "return;");
+        launches.line(1, "}");
+        (text, number) = (launches.text, launches.number);
+    }
     let mut launches = Launches {
         function,
         name,
         text,
         number: 0,
     };
-    let temporaries = launches.temporaries(steps, &[]);
-    launches.allocate(&temporaries, 1);
-    launches.steps(steps, &temporaries, 1);
-    launches.free(&temporaries, 1);
+    launches.all(steps, 1);
     let mut text = launches.text;
     text += "}\n\n";
     let passed = parameters(function).map(|(_, _, name)| name);
@@ -76,6 +93,37 @@ pub(super) fn launcher(
         passed.join(", ")
     );
     text
+}
+
+/// Whether the sizes of a call are those of a version.
+fn are_sizes(version: &Version<'_>) -> String {
+    let function = version.function;
+    match version.when {
+        When::Sizes(sizes) => {
+            let symbols = function.symbols.iter();
+            let names = symbols.filter(|symbol| symbol.kind == SymbolKind::Size);
+            let each = names.zip(sizes);
+            let each: Vec<String> = each
+                .map(|(symbol, number)| format!("{} == {number}", symbol.name))
+                .collect();
+            each.join(" && ")
+        }
+        When::Few(all) => {
+            let each = all.iter().map(|few| {
+                let (most, least) = (few.most_elements, few.least_terms);
+                let terms = format!("{} >= {least}", size(function, &few.terms));
+                match few.elements.is_empty() {
+                    true => terms,
+                    false => format!("{} <= {most} && {terms}", product(function, &few.elements)),
+                }
+            });
+            let each: Vec<String> = each.collect();
+            match each.as_slice() {
+                [only] => only.clone(),
+                several => format!("({})", several.join(") || (")),
+            }
+        }
+    }
 }
 
 fn inner_name(function: &Function) -> String {
@@ -204,6 +252,14 @@ impl Launches<'_> {
         found
     }
 
+    /// All launches, with the temporaries that they need.
+    fn all(&mut self, steps: &[Step<'_>], depth: usize) {
+        let temporaries = self.temporaries(steps, &[]);
+        self.allocate(&temporaries, depth);
+        self.steps(steps, &temporaries, depth);
+        self.free(&temporaries, depth);
+    }
+
     fn allocate(&mut self, temporaries: &[usize], depth: usize) {
         for tensor in temporaries {
             let tensor = &self.function.tensors[*tensor];
@@ -259,32 +315,45 @@ impl Launches<'_> {
         }
     }
 
-    /// One launch where the sizes allow it, else several.
+    /// One launch where the sizes allow it, else others.
     fn either(
         &mut self,
         (together, apart): (&Kernel<'_>, &[Step<'_>]),
         allocated: &[usize],
         depth: usize,
     ) {
-        let Plan::Layers(layers) = &together.plan else {
-            unreachable!("kernels go together as layers")
-        };
-        let bytes = layers::bytes(self.function, layers);
-        let condition = layers::condition(self.function, layers);
-        self.line(depth, "{");
-        self.line(depth + 1, &format!("const long long tc_bytes = {bytes};"));
-        self.line(depth + 1, &format!("if ({condition}) {{"));
-        let fours = self.fours(layers, depth + 2);
-        let launch = self.launch(together, "tc_bytes", fours);
-        self.line(depth + 2, &launch);
-        self.line(depth + 1, "} else {");
+        match &together.plan {
+            Plan::Layers(layers) => {
+                let bytes = layers::bytes(self.function, layers);
+                let condition = layers::condition(self.function, layers);
+                self.line(depth, "{");
+                self.line(depth + 1, &format!("const long long tc_bytes = {bytes};"));
+                self.line(depth + 1, &format!("if ({condition}) {{"));
+                let fours = self.fours(layers, depth + 2);
+                let launch = self.launch(together, "tc_bytes", fours);
+                self.line(depth + 2, &launch);
+                self.otherwise(apart, allocated, depth + 1);
+                self.line(depth, "}");
+            }
+            Plan::Rows(plan) => {
+                let length = rows::length(self.function, together, plan);
+                self.line(depth, &format!("if ({length} <= {SHORT_ROW}) {{"));
+                self.kernel(together, depth + 1);
+                self.otherwise(apart, allocated, depth);
+            }
+            _ => unreachable!("the launcher chooses layers and rows"),
+        }
+    }
+
+    /// The other side of a choice.
+    fn otherwise(&mut self, apart: &[Step<'_>], allocated: &[usize], depth: usize) {
+        self.line(depth, "} else {");
         let mut known = allocated.to_vec();
         let temporaries = self.temporaries(apart, &known);
         known.extend(&temporaries);
-        self.allocate(&temporaries, depth + 2);
-        self.steps(apart, &known, depth + 2);
-        self.free(&temporaries, depth + 2);
-        self.line(depth + 1, "}");
+        self.allocate(&temporaries, depth + 1);
+        self.steps(apart, &known, depth + 1);
+        self.free(&temporaries, depth + 1);
         self.line(depth, "}");
     }
 

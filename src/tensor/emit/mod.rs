@@ -18,9 +18,9 @@ use super::fault::Fault;
 use super::linear::{Atom, Linear, Notation};
 use super::mapping::{Kernel, Plan, Step, Work};
 use super::program::{Function, Role, SymbolKind};
-use super::stitch::Stitched;
 use super::transform::rows::is_in_registers;
 use super::types::Scalar;
+use super::versions::Versions;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -28,31 +28,35 @@ use std::path::Path;
 ///
 /// # Errors
 /// What is wrong with a template.
-pub(super) fn emit(name: &str, text: &str, definitions: &[Stitched]) -> Result<Translation, Fault> {
+pub(super) fn emit(name: &str, text: &str, definitions: &[Versions]) -> Result<Translation, Fault> {
     let file = Path::new(name)
         .file_name()
         .map(|file| file.to_string_lossy().into_owned());
     let file = file.unwrap_or_else(|| name.to_owned());
     let mut body = String::new();
     for definition in definitions {
-        let function = &definition.function;
-        let steps = definition.steps()?;
-        let mut kernels = Vec::new();
-        all_kernels(&steps, &mut kernels);
-        for (number, kernel) in kernels.iter().enumerate() {
-            body.push('\n');
-            let name = kernel_name(function, number);
-            body += &match &kernel.plan {
-                Plan::Elements => kernels::kernel(function, kernel, &name, text),
-                Plan::Tiles(tiles) => tiles::kernel(function, (kernel, tiles), &name, text),
-                Plan::Rows(rows) => rows::kernel(function, (kernel, rows), &name, text),
-                Plan::Layers(plan) => layers::kernel(function, (kernel, plan), &name, text),
-                Plan::Packed(parts) => packed::kernel(function, (kernel, parts), &name, text),
-                Plan::Nest(nest) => nests::kernel(function, (kernel, nest), &name, text),
-            };
+        let function = &definition.general.function;
+        let steps = definition.general.steps()?;
+        let others = definition.others(&steps);
+        // Each kernel has a number, whichever version it is of.
+        let mut number = 0;
+        let mut versions = vec![(function, steps.as_slice())];
+        versions.extend(
+            others
+                .iter()
+                .map(|other| (other.function, other.steps.as_slice())),
+        );
+        for (function, steps) in versions {
+            let mut kernels = Vec::new();
+            all_kernels(steps, &mut kernels);
+            for kernel in kernels {
+                body.push('\n');
+                body += &self::kernel((function, kernel), &kernel_name(function, number), text);
+                number += 1;
+            }
         }
         body.push('\n');
-        body += &launcher::launcher(function, &steps, (name, text));
+        body += &launcher::launcher(function, (&steps, &others), (name, text));
     }
     let mut source = format!("// Made of {file} by sirius-rs.\n#include \"{file}.h\"\n");
     source += "#include <cstdio>\n#include <cstdlib>\n";
@@ -74,12 +78,24 @@ pub(super) fn emit(name: &str, text: &str, definitions: &[Stitched]) -> Result<T
     source += &body;
     let functions: Vec<&Function> = definitions
         .iter()
-        .map(|definition| &definition.function)
+        .map(|definition| &definition.general.function)
         .collect();
     Ok(Translation {
         source,
         header: header(&file, text, &functions),
     })
+}
+
+/// The text of a kernel.
+fn kernel((function, kernel): (&Function, &Kernel<'_>), name: &str, text: &str) -> String {
+    match &kernel.plan {
+        Plan::Elements => kernels::kernel(function, kernel, name, text),
+        Plan::Tiles(tiles) => tiles::kernel(function, (kernel, tiles), name, text),
+        Plan::Rows(rows) => rows::kernel(function, (kernel, rows), name, text),
+        Plan::Layers(plan) => layers::kernel(function, (kernel, plan), name, text),
+        Plan::Packed(parts) => packed::kernel(function, (kernel, parts), name, text),
+        Plan::Nest(nest) => nests::kernel(function, (kernel, nest), name, text),
+    }
 }
 
 /// A function that emitted code may call.

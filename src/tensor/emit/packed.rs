@@ -43,6 +43,7 @@ pub(super) fn kernel(
             lines.open(&format!("if (tc_block < tc_blocks{number})"));
         }
         let mut given = vec!["tc_block".to_owned(), passed(function, part)];
+        given.retain(|one| !one.is_empty());
         given.extend(choices(function, part).map(|choice| format!("{choice}{number}")));
         lines.line(&format!("{name}_part{number}({});", given.join(", ")));
         if !is_last {
@@ -84,6 +85,8 @@ fn as_function(function: &Function, kernel: &Kernel<'_>, name: &str, source: &st
             &format!("void {name}_row("),
             &format!("void {name}_row(unsigned tc_block, "),
         )
+        // A kernel that is passed nothing else.
+        .replace("unsigned tc_block, )", "unsigned tc_block)")
         .replace("blockIdx.x", "tc_block")
         .replace("blockDim.x", &MOST_THREADS.to_string());
     // Calls of what is apart for each choice.

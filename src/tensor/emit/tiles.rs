@@ -15,10 +15,13 @@ use crate::tensor::transform::tiles::MOST_SIDES;
 use crate::tensor::transform::{Layers, TileDimension, Tiles};
 
 /// What the text of a tiled kernel is made of.
+#[derive(Clone, Copy)]
 struct Tiled<'k> {
     function: &'k Function,
     kernel: &'k Kernel<'k>,
     tiles: &'k Tiles,
+    /// How many products stand before the one whose tiles these are.
+    phase: usize,
     /// It is one of several layers.
     layers: Option<&'k Layers<'k>>,
 }
@@ -60,6 +63,7 @@ pub(super) fn kernel(
         function,
         kernel,
         tiles,
+        phase: 0,
         layers: None,
     };
     let mut lines = Lines::default();
@@ -100,6 +104,7 @@ pub(super) fn layer(
         function,
         kernel,
         tiles,
+        phase: 0,
         layers: Some(layers),
     };
     lines.line(&format!("// {}", tiled.summary()));
@@ -135,12 +140,46 @@ impl Tiled<'_> {
     fn block(&self, source: &str, lines: &mut Lines) {
         lines.depth = 1;
         match &self.tiles.cores {
-            None => (0..self.tiles.promoted.len()).for_each(|number| self.declare(number, lines)),
+            None => {
+                for product in self.products() {
+                    let boxes = 0..product.tiles.promoted.len();
+                    boxes.for_each(|number| product.declare(number, lines));
+                }
+            }
             Some(cores) => self.declare_matrices(cores, lines),
         }
         self.place_of_tile(lines);
         self.body(source, lines);
         lines.depth = 0;
+    }
+
+    /// All products of the kernel, which have the same points.
+    fn products(&self) -> impl Iterator<Item = Self> {
+        let (own, later) = (*self, self.tiles.later.iter().enumerate());
+        let later = later.map(move |(number, tiles)| Self {
+            tiles,
+            phase: number + 1,
+            ..own
+        });
+        std::iter::once(own).chain(later)
+    }
+
+    /// The product that a part begins.
+    fn product(&self, part: usize) -> Option<Self> {
+        self.products()
+            .find(|product| product.tiles.reduction == part)
+    }
+
+    /// A register for each point of a thread.
+    fn declare_value(&self, number: usize, lines: &mut Lines) {
+        let target = self.kernel.parts[number].statement.target;
+        let computed = self.function.tensors[target].scalar.computed();
+        // Points that are outside have a value, too.
+        let array = self.array();
+        lines.line(&format!(
+            "{} tc_value_{number}{array} = {{}};",
+            computed.cuda()
+        ));
     }
 
     /// All parts, one after the other.
@@ -152,18 +191,23 @@ impl Tiled<'_> {
         let mut held: Option<usize> = None;
         for (number, part) in kernel.parts.iter().enumerate() {
             let target = part.statement.target;
-            if held.is_none() {
-                let computed = function.tensors[target].scalar.computed();
-                // Points that are outside have a value, too.
-                let array = self.array();
-                lines.line(&format!(
-                    "{} tc_value_{number}{array} = {{}};",
-                    computed.cuda()
-                ));
+            let is_made = self.tiles.is_beside(number);
+            if held.is_none() && !is_made {
+                self.declare_value(number, lines);
             }
-            lines.line(&format!("// {}", comment(source, part.statement.span)));
+            let product = self.product(number);
+            let beside = product.iter().flat_map(|product| &product.tiles.beside);
+            for other in beside.clone() {
+                self.declare_value(*other, lines);
+            }
             let slot = held.unwrap_or(number);
-            self.part(number, (slot, held.is_some()), lines);
+            if !is_made {
+                for each in std::iter::once(&number).chain(beside) {
+                    let statement = kernel.parts[*each].statement;
+                    lines.line(&format!("// {}", comment(source, statement.span)));
+                }
+                self.part(number, (slot, held.is_some()), lines);
+            }
             // An element stays in its register as long as the next part changes it again, unless elements are narrower.
             let scalar = function.tensors[target].scalar;
             let goes_on = kernel
@@ -282,9 +326,10 @@ impl Tiled<'_> {
             .filter(|other| other.tensor == tensor)
             .count();
         let name = &self.function.tensors[tensor].name;
-        match before {
-            0 => format!("tile_{name}"),
-            _ => format!("tile{before}_{name}"),
+        match (self.phase, before) {
+            (0, 0) => format!("tile_{name}"),
+            (0, _) => format!("tile{before}_{name}"),
+            (phase, _) => format!("later{phase}_tile{before}_{name}"),
         }
     }
 
@@ -417,26 +462,42 @@ impl Tiled<'_> {
             lines.open("");
         }
         self.loops(&several, lines);
-        let (mut partial, mut conditions) = (Vec::new(), Vec::new());
         for (dimension, index) in taken(part).iter().enumerate() {
             let variable = &part.statement.variables[*index];
             let low = variable.low.linear().cloned().unwrap_or_default();
             let mut text = format!("tc_first{dimension}");
             if let Some(local) = self.local(dimension) {
                 text += &format!(" + {local}");
-                let high = values::bound(self.function, part.statement, &variable.high);
-                let condition = format!("{} < {high}", variable.name);
-                let side = self.tiles.dimensions[dimension];
-                match may_be_partial(side) {
-                    true => partial.push(condition),
-                    false if side.is_always_full() => {}
-                    false => conditions.push(condition),
-                }
             }
             if low.as_number() != Some(0) {
                 text = format!("{} + {text}", size(self.function, &low));
             }
             lines.line(&format!("const long long {} = {text};", variable.name));
+        }
+        let inside = self.inside(part, &|_, name| name.to_owned());
+        if let Some(condition) = inside.filter(|_| guarded) {
+            lines.open(&format!("if ({condition})"));
+        }
+        write(lines);
+        lines.close_to(depth);
+    }
+
+    /// Under which condition a thread's point is one; `point` says what the index of a dimension is there.
+    fn inside(&self, part: &Part<'_>, point: &dyn Fn(&str, &str) -> String) -> Option<String> {
+        let (mut partial, mut conditions) = (Vec::new(), Vec::new());
+        for (dimension, index) in taken(part).iter().enumerate() {
+            let Some(local) = self.local(dimension) else {
+                continue;
+            };
+            let variable = &part.statement.variables[*index];
+            let high = values::bound(self.function, part.statement, &variable.high);
+            let condition = format!("{} < {high}", point(&local, &variable.name));
+            let side = self.tiles.dimensions[dimension];
+            match may_be_partial(side) {
+                true => partial.push(condition),
+                false if side.is_always_full() => {}
+                false => conditions.push(condition),
+            }
         }
         conditions.extend(self.has_points());
         match (partial.as_slice(), conditions.as_slice()) {
@@ -445,11 +506,7 @@ impl Tiled<'_> {
             (several, []) => conditions.push(format!("tc_full || ({})", several.join(" && "))),
             (several, _) => conditions.push(format!("(tc_full || ({}))", several.join(" && "))),
         }
-        if guarded && !conditions.is_empty() {
-            lines.open(&format!("if ({})", conditions.join(" && ")));
-        }
-        write(lines);
-        lines.close_to(depth);
+        (!conditions.is_empty()).then(|| conditions.join(" && "))
     }
 
     /// One part for all points of a thread; `is_held` says that the element is in its register already.
@@ -499,7 +556,7 @@ impl Tiled<'_> {
             lines.line(&format!("{value} {sign} {sum};"));
             return lines.close_to(depth);
         }
-        if number != self.tiles.reduction {
+        let Some(product) = self.product(number) else {
             // A change of the element by one term.
             return self.points(part, true, lines, |lines| {
                 if let Some(first) = first {
@@ -508,7 +565,7 @@ impl Tiled<'_> {
                 let term = values::value_as(function, scope, &statement.value, computed);
                 lines.line(&accumulate(reduction, computed, &value, &term));
             });
-        }
+        };
         match first {
             Some(first) if starts => {
                 let depth = lines.depth;
@@ -521,9 +578,23 @@ impl Tiled<'_> {
             }),
             None => {}
         }
+        let mut values = vec![(number, value)];
+        for other in &product.tiles.beside {
+            let statement = self.kernel.parts[*other].statement;
+            let Operator::Reduce(reduction, _) = statement.operator else {
+                unreachable!("only reductions are products")
+            };
+            let neutral = values::neutral(reduction, function.tensors[statement.target].scalar);
+            let value = self.value(*other);
+            let depth = lines.depth;
+            self.loops(&self.several(), lines);
+            lines.line(&format!("{value} = {neutral};"));
+            lines.close_to(depth);
+            values.push((*other, value));
+        }
         let depth = lines.depth;
         lines.open("");
-        self.reduce(part, &value, lines);
+        product.reduce(part, &values, lines);
         lines.close_to(depth);
     }
 }

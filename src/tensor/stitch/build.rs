@@ -212,6 +212,17 @@ impl<'f> Builder<'_, 'f> {
             self.only_threads(template)?;
             return Ok(kernels);
         };
+        if let Schedule::Row {
+            dimensions: 0,
+            lanes: Some((_, rows)),
+        } = template.schedule
+            && rows > 1
+        {
+            // The other teams of the block would compute the same row.
+            return Err(wrong(format!(
+                "'row 0' is one row for the whole launch, and a block has {rows}: 'threads 32 rows 1' has one"
+            )));
+        }
         let kernel = self
             .consistency
             .rows(all, template.schedule)

@@ -276,7 +276,8 @@ impl<'f> Chooser<'_, 'f> {
                 threads,
             })
         });
-        for schedule in rows.chain(columns) {
+        let teams = self.builder.options.teams;
+        for schedule in rows.chain(columns).filter(|one| teams.has(*one)) {
             let mut all: Vec<Named<'f>> = Vec::new();
             let mut joined: Option<Kernel<'f>> = None;
             for (position, unit) in units.iter().enumerate() {

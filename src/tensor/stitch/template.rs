@@ -116,6 +116,43 @@ impl Schedule {
     }
 }
 
+/// Which schedules the template that is chosen may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Teams {
+    /// All.
+    #[default]
+    Any,
+    /// A thread for each element, and tiles.
+    Elements,
+    /// Those, and rows by blocks.
+    Blocks,
+    /// Those of elements, and rows by lanes of a warp.
+    Lanes,
+    /// Those of elements, and columns.
+    Columns,
+}
+
+impl Teams {
+    /// All, by the names of options.
+    pub const NAMES: [(&'static str, Self); 5] = [
+        ("any", Self::Any),
+        ("elements", Self::Elements),
+        ("blocks", Self::Blocks),
+        ("lanes", Self::Lanes),
+        ("columns", Self::Columns),
+    ];
+
+    /// Whether a schedule is one of them.
+    pub fn has(self, schedule: Schedule) -> bool {
+        match schedule.team() {
+            None => true,
+            Some((Team::Block, _)) => matches!(self, Self::Any | Self::Blocks),
+            Some((Team::Lanes { .. }, _)) => matches!(self, Self::Any | Self::Lanes),
+            Some((Team::Columns { .. }, _)) => matches!(self, Self::Any | Self::Columns),
+        }
+    }
+}
+
 /// A statement or an input, and how its value is given on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueTemplate {

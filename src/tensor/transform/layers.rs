@@ -227,13 +227,18 @@ fn fits(function: &Function, kernel: &Kernel<'_>) -> bool {
         && (kernel.threads.len() == 1
             || of_rows(function, kernel).is_some()
             || terms(kernel).is_some_and(|terms| terms <= MOST_TERMS)
-            || tiles(function, kernel, Shape::Plane, None).is_none())
+            || one_product(function, kernel).is_none())
+}
+
+/// The tiles of a kernel with one product; several are better apart only where their rows do not fit.
+fn one_product(function: &Function, kernel: &Kernel<'_>) -> Option<Tiles> {
+    tiles(function, kernel, Shape::Plane, None).filter(Tiles::is_one_product)
 }
 
 /// The tiles of a product of rows and a matrix.
 fn of_rows(function: &Function, kernel: &Kernel<'_>) -> Option<Tiles> {
     let is_pair = kernel.threads.len() == 2;
-    tiles(function, kernel, Shape::Plane, None).filter(|_| is_pair)
+    one_product(function, kernel).filter(|_| is_pair)
 }
 
 /// Terms that the statements of a kernel have for a row, where that is a number.

@@ -50,6 +50,26 @@ pub enum TensorCores {
     Off,
 }
 
+impl TensorCores {
+    /// All, by the names of options.
+    pub const NAMES: [(&'static str, Self); 2] = [("on", Self::On), ("off", Self::Off)];
+}
+
+/// Whether what several threads of a block read lies in shared memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SharedMemory {
+    /// Where that saves something.
+    #[default]
+    On,
+    /// Threads read device memory, and what they make for each other goes through it. Templates say it themselves.
+    Off,
+}
+
+impl SharedMemory {
+    /// All, by the names of options.
+    pub const NAMES: [(&'static str, Self); 2] = [("on", Self::On), ("off", Self::Off)];
+}
+
 /// `--sirius-tc-tile=`: points of a tile, and values of the innermost reduced index between two loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileSizes {
@@ -129,7 +149,9 @@ pub fn transform<'f>(
     }
     let apart = |steps| apart(function, steps, options);
     match options.mapping {
-        Mapping::Auto => layers::layers(function, made, options.reductions, &apart),
+        Mapping::Auto if options.shared == SharedMemory::On => {
+            layers::layers(function, made, options.reductions, &apart)
+        }
         _ => apart(made),
     }
 }
@@ -139,7 +161,7 @@ fn apart<'f>(function: &'f Function, steps: Vec<Step<'f>>, options: Options) -> 
     let mut made = steps;
     tile(function, &mut made, Shape::Plane, options);
     if options.mapping == Mapping::Auto {
-        made = rows::rows(function, made, options.reductions);
+        made = rows::rows(function, made, options.reductions, options.shared);
     }
     tile(function, &mut made, Shape::Any, options);
     made
@@ -148,6 +170,7 @@ fn apart<'f>(function: &'f Function, steps: Vec<Step<'f>>, options: Options) -> 
 fn tile(function: &Function, steps: &mut [Step<'_>], shape: Shape, options: Options) {
     let has_cores = options.tensor_cores == TensorCores::On
         && options.mapping == Mapping::Auto
+        && options.shared == SharedMemory::On
         && options.reductions == Reductions::Parallel;
     for step in steps {
         let Step::Kernel(kernel) = step else { continue };
@@ -156,7 +179,15 @@ fn tile(function: &Function, steps: &mut [Step<'_>], shape: Shape, options: Opti
             .flatten()
             .or_else(|| tiles::tiles(function, kernel, shape, options.tile));
         if let Some(mut tiles) = tiles {
-            tiles.stages = stages::stages(function, kernel, &tiles, options.stages);
+            match options.shared {
+                SharedMemory::On => stages::choose(function, kernel, &mut tiles, options.stages),
+                SharedMemory::Off => {
+                    tiles.promoted.clear();
+                    for later in &mut tiles.later {
+                        later.promoted.clear();
+                    }
+                }
+            }
             kernel.plan = Plan::Tiles(tiles);
         }
     }

@@ -8,8 +8,8 @@ mod places;
 
 pub use places::{MOST_BYTES, MOST_THREADS, Wish, registers, rows_fit};
 
-use super::Reductions;
 use super::legality::parallel_dimensions;
+use super::{Reductions, SharedMemory};
 use crate::tensor::linear::Linear;
 use crate::tensor::mapping::{Kernel, Part, Plan, Step, Work};
 use crate::tensor::program::{self, Function, Role, Statement, Subscript};
@@ -138,13 +138,14 @@ pub fn rows<'f>(
     function: &'f Function,
     steps: Vec<Step<'f>>,
     reductions: Reductions,
+    shared: SharedMemory,
 ) -> Vec<Step<'f>> {
     let mut made: Vec<Step<'f>> = Vec::new();
     let mut rest = steps.as_slice();
     while let Some(first) = rest.first() {
-        match longest(function, rest, reductions) {
-            Some((kernel, count)) => {
-                made.push(Step::Kernel(kernel));
+        match longest(function, rest, reductions, shared) {
+            Some((step, count)) => {
+                made.push(step);
                 rest = &rest[count..];
             }
             None => {
@@ -161,7 +162,8 @@ fn longest<'f>(
     function: &'f Function,
     steps: &[Step<'f>],
     reductions: Reductions,
-) -> Option<(Kernel<'f>, usize)> {
+    shared: SharedMemory,
+) -> Option<(Step<'f>, usize)> {
     let Step::Kernel(first) = steps.first()? else {
         return None;
     };
@@ -207,32 +209,58 @@ fn longest<'f>(
         }
     }
     let (kernel, count) = best?;
-    if is_short(&kernel) {
-        let lanes = planned(function, kernel.clone(), SHORT, &|_| Wish::Best);
-        if matches!(&lanes.plan, Plan::Rows(rows) if rows_fit(function, &lanes, &rows.arrays)) {
-            return Some((lanes, count));
+    let (of_lanes, of_block) = match shared {
+        SharedMemory::On => (Wish::Best, Wish::Shared),
+        SharedMemory::Off => (Wish::Registers, Wish::Memory),
+    };
+    let by_block = planned(function, kernel.clone(), Team::Block, &|_| of_block);
+    let step = match length(&kernel) {
+        Length::Long => Step::Kernel(by_block),
+        short_or_open => {
+            let lanes = planned(function, kernel, SHORT, &|_| of_lanes);
+            let fits =
+                matches!(&lanes.plan, Plan::Rows(rows) if rows_fit(function, &lanes, &rows.arrays));
+            match short_or_open {
+                Length::Short if fits => Step::Kernel(lanes),
+                Length::Open => Step::Either {
+                    together: lanes,
+                    apart: vec![Step::Kernel(by_block)],
+                },
+                _ => Step::Kernel(by_block),
+            }
         }
-    }
-    Some((
-        planned(function, kernel, Team::Block, &|_| Wish::Shared),
-        count,
-    ))
+    };
+    Some((step, count))
 }
 
 /// Threads of short rows.
 const SHORT: Team = Team::Lanes { lanes: 32, rows: 8 };
 /// Elements of a short row at most.
-const SHORT_ROW: usize = 128;
+pub const SHORT_ROW: usize = 128;
 
-/// Whether rows are known to be short, with no more than an element or a term in each turn of a loop.
-fn is_short(kernel: &Kernel<'_>) -> bool {
+/// How long rows are.
+enum Length {
+    /// Known to be short, with no more than an element or a term in each turn of a loop.
+    Short,
+    /// The sizes of a call say whether they are.
+    Open,
+    /// Known to be longer, or what is done in a turn may be.
+    Long,
+}
+
+fn length(kernel: &Kernel<'_>) -> Length {
     let threads = places::threads(kernel, Team::Block);
     let mut parts = kernel.parts.iter();
     let is_plain = parts.all(|part| {
         let is_held = inner(part).next().is_none();
         is_held || part.statement.reduced().next().is_none()
     });
-    is_plain && !kernel.threads.is_empty() && threads.is_some_and(|threads| threads <= SHORT_ROW)
+    match threads.map(|threads| threads <= SHORT_ROW) {
+        _ if !is_plain || kernel.threads.is_empty() => Length::Long,
+        Some(true) => Length::Short,
+        Some(false) => Length::Long,
+        None => Length::Open,
+    }
 }
 
 /// A kernel whose threads' dimensions are those of rows, as a team computes it. `wish` says of a tensor where its row is to

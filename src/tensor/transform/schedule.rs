@@ -328,7 +328,11 @@ impl<'f> Tree<'f> {
             let line = format!("filter {{{}}}", self.name(part));
             self.line(depth + 2, &line);
             let mut depth = depth + 3;
-            if number == tiles.reduction {
+            if tiles.is_beside(number) {
+                self.line(depth, "in the strips of the one before");
+                continue;
+            }
+            if let Some(tiles) = tiles.product(number) {
                 let strip = &tiles.strip;
                 let name = |index: usize| part.statement.variables[index].name.clone();
                 let indices = tiles.loops(part.statement).into_iter().map(|index| {

@@ -3,7 +3,7 @@
 use super::legality::parallel_dimensions;
 use super::rows::rows;
 use super::tiles::{Shape, tiles};
-use super::{Reductions, TileSizes};
+use super::{Reductions, SharedMemory, TileSizes};
 use crate::tensor::mapping::{Kernel, Mapping, Plan, Step, Work, map};
 use crate::tensor::program::Function;
 use crate::tensor::{Options, check};
@@ -115,8 +115,17 @@ fn rows_join_only_what_stays_in_the_row() {
     let count = |text: &str, reductions: Reductions| {
         let function = function(text);
         let all = kernels(&function).into_iter().map(Step::Kernel).collect();
-        let made = rows(&function, all, reductions);
-        let is_row = |step: &Step<'_>| matches!(step, Step::Kernel(kernel) if matches!(kernel.plan, Plan::Rows(_)));
+        let made = rows(&function, all, reductions, SharedMemory::On);
+        let is_row = |step: &Step<'_>| match step {
+            // By lanes, where rows are short, else by a block.
+            Step::Kernel(kernel)
+            | Step::Either {
+                together: kernel, ..
+            } => {
+                matches!(kernel.plan, Plan::Rows(_))
+            }
+            Step::Loop { .. } => false,
+        };
         (made.len(), made.iter().filter(|step| is_row(step)).count())
     };
     let softmax = "def f(float(N, D) I) -> (O) {\n m(n) max=! I(n, d)\n e(n, d) = exp(I(n, d) - m(n))\n \

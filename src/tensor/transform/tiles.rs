@@ -5,6 +5,7 @@
 //! the boxes that all its points read. In each element, terms are joined in the order of the identity mapping.
 
 pub mod cores;
+pub mod products;
 pub mod stages;
 
 use super::TileSizes;
@@ -30,12 +31,16 @@ pub struct Tiles {
     pub reduction: usize,
     /// What is reduced between two loads.
     pub strip: Strip,
-    /// Boxes in shared memory.
+    /// Boxes in shared memory; none: each thread reads what its points need.
     pub promoted: Vec<Promoted>,
     /// How many strips have their boxes in shared memory at once.
     pub stages: usize,
     /// How warps share the tile, where tensor cores make the products.
     pub cores: Option<Box<cores::Cores>>,
+    /// Other parts that reduce over the same indices, in the same strips.
+    pub beside: Vec<usize>,
+    /// Products behind it, of the same points, with strips of their own.
+    pub later: Vec<Self>,
 }
 
 /// Values of reduced indices for which a block loads boxes together.
@@ -162,6 +167,30 @@ impl Tiles {
         others.chain([self.strip.index]).collect()
     }
 
+    /// Whether the kernel has only one product.
+    pub fn is_one_product(&self) -> bool {
+        self.beside.is_empty() && self.later.is_empty()
+    }
+
+    /// The product that a part begins, of which others may share the strips.
+    pub fn product(&self, part: usize) -> Option<&Self> {
+        let mut all = std::iter::once(self).chain(&self.later);
+        all.find(|product| product.reduction == part)
+    }
+
+    /// Whether a part is computed in the strips of a product that begins before it.
+    pub fn is_beside(&self, part: usize) -> bool {
+        let mut all = std::iter::once(self).chain(&self.later);
+        all.any(|product| product.beside.contains(&part))
+    }
+
+    /// Bytes of the boxes of all products, in all their stages.
+    pub fn all_bytes(&self, function: &Function) -> u64 {
+        let all = std::iter::once(self).chain(&self.later);
+        all.map(|product| product.box_bytes(function) * product.stages as u64)
+            .sum()
+    }
+
     /// Bytes of the boxes of a strip, with what each is aligned by.
     pub fn box_bytes(&self, function: &Function) -> u64 {
         let boxes = self.promoted.iter().filter(|promoted| !promoted.resident);
@@ -210,21 +239,57 @@ pub fn tiles(
     if kernel.plan != Plan::Elements || kernel.threads.is_empty() {
         return None;
     }
-    let reduction = reduction(function, kernel)?;
-    let part = &kernel.parts[reduction];
-    let (accesses, taken) = (staged_accesses(function, kernel, part)?, taken(part)?);
-    let dimensions = dimensions(kernel, &accesses, taken, (shape, sizes))?;
-    let accesses = (accesses.as_slice(), taken);
-    let (dimensions, strip, promoted) = boxes(function, part, accesses, (dimensions, sizes))?;
+    let reductions = reductions(function, kernel)?;
+    let mut groups = products::groups(kernel, &reductions).into_iter();
+    let first = groups.next()?;
+    let accesses = products::accesses(function, kernel, &first)?;
+    let dimensions = dimensions(
+        kernel,
+        &accesses,
+        taken(&kernel.parts[first[0]])?,
+        (shape, sizes),
+    )?;
+    let mut tiles = product(function, kernel, (&first, &accesses), (dimensions, sizes))?;
+    for group in groups {
+        let accesses = products::accesses(function, kernel, &group)?;
+        let dimensions = tiles.dimensions.clone();
+        let later = product(function, kernel, (&group, &accesses), (dimensions, sizes))?;
+        if later.dimensions != tiles.dimensions {
+            return None;
+        }
+        tiles.later.push(later);
+    }
+    if tiles.all_bytes(function) > SHARED_BYTES {
+        return None;
+    }
     // Last, as it costs most.
     let all = parallel_dimensions(function, kernel);
-    all.iter().all(|parallel| *parallel).then_some(Tiles {
+    all.iter().all(|parallel| *parallel).then_some(tiles)
+}
+
+/// The tiles of products that share strips.
+fn product(
+    function: &Function,
+    kernel: &Kernel<'_>,
+    (group, accesses): (&[usize], &[Found]),
+    (dimensions, sizes): (Vec<TileDimension>, Option<TileSizes>),
+) -> Option<Tiles> {
+    let part = &kernel.parts[group[0]];
+    let (dimensions, strip, promoted) = boxes(
+        function,
+        part,
+        (accesses, taken(part)?),
+        (dimensions, sizes),
+    )?;
+    Some(Tiles {
         dimensions,
-        reduction,
+        reduction: group[0],
         strip,
         promoted,
         stages: 1,
         cores: None,
+        beside: group[1..].to_vec(),
+        later: Vec::new(),
     })
 }
 
@@ -262,6 +327,8 @@ pub fn row_tiles(
         promoted: boxes,
         stages: 1,
         cores: None,
+        beside: Vec::new(),
+        later: Vec::new(),
     })
 }
 
@@ -514,9 +581,17 @@ fn count(statement: &Statement, index: usize) -> Option<usize> {
         .filter(|count| *count > 0)
 }
 
-/// The one part that reduces, of a kernel whose threads take all indices on the left.
+/// The one part that reduces.
 fn reduction(function: &Function, kernel: &Kernel<'_>) -> Option<usize> {
-    let mut found = None;
+    match reductions(function, kernel)?.as_slice() {
+        [only] => Some(*only),
+        _ => None,
+    }
+}
+
+/// The parts that reduce, of a kernel whose threads take all indices on the left; there is one.
+fn reductions(function: &Function, kernel: &Kernel<'_>) -> Option<Vec<usize>> {
+    let mut found = Vec::new();
     for (number, part) in kernel.parts.iter().enumerate() {
         let statement = part.statement;
         let taken = taken(part)?;
@@ -532,23 +607,24 @@ fn reduction(function: &Function, kernel: &Kernel<'_>) -> Option<usize> {
             return None;
         }
         if statement.reduced().next().is_some() {
-            if found.is_some() {
+            if !is_rectangular(statement) {
                 return None;
             }
-            found = Some(number);
+            found.push(number);
         }
     }
-    let number = found?;
-    let statement = kernel.parts[number].statement;
-    // All points of a tile reduce over the same.
-    let is_rectangular = statement.reduced().all(|index| {
+    (!found.is_empty()).then_some(found)
+}
+
+/// Whether all points of a tile reduce over the same.
+fn is_rectangular(statement: &Statement) -> bool {
+    statement.reduced().all(|index| {
         let variable = &statement.variables[index];
         [&variable.low, &variable.high].into_iter().all(|bound| {
             matches!(bound, Bound::Linear(form)
                 if form.variables().iter().all(|other| !statement.variables[*other].on_left))
         })
-    });
-    is_rectangular.then_some(number)
+    })
 }
 
 fn taken<'p>(part: &'p Part<'_>) -> Option<&'p [usize]> {

@@ -1,4 +1,7 @@
 //! A file of what is known of definitions: JSON that people may read, change and hand on.
+//!
+//! Invariant: entries choose among versions that are all right. One that is of another definition, of another compiler, or
+//! that says what this one does not understand, changes nothing.
 
 use super::Request;
 use crate::files::write_whole;
@@ -6,7 +9,8 @@ use crate::tensor::Options;
 use crate::tensor::canonical;
 use crate::tensor::mapping::Mapping;
 use crate::tensor::polyhedral::Strategy;
-use crate::tensor::transform::TileSizes;
+use crate::tensor::stitch::template::Teams;
+use crate::tensor::transform::{SharedMemory, TensorCores, TileSizes};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +26,7 @@ pub struct Entry {
     pub sizes: Vec<(String, i64)>,
     /// Options of the compiler.
     pub options: Vec<String>,
-    /// What the model estimates; none where options were chosen by hand.
+    /// What the model estimates, or what was measured; none where options were chosen by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nanoseconds: Option<f64>,
 }
@@ -76,7 +80,7 @@ impl Known {
     /// Reads a file; none is empty.
     ///
     /// # Errors
-    /// It cannot be read, or says what no options are.
+    /// It cannot be read, or is no such file.
     pub fn read(path: &Path) -> Result<Self, TuningError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -92,11 +96,7 @@ impl Known {
             path: path.to_owned(),
             reason,
         };
-        let known: Self = serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
-        for entry in &known.entries {
-            entry.apply(Options::default()).map_err(form)?;
-        }
-        Ok(known)
+        serde_json::from_str(&text).map_err(|error| form(error.to_string()))
     }
 
     /// Writes it.
@@ -105,7 +105,10 @@ impl Known {
     /// It cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), TuningError> {
         let text = self.text();
-        write_whole(path, text.as_bytes()).map_err(|error| TuningError::Write {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let made = std::fs::create_dir_all(folder);
+        let written = made.and_then(|()| write_whole(path, text.as_bytes()));
+        written.map_err(|error| TuningError::Write {
             path: path.to_owned(),
             error,
         })
@@ -125,12 +128,28 @@ impl Known {
         self.entries.push(entry);
     }
 
+    /// Options for sizes of a definition that has the key, the newest first; and what is not understood of its entries.
+    pub fn versions(&self, key: &str, given: Options) -> (Vec<(Vec<i64>, Options)>, Vec<String>) {
+        let (mut versions, mut unknown) = (Vec::new(), Vec::new());
+        for entry in self.entries.iter().rev().filter(|entry| entry.key == key) {
+            match entry.apply(given) {
+                Ok(options) => versions.push((entry.numbers().collect(), options)),
+                Err(reason) => unknown.push(format!("the entry of '{}': {reason}", entry.name)),
+            }
+        }
+        (versions, unknown)
+    }
+
     pub(super) fn find(&self, request: &Request<'_>) -> Option<Entry> {
         let key = request.key();
         let mut entries = self.entries.iter();
         let is_it =
             |entry: &&Entry| entry.key == key && entry.numbers().eq(request.sizes.iter().copied());
-        entries.find(is_it).cloned()
+        // What another compiler understood is searched again.
+        let is_understood = |entry: &&Entry| entry.apply(Options::default()).is_ok();
+        entries
+            .find(|entry| is_it(entry) && is_understood(entry))
+            .cloned()
     }
 }
 
@@ -167,6 +186,19 @@ impl Entry {
                     options.tile =
                         Some(sizes.map_err(|expected| format!("'{word}': it takes {expected}"))?);
                 }
+                "--sirius-tc-stages" => {
+                    let stages = value.parse().ok().filter(|stages| (1..=3).contains(stages));
+                    options.stages = Some(stages.ok_or_else(unknown)?);
+                }
+                "--sirius-tc-tensor-cores" => {
+                    options.tensor_cores = named(&TensorCores::NAMES, value).ok_or_else(unknown)?;
+                }
+                "--sirius-tc-shared" => {
+                    options.shared = named(&SharedMemory::NAMES, value).ok_or_else(unknown)?;
+                }
+                "--sirius-tc-templates" => {
+                    options.teams = named(&Teams::NAMES, value).ok_or_else(unknown)?;
+                }
                 _ => return Err(unknown()),
             }
         }
@@ -197,6 +229,23 @@ fn words(options: Options) -> Vec<String> {
             strip,
         } = tile;
         words.push(format!("--sirius-tc-tile={rows},{columns},{strip}"));
+    }
+    if let Some(stages) = options.stages {
+        words.push(format!("--sirius-tc-stages={stages}"));
+    }
+    // What is as it always is goes without saying.
+    let given = Options::default();
+    if options.tensor_cores != given.tensor_cores {
+        let cores = name_of(&TensorCores::NAMES, &options.tensor_cores);
+        words.push(format!("--sirius-tc-tensor-cores={cores}"));
+    }
+    if options.shared != given.shared {
+        let shared = name_of(&SharedMemory::NAMES, &options.shared);
+        words.push(format!("--sirius-tc-shared={shared}"));
+    }
+    if options.teams != given.teams {
+        let teams = name_of(&Teams::NAMES, &options.teams);
+        words.push(format!("--sirius-tc-templates={teams}"));
     }
     words
 }

@@ -1,7 +1,8 @@
 //! Which options make the best kernels of a tensor definition for given sizes.
 //!
-//! Genes are the mapping, the strategy of fusion, and the three sizes of a tile, of which those are tried that leave little over:
-//! powers of two, and what the sizes divide into. Where there are many, the genetic search of [`super::search`] goes through
+//! Genes are the mapping with the schedules that its templates may have, the strategy of fusion, the three sizes of a tile, of
+//! which those are tried that leave little over (powers of two, and what the sizes divide into), how many stages it has, and
+//! whether shared memory and tensor cores are used. Where there are many, the genetic search of [`super::search`] goes through
 //! them, and the model of [`model`] ranks them. What is found is kept in a file, by what the definition says: names do not matter.
 //!
 //! Options that change results are none of the genes: how reductions and scatters join their terms stays as given.
@@ -15,10 +16,13 @@ use super::Figures;
 use super::search::{Evaluated, Genome, first_generation, next_generation};
 use crate::tensor::Options;
 use crate::tensor::canonical;
-use crate::tensor::mapping::{Mapping, map};
+use crate::tensor::mapping::Mapping;
 use crate::tensor::polyhedral::Strategy;
 use crate::tensor::program::{Function, SymbolKind};
-use crate::tensor::transform::TileSizes;
+use crate::tensor::stitch::Stitched;
+use crate::tensor::stitch::template::Teams;
+use crate::tensor::transform::{SharedMemory, TensorCores, TileSizes};
+use crate::tensor::types::Scalar;
 use model::Estimate;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -112,30 +116,56 @@ impl Request<'_> {
                 SymbolKind::Value(_) | SymbolKind::Time => 1,
             })
             .collect();
+        // What templates compute again is no statement of its own.
+        let Ok(stitched) = Stitched::new(self.function, None, options) else {
+            return f64::MAX;
+        };
         let estimate = Estimate {
-            function: self.function,
+            function: &stitched.function,
             symbols: &symbols,
             figures: self.figures,
         };
-        estimate.steps(&map(self.function, options))
+        stitched
+            .steps()
+            .map_or(f64::MAX, |steps| estimate.steps(&steps))
     }
 
     /// What it is known by.
     fn key(&self) -> String {
-        let kept = (self.options.reductions, self.options.scatter);
-        let what = canonical::key(self.function);
-        format!("{what:016x} {kept:?} {}", self.figures.name)
+        key(self.function, self.options, self.figures)
     }
+}
+
+/// What a definition is known by: what it says, what its options fix, and the device.
+pub fn key(function: &Function, options: Options, figures: &Figures) -> String {
+    let kept = (options.reductions, options.scatter);
+    let what = canonical::key(function);
+    format!("{what:016x} {kept:?} {}", figures.name)
+}
+
+/// Whether options leave open what is tuned: what somebody asks for is not replaced by what is known.
+pub fn are_open(options: Options) -> bool {
+    let fixed = Options {
+        reductions: options.reductions,
+        scatter: options.scatter,
+        ..Options::default()
+    };
+    options == fixed
 }
 
 /// Values of each axis, the given ones first.
 struct Genes {
-    mappings: Vec<Mapping>,
+    /// With the schedules of templates.
+    mappings: Vec<(Mapping, Teams)>,
     strategies: Vec<Strategy>,
     /// Rows; none: tiles by the rule.
     rows: Vec<Option<u16>>,
     columns: Vec<u16>,
     strips: Vec<u16>,
+    /// None: by the rule.
+    stages: Vec<Option<u8>>,
+    shared: Vec<SharedMemory>,
+    cores: Vec<TensorCores>,
 }
 
 impl Genes {
@@ -153,8 +183,17 @@ impl Genes {
         let rows = std::iter::once(given).chain(others).collect();
         Self {
             mappings: given_first(
-                options.mapping,
-                &[Mapping::Auto, Mapping::Tiled, Mapping::Parallel],
+                (options.mapping, options.teams),
+                &[
+                    (Mapping::Auto, Teams::Any),
+                    (Mapping::Tiled, Teams::Any),
+                    (Mapping::Parallel, Teams::Any),
+                    (Mapping::Stitched, Teams::Any),
+                    (Mapping::Stitched, Teams::Elements),
+                    (Mapping::Stitched, Teams::Blocks),
+                    (Mapping::Stitched, Teams::Lanes),
+                    (Mapping::Stitched, Teams::Columns),
+                ],
             ),
             strategies: given_first(
                 options.fusion,
@@ -168,31 +207,50 @@ impl Genes {
             rows,
             columns: given_first(tile.columns, &sides),
             strips: given_first(tile.strip, &strips(request.sizes)),
+            stages: given_first(options.stages, &[None, Some(1), Some(2), Some(3)]),
+            shared: given_first(options.shared, &[SharedMemory::On, SharedMemory::Off]),
+            cores: match has_halves(request.function) {
+                true => given_first(options.tensor_cores, &[TensorCores::On, TensorCores::Off]),
+                false => vec![options.tensor_cores],
+            },
         }
     }
 
-    fn lengths(&self) -> [usize; 5] {
+    fn lengths(&self) -> [usize; 8] {
         [
             self.mappings.len(),
             self.strategies.len(),
             self.rows.len(),
             self.columns.len(),
             self.strips.len(),
+            self.stages.len(),
+            self.shared.len(),
+            self.cores.len(),
         ]
     }
 
     fn options(&self, given: Options, genome: &Genome) -> Options {
         Options {
-            mapping: self.mappings[genome[0]],
+            mapping: self.mappings[genome[0]].0,
+            teams: self.mappings[genome[0]].1,
             fusion: self.strategies[genome[1]],
             tile: self.rows[genome[2]].map(|rows| TileSizes {
                 rows,
                 columns: self.columns[genome[3]],
                 strip: self.strips[genome[4]],
             }),
+            stages: self.stages[genome[5]],
+            shared: self.shared[genome[6]],
+            tensor_cores: self.cores[genome[7]],
             ..given
         }
     }
+}
+
+/// Whether tensor cores may find something to multiply.
+fn has_halves(function: &Function) -> bool {
+    let mut scalars = function.tensors.iter().map(|tensor| tensor.scalar);
+    scalars.any(|scalar| matches!(scalar, Scalar::Half | Scalar::Bfloat16))
 }
 
 /// Sides of tiles: powers of two, and parts of the sizes, in multiples of 16.
@@ -303,6 +361,23 @@ mod tests {
         );
         by_hand.options = vec!["--sirius-tc-scatter=atomic".to_owned()];
         assert!(by_hand.apply(Options::default()).is_err());
+    }
+
+    #[test]
+    fn what_is_found_is_said_in_options_and_read_from_them_again() {
+        let product = function(&PRODUCT.replace("float", "half"));
+        let genes = Genes::of(&request(&product, &[64; 3]));
+        let lengths = genes.lengths();
+        assert!(lengths.iter().all(|length| *length > 1), "{lengths:?}");
+        for genome in first_generation(&lengths, 0) {
+            let options = genes.options(Options::default(), &genome);
+            let entry = Entry::of(&request(&product, &[64; 3]), options, 1.0);
+            assert_eq!(entry.apply(Options::default()), Ok(options));
+            assert_eq!(are_open(options), options == Options::default());
+        }
+        // Without halves there is nothing for tensor cores.
+        let genes = Genes::of(&request(&function(PRODUCT), &[64; 3]));
+        assert_eq!(genes.lengths()[7], 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::mapping::{Kernel, Plan, Step, Work};
 use crate::tensor::program::{Bound, Function, Statement, Subscript, ValueKind};
 use crate::tensor::transform::layers::StageWork;
-use crate::tensor::transform::rows::Team;
+use crate::tensor::transform::rows::{SHORT_ROW, Team};
 use crate::tensor::transform::{Layers, Tiles};
 use std::collections::BTreeSet;
 
@@ -32,6 +32,8 @@ struct Amount {
     instructions: f64,
     /// Threads that have work.
     threads: f64,
+    /// Nanoseconds in which all threads wait for what they loaded.
+    waits: f64,
 }
 
 impl Estimate<'_> {
@@ -80,7 +82,7 @@ impl Estimate<'_> {
         let touched = (self.touched(kernel) + self.figures.half_rate_bytes) / memory;
         let asked = amount.asked / (CACHE_RATE * memory);
         let computed = amount.instructions / (self.figures.instructions_per_nanosecond * busy);
-        self.figures.launch_nanoseconds + touched.max(asked).max(computed)
+        self.figures.launch_nanoseconds + touched.max(asked).max(computed) + amount.waits
     }
 
     /// Threads that go through their loops.
@@ -112,6 +114,23 @@ impl Estimate<'_> {
 
     /// Blocks that compute tiles, so many of the first dimension together.
     fn tiles(&self, kernel: &Kernel<'_>, tiles: &Tiles, scale: f64) -> Amount {
+        let mut amount = self.product(kernel, tiles, scale);
+        for later in &tiles.later {
+            let other = self.product(kernel, later, scale);
+            amount.asked += other.asked;
+            amount.instructions += other.instructions;
+            amount.waits += other.waits;
+        }
+        for other in &kernel.parts {
+            let elements = self.elements_of(other.statement);
+            amount.asked += elements * 4.0;
+            amount.instructions += elements * 8.0;
+        }
+        amount
+    }
+
+    /// Products that share strips.
+    fn product(&self, kernel: &Kernel<'_>, tiles: &Tiles, scale: f64) -> Amount {
         let sides = kernel.threads.iter().zip(&tiles.dimensions);
         let blocks: f64 = sides
             .map(|(count, side)| {
@@ -158,20 +177,40 @@ impl Estimate<'_> {
             })
             .sum::<f64>()
             .max(1.0 / own);
-        let mut amount = Amount {
-            asked: scale * blocks * strips * boxes * 4.0,
+        // Without boxes each point loads what it needs; tensor cores have many terms in an instruction.
+        let (loaded, each) = match (tiles.promoted.is_empty(), &tiles.cores) {
+            (true, _) => (points * terms * 2.0, operations(part.statement) + 1.0),
+            (false, None) => (strips * boxes, operations(part.statement) - 1.0 + reads),
+            (false, Some(_)) => (strips * boxes, 1.0 / CORE_TERMS),
+        };
+        // With several stages, the address of what comes next is kept as well, and a strip has one barrier.
+        let stages = tiles.stages as f64;
+        let (of_element, of_thread) = match tiles.stages {
+            1 => (3.0, 12.0),
+            _ => (3.5, 14.0),
+        };
+        let turns = (blocks / (self.figures.multiprocessors as f64 * BLOCKS_AT_ONCE)).ceil();
+        let barriers = if tiles.stages == 1 { 2.0 } else { 1.0 };
+        let wait = self.figures.load_nanoseconds / (stages * BLOCKS_AT_ONCE)
+            + barriers * self.figures.barrier_nanoseconds / BLOCKS_AT_ONCE;
+        let shares = !tiles.promoted.is_empty();
+        let beside = tiles.beside.iter();
+        let beside: f64 = beside
+            .map(|number| operations(kernel.parts[*number].statement))
+            .sum();
+        let each = each + beside;
+        Amount {
+            asked: scale * blocks * loaded * 4.0,
             instructions: scale
                 * blocks
-                * (points * terms * (operations(part.statement) - 1.0 + reads)
-                    + strips * (boxes * 3.0 + threads * 12.0)),
+                * (points * terms * each + strips * (boxes * of_element + threads * of_thread)),
             threads: blocks * threads,
-        };
-        for other in &kernel.parts {
-            let elements = self.elements_of(other.statement);
-            amount.asked += elements * 4.0;
-            amount.instructions += elements * 8.0;
+            waits: if shares {
+                scale * turns * strips * wait
+            } else {
+                0.0
+            },
         }
-        amount
     }
 
     fn layers(&self, layers: &Layers<'_>) -> Amount {
@@ -185,6 +224,7 @@ impl Estimate<'_> {
             };
             all.asked += amount.asked;
             all.instructions += amount.instructions;
+            all.waits += amount.waits;
         }
         let first = layers
             .stages
@@ -195,10 +235,19 @@ impl Estimate<'_> {
         all
     }
 
-    /// Whether what lies between layers fits into shared memory.
+    /// Whether the launcher takes the kernel: what lies between layers fits into shared memory, or rows are short.
     fn fits(&self, kernel: &Kernel<'_>) -> bool {
-        let Plan::Layers(layers) = &kernel.plan else {
-            return true;
+        let layers = match &kernel.plan {
+            Plan::Layers(layers) => layers,
+            Plan::Rows(rows) => {
+                let parts = kernel.parts.iter().zip(&rows.parts);
+                return parts.into_iter().all(|(part, row)| {
+                    let ranges = row.shared_out.iter();
+                    let ranges = ranges.map(|index| self.range(part.statement, *index));
+                    ranges.product::<f64>() <= SHORT_ROW as f64
+                });
+            }
+            _ => return true,
         };
         let rows = layers.arrays.iter().map(|array| {
             let tensor = &self.function.tensors[array.tensor];
@@ -341,6 +390,10 @@ const SECTOR: f64 = 32.0;
 const CACHE_RATE: f64 = 3.0;
 /// Warps of a multiprocessor with which it is busy.
 const ENOUGH_WARPS: u64 = 16;
+/// Blocks of tiles that a multiprocessor has at once.
+const BLOCKS_AT_ONCE: f64 = 4.0;
+/// Terms of a thread in an instruction of tensor cores.
+const CORE_TERMS: f64 = 64.0;
 /// Threads of a block that computes rows.
 const ROW_THREADS: f64 = 256.0;
 /// Instructions for joining what the threads of such a block have.

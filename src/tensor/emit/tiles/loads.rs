@@ -39,6 +39,9 @@ impl Tiled<'_> {
 
     /// What is the same for all strips.
     pub(super) fn ask_before(&self, lines: &mut Lines) {
+        if self.tiles.promoted.is_empty() {
+            return;
+        }
         let mut all = Vec::new();
         if self.may_be_partial() {
             all.push("tc_full".to_owned());

@@ -9,11 +9,13 @@ use crate::tensor::mapping::Part;
 use crate::tensor::program::{Statement, Subscript};
 use crate::tensor::syntax::tree::Operator;
 use crate::tensor::transform::Promoted;
+use crate::tensor::transform::tiles::products::with_indices_of;
 use crate::tensor::types::Scalar;
 
 impl Tiled<'_> {
-    /// The terms of all points of a thread, in registers.
-    pub(super) fn reduce(&self, part: &Part<'_>, value: &str, lines: &mut Lines) {
+    /// The terms of all points of a thread, in registers: those of the part, and of others that reduce over the same indices,
+    /// each with its number and its register.
+    pub(super) fn reduce(&self, part: &Part<'_>, values: &[(usize, String)], lines: &mut Lines) {
         let strip = &self.tiles.strip;
         let count = strip.count;
         self.strips(part, lines, &|lines| {
@@ -34,13 +36,13 @@ impl Tiled<'_> {
             lines.open(&format!(
                 "for (int tc_step = 0; tc_step < {count}; ++tc_step)"
             ));
-            self.step(part, value, lines);
+            self.step(part, values, lines);
             lines.close_to(whole_is_open);
             if !strip.is_always_full() {
                 lines.close_to(depth);
                 lines.open("else");
                 lines.open("for (int tc_step = 0; tc_step < tc_steps; ++tc_step)");
-                self.step(part, value, lines);
+                self.step(part, values, lines);
             }
             lines.close_to(outside);
         });
@@ -70,9 +72,14 @@ impl Tiled<'_> {
                 self.open_loops(statement, lines);
                 self.steps(statement, lines);
                 self.load(statement, lines);
-                lines.line("__syncthreads();");
+                let shares = !self.tiles.promoted.is_empty();
+                if shares {
+                    lines.line("__syncthreads();");
+                }
                 compute(lines);
-                lines.line("__syncthreads();");
+                if shares {
+                    lines.line("__syncthreads();");
+                }
             }
             stages => {
                 self.fetch(statement, lines);
@@ -242,7 +249,7 @@ impl Tiled<'_> {
     }
 
     /// One value of the strip's index for all points of a thread: registers first, then the terms.
-    fn step(&self, part: &Part<'_>, value: &str, lines: &mut Lines) {
+    fn step(&self, part: &Part<'_>, values: &[(usize, String)], lines: &mut Lines) {
         let (function, statement) = (self.function, part.statement);
         let outermost = lines.depth;
         for (index, count) in &self.tiles.strip.whole {
@@ -255,7 +262,16 @@ impl Tiled<'_> {
         }
         let several = self.several();
         self.loops(&several, lines);
-        let used = values::used_indices(&statement.value);
+        let used: Vec<usize> = match self.tiles.promoted.is_empty() {
+            true => (0..statement.variables.len()).collect(),
+            false => {
+                let members = values.iter();
+                let used = members.map(|(number, _)| {
+                    values::used_indices(&self.kernel.parts[*number].statement.value)
+                });
+                used.flatten().collect()
+            }
+        };
         for (index, variable) in statement.variables.iter().enumerate() {
             if !used.contains(&index) {
                 continue;
@@ -284,17 +300,27 @@ impl Tiled<'_> {
             })?;
             Some(self.register(part, number))
         };
-        let points = renamed(statement, part, &used, self);
-        let scope = Scope {
-            statement: &points,
-            held: &held,
-        };
-        let Operator::Reduce(reduction, _) = statement.operator else {
-            unreachable!("only reductions are tiled")
-        };
-        let computed = function.tensors[statement.target].scalar.computed();
-        let term = values::value_as(function, scope, &statement.value, computed);
-        lines.line(&accumulate(reduction, computed, value, &term));
+        if self.tiles.promoted.is_empty() {
+            // What is beyond the last point is no element of anything that is read.
+            let inside = self.inside(part, &|local, name| format!("{name} + {local}"));
+            if let Some(condition) = inside {
+                lines.open(&format!("if ({condition})"));
+            }
+        }
+        for (number, value) in values {
+            let member = self.kernel.parts[*number].statement;
+            let points = renamed(&with_indices_of(member, statement), part, &used, self);
+            let scope = Scope {
+                statement: &points,
+                held: &held,
+            };
+            let Operator::Reduce(reduction, _) = member.operator else {
+                unreachable!("only reductions are tiled")
+            };
+            let computed = function.tensors[member.target].scalar.computed();
+            let term = values::value_as(function, scope, &member.value, computed);
+            lines.line(&accumulate(reduction, computed, value, &term));
+        }
         lines.close_to(outermost);
     }
 

@@ -184,6 +184,8 @@ pub fn tiles(function: &Function, kernel: &Kernel<'_>, sizes: Option<TileSizes>)
         promoted: boxes,
         stages: 1,
         cores: None,
+        beside: Vec::new(),
+        later: Vec::new(),
     };
     let fits = tiles.box_bytes(function).max(cores.sum_bytes()) <= SHARED_BYTES;
     // Last, as it costs most.
@@ -370,5 +372,7 @@ fn otherwise(
         promoted,
         stages: 1,
         cores: None,
+        beside: Vec::new(),
+        later: Vec::new(),
     })
 }

@@ -7,9 +7,21 @@ use crate::tensor::program::Function;
 /// Stages at most.
 pub const MOST_STAGES: usize = 3;
 
+/// Chooses the stages of all products of a kernel.
+pub fn choose(function: &Function, kernel: &Kernel<'_>, tiles: &mut Tiles, asked: Option<u8>) {
+    tiles.stages = stages(function, kernel, tiles, asked);
+    for later in &mut tiles.later {
+        later.stages = stages(function, kernel, later, asked);
+    }
+    if tiles.all_bytes(function) > SHARED_BYTES {
+        tiles.stages = 1;
+        tiles.later.iter_mut().for_each(|later| later.stages = 1);
+    }
+}
+
 /// In how many stages a kernel's boxes lie in shared memory: as many as are asked for, if they fit, and if there are as many
 /// strips.
-pub fn stages(function: &Function, kernel: &Kernel<'_>, tiles: &Tiles, asked: Option<u8>) -> usize {
+fn stages(function: &Function, kernel: &Kernel<'_>, tiles: &Tiles, asked: Option<u8>) -> usize {
     let statement = reducing(kernel, tiles);
     // What is fetched next has to be known from counters alone.
     if !statement.reduces_a_box() {
