@@ -78,6 +78,7 @@ static void build(Graph &graph, const Step &step, cudaStream_t stream) {
     }
     {
         parameters.gridDim = dim3(step.blocks);
+        if (graph.made) parameters.blockDim = dim3(step.threads == 32 ? 128 : 64);
         parameters.func = (void *)add;
         const float *y = step.y;
         float *z = step.z;
