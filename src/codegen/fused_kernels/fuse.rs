@@ -59,6 +59,7 @@ use crate::llvm::{
 };
 use crate::program::Program;
 use crate::schedule::FusionPlan;
+use at_once::Keeping;
 use batch_phases::InPhases;
 use built::Built;
 use clipped::leave;
@@ -179,12 +180,22 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
         })
         .collect::<Result<Vec<FusedFunction>, CodegenError>>()?;
     passes::run(&module, &mut kernels)?;
-    let keeping = built.iter().zip(orders).filter(|(kernel, order)| {
-        kernel.is_whole && !order.specialisation.shape.own_reads.is_empty()
+    let keeping = built
+        .iter()
+        .zip(orders)
+        .filter(|(kernel, order)| kernel.is_whole && order.specialisation.shape.own_reads.any());
+    let keeping = keeping.map(|(kernel, order)| {
+        Ok(Keeping {
+            kernel: function_of(&module, kernel)?,
+            facts: &kernel.facts,
+            iterates: order.specialisation.shape.tested_loop.is_some(),
+        })
     });
-    let keeping = keeping.map(|(kernel, _)| Ok((function_of(&module, kernel)?, &kernel.facts)));
     let keeping = keeping.collect::<Result<Vec<_>, CodegenError>>()?;
     at_once::keep_values(&module, &keeping)?;
+    if part == Part::Groups {
+        at_once::settle(&module);
+    }
     for (kernel, order) in built.iter().zip(orders) {
         if kernel.is_whole {
             overlap::check(program, &module, kernel, &order.specialisation.shape)?;
@@ -250,6 +261,9 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
     }
     groups.sort_by_key(|kernel| kernel.group);
     let batches = batch::build_batches(&module, bodies, optimisations)?;
+    if part == Part::Batches {
+        at_once::settle(&module);
+    }
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;

@@ -274,13 +274,14 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             continue;
         };
         let in_phases = persistent.grid_barrier;
+        let facts = &found.kernel.facts;
         let built = persistent.build(module, (found.kernel, body), optimisations)?;
         loops.extend(built.map(|(function, layout, rows)| {
             let batch = BatchKernel {
                 persistent: Some(rows),
                 ..layout.batch(function.name(), found.statements, found.single)
             };
-            (function, batch, in_phases)
+            (function, batch, in_phases.then_some(facts))
         }));
     }
     for found in bodies {
@@ -334,9 +335,14 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             function.delete_function();
             continue;
         }
-        // Next to nothing stays the same from phase to phase.
-        if !in_phases {
-            persistent::hoist(function)?;
+        match (in_phases, &batch.persistent) {
+            (Some(facts), Some(rows)) => {
+                let places = (batch.offsets_bytes.as_slice(), rows);
+                persistent::keep_values(module, function, facts, places)?;
+            }
+            // Next to nothing else stays the same from phase to phase.
+            (Some(_), None) => {}
+            (None, _) => persistent::hoist(function)?,
         }
         batches.push(batch);
     }
