@@ -5,7 +5,7 @@
 //! body says of memory that two of its pointers do not share it says of one launch; only what holds for all of
 //! them is left.
 
-use super::super::at_once::{hold_barrier, is_kept_read};
+use super::super::at_once::{hold_barrier, is_kept_read, waits_for_grid};
 use super::super::batch::{Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, RECORDS_OFFSET_BYTES};
 use super::super::built::Built;
 use super::super::forwarding::forward_across_launches;
@@ -309,15 +309,16 @@ fn keeps_values(body: Value) -> bool {
 }
 
 /// Keeps in registers what threads have from one launch to the next, in a kernel of launches between which all blocks wait for each
-/// other. Bodies have been inlined.
+/// other. Bodies have been inlined. Says whether there may be such values: barriers are calls as long as their kernel is not settled.
 pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
     module: &Module<'ctx>,
     function: Value<'ctx>,
     facts: &KernelFacts,
     (offsets, rows): (&[u32], &PersistentRows),
-) -> Result<(), CodegenError> {
+) -> Result<bool, CodegenError> {
+    let has_calls = function.instructions().into_iter().any(waits_for_grid);
     if !keeps_values(function) {
-        return Ok(());
+        return Ok(has_calls);
     }
     // What the record has is what parameters of the body are, by turns.
     let told = |value: Value<'ctx>| {
@@ -333,7 +334,8 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
         let is_record = base == function.parameters()[0] && rows.offsets_bytes[own].is_none();
         is_record.then(|| (0..offsets.len()).filter(turns).collect())
     };
-    forward_across_launches(module, function, facts, &told)
+    forward_across_launches(module, function, facts, &told)?;
+    Ok(has_calls)
 }
 
 /// Calls a body, as it wants to be called.

@@ -8,6 +8,7 @@ use super::super::super::super::device::{
     KERNEL_CALL_CONVENTION, device_target_machine, run_passes,
 };
 use super::super::super::super::{BatchKernel, BatchedSite, CodegenError, RecordPiece};
+use super::super::at_once;
 use super::super::batch_phases::{self, InPhases, Walked};
 use super::super::fields::{self, Piece};
 use super::super::heterogeneous::{self, Code, Slice};
@@ -330,19 +331,26 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
         "always-inline,globaldce",
         &device_target_machine("sm_80")?,
     )?;
+    let mut keeps = false;
+    for (function, batch, in_phases) in &loops {
+        if let (Some(facts), Some(rows)) = (in_phases, &batch.persistent) {
+            let places = (batch.offsets_bytes.as_slice(), rows);
+            keeps |= persistent::keep_values(module, *function, facts, places)?;
+        }
+    }
+    if keeps {
+        at_once::settle(module);
+        let machine = device_target_machine("sm_80")?;
+        run_passes(module, "always-inline,globaldce", &machine)?;
+    }
     for (function, batch, in_phases) in loops {
         if calls_code(function) {
             function.delete_function();
             continue;
         }
-        match (in_phases, &batch.persistent) {
-            (Some(facts), Some(rows)) => {
-                let places = (batch.offsets_bytes.as_slice(), rows);
-                persistent::keep_values(module, function, facts, places)?;
-            }
-            // Next to nothing else stays the same from phase to phase.
-            (Some(_), None) => {}
-            (None, _) => persistent::hoist(function)?,
+        // Next to nothing stays the same from phase to phase.
+        if in_phases.is_none() {
+            persistent::hoist(function)?;
         }
         batches.push(batch);
     }
