@@ -309,12 +309,12 @@ fn keeps_values(body: Value) -> bool {
 }
 
 /// Keeps in registers what threads have from one launch to the next, in a kernel of launches between which all blocks wait for each
-/// other. Bodies have been inlined. Says whether there may be such values: barriers are calls as long as their kernel is not settled.
+/// other. Bodies have been inlined. `offsets` says where arguments that are no structures stand in the record. Says whether there may be such values: barriers are calls as long as their kernel is not settled.
 pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
     module: &Module<'ctx>,
     function: Value<'ctx>,
     facts: &KernelFacts,
-    (offsets, rows): (&[u32], &PersistentRows),
+    (offsets, rows): (&[Option<u32>], &PersistentRows),
 ) -> Result<bool, CodegenError> {
     let has_calls = function.instructions().into_iter().any(waits_for_grid);
     if !keeps_values(function) {
@@ -329,7 +329,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
         let offset = u32::try_from(distance?)
             .ok()?
             .checked_sub(RECORDS_OFFSET_BYTES)?;
-        let own = offsets.iter().position(|own| *own == offset)?;
+        let own = offsets.iter().position(|own| *own == Some(offset))?;
         let turns = |index: &usize| rows.sources.iter().any(|sources| sources[*index] == own);
         let is_record = base == function.parameters()[0] && rows.offsets_bytes[own].is_none();
         is_record.then(|| (0..offsets.len()).filter(turns).collect())

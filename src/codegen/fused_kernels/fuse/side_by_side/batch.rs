@@ -278,11 +278,12 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
         let facts = &found.kernel.facts;
         let built = persistent.build(module, (found.kernel, body), optimisations)?;
         loops.extend(built.map(|(function, layout, rows)| {
+            let kept = in_phases.then(|| (facts, layout.plain_offsets()));
             let batch = BatchKernel {
                 persistent: Some(rows),
                 ..layout.batch(function.name(), found.statements, found.single)
             };
-            (function, batch, in_phases.then_some(facts))
+            (function, batch, kept)
         }));
     }
     for found in bodies {
@@ -333,8 +334,8 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
     )?;
     let mut keeps = false;
     for (function, batch, in_phases) in &loops {
-        if let (Some(facts), Some(rows)) = (in_phases, &batch.persistent) {
-            let places = (batch.offsets_bytes.as_slice(), rows);
+        if let (Some((facts, offsets)), Some(rows)) = (in_phases, &batch.persistent) {
+            let places = (offsets.as_slice(), rows);
             keeps |= persistent::keep_values(module, *function, facts, places)?;
         }
     }
@@ -488,6 +489,13 @@ pub(in crate::codegen::fused_kernels::fuse) struct Layout<'ctx> {
 }
 
 impl<'ctx> Layout<'ctx> {
+    /// Where each argument stands; `None` for one that is passed in memory.
+    fn plain_offsets(&self) -> Vec<Option<u32>> {
+        let all = self.offsets.iter().zip(&self.in_memory);
+        all.map(|(offset, in_memory)| in_memory.is_none().then_some(*offset))
+            .collect()
+    }
+
     fn batch(self, name: String, statements: Vec<BatchedSite>, single: bool) -> BatchKernel {
         BatchKernel {
             name,
