@@ -146,7 +146,7 @@ fn host_loop(random: &mut StdRng, case: usize) -> String {
          \x20       cudaMemcpy(*each, start.data(), (n + 1) * sizeof(T), cudaMemcpyHostToDevice);\n    }}\n\
          \x20   cudaMalloc(&result, sizeof(T));\n    T found = 1;\n"
     );
-    let again = random.random_bool(0.2);
+    let again = random.random_bool(0.1);
     if again {
         text.push_str("    for (int outer = 0; outer < 2; ++outer)\n");
     }
@@ -158,9 +158,16 @@ fn host_loop(random: &mut StdRng, case: usize) -> String {
         ),
         false => writeln!(text, "    for (int step = 0; step < steps; ++step) {{"),
     };
-    for _ in 0..random.random_range(1..6) {
-        text.push_str(&launch(random, threads));
+    // A pair that needs what other blocks made, so that the loop is one launch, and what may come between.
+    let mut launches = vec![
+        format!("        in_place<<<(n + {threads} - 1) / {threads}, {threads}>>>(a, b, n);\n"),
+        format!("        near<<<(n + {threads} - 1) / {threads}, {threads}>>>(b, a, n);\n"),
+    ];
+    for _ in 0..random.random_range(0..4) {
+        let place = random.random_range(0..=launches.len());
+        launches.insert(place, launch(random, threads));
     }
+    text.extend(launches);
     if tested {
         let of = pick(random, &["a", "b", "c", "d"]);
         let _ = writeln!(
@@ -215,18 +222,21 @@ fn launch(random: &mut StdRng, threads: &'static str) -> String {
         ),
     };
     let to = pick(random, &["a", "a", "b", "c"]);
-    let others: Vec<&str> = ["a", "b", "c", "d"]
-        .into_iter()
-        .filter(|each| *each != to)
-        .collect();
+    let others = ["a", "b", "a", "b", "c", "d"].into_iter();
+    let others: Vec<&str> = others.filter(|each| *each != to).collect();
     let from = pick(random, &others);
     // Under another name, an element further.
-    let (to, from, n) = match random.random_range(0..8) {
+    let (to, from, n) = match random.random_range(0..12) {
         0 => (format!("{to} + 1"), from.to_owned(), "n - 1"),
         1 => (to.to_owned(), format!("{from} + 1"), "n"),
         _ => (to.to_owned(), from.to_owned(), "n"),
     };
-    let other = pick(random, &[threads, threads, threads, threads, "64", "256"]);
+    let same = random.random_bool(0.9);
+    let other = if same {
+        threads
+    } else {
+        pick(random, &["64", "256"])
+    };
     let shape = match kernel {
         "plane" => "(n + 127) / 128, dim3(32, 4)".to_owned(),
         "strided" => {
