@@ -176,8 +176,8 @@ fn host_loop(random: &mut StdRng, case: usize) -> String {
              \x20       cudaMemcpy(&found, result, sizeof found, cudaMemcpyDeviceToHost);"
         );
     }
-    if random.random_bool(0.25) {
-        let pair = pick(random, &["a, b", "a, c", "c, d"]);
+    if random.random_bool(0.4) {
+        let pair = pick(random, &["a, b", "a, b", "a, c", "c, d"]);
         let _ = writeln!(text, "        std::swap({pair});");
     }
     if random.random_bool(0.1) {

@@ -480,7 +480,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 function.add_attribute(position, "noalias", 0);
             }
         }
-        if self.optimisations.contains(&Optimisation::AliasScopes) {
+        // What holds of two pointers in an iteration holds of others in the next, where they change places.
+        let in_place = shape.tested_loop.as_ref();
+        let in_place = in_place.is_none_or(|of_loop| !of_loop.turns());
+        if self.optimisations.contains(&Optimisation::AliasScopes) && in_place {
             let scopes = AliasScopes::new(
                 self.module,
                 &function.name(),

@@ -76,6 +76,10 @@ fn values_are_kept_from_iteration_to_iteration() {
         ("stored_behind_another_barrier", 1),
         ("stored_now_and_then", 1),
         ("loaded_in_a_loop", 1),
+        ("stored_under_the_other_name", 1),
+        ("stored_under_its_own_name", 0),
+        ("stored_beside_the_other_name", 0),
+        ("stored_through_a_third_name", 0),
         ("by_others", 0),
         ("later_than_first", 0),
         ("another_condition", 0),
@@ -89,8 +93,8 @@ fn values_are_kept_from_iteration_to_iteration() {
         let before = loads(kernel);
         let found = keep_guarded_values(&module, kernel, &facts(), &|_| None);
         assert_eq!(found, kept, "{name}");
-        // That of the first iteration stays, and the thread's own variable is loaded.
-        assert_eq!(loads(kernel), before + kept, "{name}");
+        // That of the first iteration stays, and the thread's own variables are loaded.
+        assert_eq!(loads(kernel) > before, kept > 0, "{name}");
     }
     module.verify().expect("the result is valid IR");
 }

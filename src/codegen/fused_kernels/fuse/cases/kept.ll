@@ -354,4 +354,113 @@ end:
   ret void
 }
 
+define ptx_kernel void @stored_under_the_other_name(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x() memory(none) nounwind willreturn
+  %x = zext nneg i32 %t to i64
+  %inside = icmp slt i32 %t, 60
+  br label %round
+round:
+  %i = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %old = phi ptr [ %a, %entry ], [ %new, %latch ]
+  %new = phi ptr [ %b, %entry ], [ %old, %latch ]
+  br i1 %inside, label %body, label %latch
+body:
+  %p = getelementptr float, ptr %old, i64 %x
+  %v = load float, ptr %p, !sirius.own_read !0, !sirius.kept_read !0
+  %w = fadd float %v, 1.0
+  %q = getelementptr float, ptr %new, i64 %x
+  store float %w, ptr %q
+  br label %latch
+latch:
+  call void @wait()
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %round, label %end
+end:
+  ret void
+}
+
+define ptx_kernel void @stored_under_its_own_name(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x() memory(none) nounwind willreturn
+  %x = zext nneg i32 %t to i64
+  %inside = icmp slt i32 %t, 60
+  br label %round
+round:
+  %i = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %old = phi ptr [ %a, %entry ], [ %new, %latch ]
+  %new = phi ptr [ %b, %entry ], [ %old, %latch ]
+  br i1 %inside, label %body, label %latch
+body:
+  %p = getelementptr float, ptr %old, i64 %x
+  %v = load float, ptr %p, !sirius.own_read !0, !sirius.kept_read !0
+  %w = fadd float %v, 1.0
+  store float %w, ptr %p
+  br label %latch
+latch:
+  call void @wait()
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %round, label %end
+end:
+  ret void
+}
+
+define ptx_kernel void @stored_beside_the_other_name(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x() memory(none) nounwind willreturn
+  %x = zext nneg i32 %t to i64
+  %inside = icmp slt i32 %t, 60
+  br label %round
+round:
+  %i = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %old = phi ptr [ %a, %entry ], [ %new, %latch ]
+  %new = phi ptr [ %b, %entry ], [ %old, %latch ]
+  br i1 %inside, label %body, label %latch
+body:
+  %p = getelementptr float, ptr %old, i64 %x
+  %v = load float, ptr %p, !sirius.own_read !0, !sirius.kept_read !0
+  %w = fadd float %v, 1.0
+  %y = add i64 %x, 1
+  %q = getelementptr float, ptr %new, i64 %y
+  store float %w, ptr %q
+  br label %latch
+latch:
+  call void @wait()
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %round, label %end
+end:
+  ret void
+}
+
+define ptx_kernel void @stored_through_a_third_name(ptr %a, ptr %b, ptr %c, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x() memory(none) nounwind willreturn
+  %x = zext nneg i32 %t to i64
+  %inside = icmp slt i32 %t, 60
+  br label %round
+round:
+  %i = phi i32 [ 0, %entry ], [ %next, %latch ]
+  %old = phi ptr [ %a, %entry ], [ %new, %latch ]
+  %new = phi ptr [ %b, %entry ], [ %old, %latch ]
+  br i1 %inside, label %body, label %latch
+body:
+  %p = getelementptr float, ptr %old, i64 %x
+  %v = load float, ptr %p, !sirius.own_read !0, !sirius.kept_read !0
+  %w = fadd float %v, 1.0
+  %q = getelementptr float, ptr %new, i64 %x
+  store float %w, ptr %q
+  store float %w, ptr %c
+  br label %latch
+latch:
+  call void @wait()
+  %next = add i32 %i, 1
+  %more = icmp slt i32 %next, %n
+  br i1 %more, label %round, label %end
+end:
+  ret void
+}
+
 !0 = !{}

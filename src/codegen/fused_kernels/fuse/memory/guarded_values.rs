@@ -18,7 +18,8 @@
 //! Where iterations of a host's loop follow each other in the kernel ([`keep_guarded_values`]), a load that no other thread ever
 //! writes to is also given what the iteration before had: what it stored, or loaded. Of the ways that lead to it some begin
 //! where the loop does. So the first iteration still loads. Each way that leads through the end of an iteration has to pass such a
-//! store or load behind the begin of that iteration, which may be the load itself.
+//! store or load behind the begin of that iteration, which may be the load itself. Pointers that change places are others there: what
+//! the load's one is in that iteration is looked up where the loop begins.
 
 use super::super::at_once::{is_kept_read, is_own_read, waits_for_grid};
 use super::super::control_flow::ControlFlow;
@@ -91,7 +92,6 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_guarded_values<'ctx>(
         loops.max_by_key(|each| each.blocks.len())
     };
     let seen = OnceCell::new();
-    let roots = |address| roots_of(kernel, address, told);
     let (mut kept, mut found) = (Vec::new(), Vec::new());
     let mut bytes = 0;
     for load in flow.instructions().filter(|at| is_kept_read(*at)) {
@@ -101,23 +101,32 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_guarded_values<'ctx>(
         let Some(around) = around(load.block()) else {
             continue;
         };
+        let told = |value| told(value).or_else(|| told_by_turns(kernel, around, value));
+        let roots = |address| roots_of(kernel, address, &told);
         let in_kernel = (module, kernel, facts, &roots as _);
         let way = Ways::of(in_kernel, (&flow, &seen), (load, address), Some(around));
         let Some(on_ways) = way.found() else {
             continue;
         };
         let own = load.ty().allocation_bytes(module).next_multiple_of(4);
-        if !on_ways.begins {
-            found.push((load, on_ways.sources));
-        } else if bytes + own <= MOST_KEPT_BYTES {
-            bytes += own;
-            kept.push((load, on_ways.sources, around));
+        match on_ways.begins {
+            false if on_ways.before.is_empty() => found.push((load, on_ways.sources)),
+            true if !on_ways.before.contains(&load) && bytes + own <= MOST_KEPT_BYTES => {
+                bytes += own;
+                kept.push((load, on_ways, around));
+            }
+            _ => {}
         }
     }
     // Sources may be loads that become others.
-    let variables = kept
-        .iter()
-        .map(|(load, sources, _)| variable(module, kernel, (*load, sources)));
+    let variables = kept.iter().map(|(load, on_ways, around)| {
+        let variable = variable(module, kernel, (*load, &on_ways.sources));
+        if !on_ways.before.is_empty() {
+            let before = self::variable(module, kernel, (*load, &on_ways.before));
+            hand_on(module, around, (before, variable), load.ty());
+        }
+        variable
+    });
     let variables: Vec<Value> = variables.collect();
     carry_all(module, kernel, &found);
     let mut firsts: HashMap<Block, Value> = HashMap::new();
@@ -128,6 +137,22 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_guarded_values<'ctx>(
         keep(module, (*load, variable), first);
     }
     found.len() + kept.len()
+}
+
+/// Where an iteration begins, lets a variable have what another one had at the end of the iteration before.
+fn hand_on<'ctx>(
+    module: &Module<'ctx>,
+    around: &NaturalLoop<'ctx>,
+    (from, to): (Value<'ctx>, Value<'ctx>),
+    ty: Type<'ctx>,
+) {
+    let mut instructions = around.header.instructions().into_iter();
+    let Some(begin) = instructions.find(|at| at.opcode() != Some(Opcode::LLVMPHI)) else {
+        return;
+    };
+    let (builder, alignment) = (Builder::before(begin), ty.alignment(module));
+    let value = builder.load_aligned(ty, from, alignment);
+    builder.store_aligned(value, to, alignment);
 }
 
 /// Whether this is the first iteration of a loop.
@@ -146,6 +171,41 @@ fn is_first<'ctx>(
     first
 }
 
+/// The parameter that a pointer is in each iteration, as iterations count them: where pointers change places, that which it was in the
+/// first one.
+fn told_by_turns<'ctx>(
+    kernel: Value<'ctx>,
+    around: &NaturalLoop<'ctx>,
+    pointer: Value<'ctx>,
+) -> Option<Vec<usize>> {
+    before(around, pointer)?;
+    let incoming = pointer.incoming().into_iter();
+    let mut begins = incoming.filter(|(_, from)| !around.blocks.contains(from));
+    let (first, _) = begins.next()?;
+    let mut parameters = kernel.parameters().into_iter();
+    let own = parameters.position(|parameter| parameter == first)?;
+    let is_one = begins.all(|(other, _)| other == first);
+    let in_memory = kernel.has_attribute(own as u32 + 1, "byval");
+    (is_one && !in_memory).then(|| vec![own])
+}
+
+/// Which pointer a pointer that changes places was in the iteration before: another one of these.
+fn before<'ctx>(around: &NaturalLoop<'ctx>, pointer: Value<'ctx>) -> Option<Value<'ctx>> {
+    let turns = |pointer: Value<'ctx>| {
+        pointer.operation() == Some(Opcode::LLVMPHI)
+            && pointer.block() == around.header
+            && pointer.ty().is_pointer()
+    };
+    if !turns(pointer) {
+        return None;
+    }
+    let incoming = pointer.incoming().into_iter();
+    let mut latches = incoming.filter(|(_, from)| around.blocks.contains(from));
+    let (before, _) = latches.next()?;
+    let is_one = latches.all(|(other, _)| other == before);
+    (is_one && turns(before)).then_some(before)
+}
+
 /// What an address is computed from, by way of choices between pointers, too.
 fn roots_of<'ctx>(
     kernel: Value<'ctx>,
@@ -159,16 +219,17 @@ fn roots_of<'ctx>(
         if !seen.insert(at) {
             continue;
         }
+        if let Some(parameters) = told(at) {
+            roots.extend(parameters.into_iter().map(Root::Parameter));
+            continue;
+        }
         match at.operation() {
             Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => {
                 work.push(at.operand(0));
             }
             Some(Opcode::LLVMPHI) => work.extend(at.incoming().into_iter().map(|(from, _)| from)),
             Some(Opcode::LLVMSelect) => work.extend([at.operand(1), at.operand(2)]),
-            _ => match told(at) {
-                Some(parameters) => roots.extend(parameters.into_iter().map(Root::Parameter)),
-                None => roots.push(Root::of(kernel, at)),
-            },
+            _ => roots.push(Root::of(kernel, at)),
         }
     }
     roots
@@ -252,6 +313,7 @@ fn keep<'ctx>(
 }
 
 /// An address: so many bytes behind another one.
+#[derive(Clone)]
 pub(in crate::codegen::fused_kernels::fuse) struct Place<'ctx> {
     pub(in crate::codegen::fused_kernels::fuse) base: Value<'ctx>,
     pub(in crate::codegen::fused_kernels::fuse) bytes: Sum<'ctx>,
@@ -288,6 +350,23 @@ impl<'ctx> Place<'ctx> {
     ) -> Option<Sum<'ctx>> {
         made_alike(self.base, other.base).then(|| other.bytes.minus(&self.bytes))
     }
+}
+
+/// What an address is computed from beside the pointer that it begins at.
+fn sources_of_distance<'ctx>(address: Value<'ctx>, base: Value<'ctx>) -> HashSet<Value<'ctx>> {
+    let mut found = HashSet::new();
+    let mut at = address;
+    while at != base
+        && at.operation() == Some(Opcode::LLVMGetElementPtr)
+        && let [next, index] = at.operands()[..]
+    {
+        found.extend(sources(index));
+        at = next;
+    }
+    if at != base {
+        found.extend(sources(at));
+    }
+    found
 }
 
 /// What a value is computed from, without memory.
@@ -376,9 +455,10 @@ struct Ways<'a, 'ctx> {
     roots: &'a Roots<'a, 'ctx>,
     flow: &'a ControlFlow<'ctx>,
     load: Value<'ctx>,
-    place: Place<'ctx>,
-    /// What the place is computed from.
-    led: Vec<Root<'ctx>>,
+    /// The place of the load as its own iteration has it.
+    now: Sight<'ctx>,
+    /// As the iteration before has it.
+    then: Sight<'ctx>,
     known: Vec<(Value<'ctx>, bool)>,
     /// The loop of which an iteration may hand values on to the next.
     around: Option<&'a NaturalLoop<'ctx>>,
@@ -401,6 +481,15 @@ impl<'a, 'ctx> Ways<'a, 'ctx> {
         around: Option<&'a NaturalLoop<'ctx>>,
     ) -> Self {
         let place = Place::of(module, address);
+        let before = around.and_then(|around| before(around, place.base));
+        let sight = |base: Value<'ctx>| Sight {
+            place: Place {
+                base,
+                ..place.clone()
+            },
+            led: roots(base),
+            turns: before.is_some(),
+        };
         Self {
             module,
             kernel,
@@ -408,8 +497,8 @@ impl<'a, 'ctx> Ways<'a, 'ctx> {
             roots,
             flow,
             load,
-            led: roots(place.base),
-            place,
+            now: sight(place.base),
+            then: sight(before.unwrap_or(place.base)),
             known: conditions_at(flow, load.block()),
             around,
             seen,
@@ -450,22 +539,24 @@ impl<'a, 'ctx> Ways<'a, 'ctx> {
         let mut begun = false;
         while let Some((block, earlier)) = work.pop() {
             let mut list = block.instructions();
-            if block == home {
+            // Whoever comes back comes to all of it, and to the load itself.
+            if !begun {
                 let end = list.iter().position(|at| *at == self.load)?;
-                // Whoever comes back comes to the load itself.
-                match begun {
-                    false => list.truncate(end),
-                    true => list = list.split_off(end),
-                }
+                list.truncate(end);
                 begun = true;
             }
             let mut ended = false;
             for at in list.into_iter().rev() {
-                match self.does(at, &mut found.compared) {
+                let sight = if earlier { &self.then } else { &self.now };
+                match self.does(at, sight, &mut found.compared) {
                     Step::Nothing => {}
                     Step::Has => {
-                        if !found.sources.contains(&at) {
-                            found.sources.push(at);
+                        let own = match earlier && sight.turns {
+                            true => &mut found.before,
+                            false => &mut found.sources,
+                        };
+                        if !own.contains(&at) {
+                            own.push(at);
                         }
                         ended = true;
                         break;
@@ -510,14 +601,30 @@ impl<'a, 'ctx> Ways<'a, 'ctx> {
     }
 
     /// What an instruction on the way means for the load; what it compares for that is noted.
-    fn does(&self, at: Value<'ctx>, compared: &mut HashSet<Value<'ctx>>) -> Step {
+    fn does(
+        &self,
+        at: Value<'ctx>,
+        sight: &Sight<'ctx>,
+        compared: &mut HashSet<Value<'ctx>>,
+    ) -> Step {
+        // The base itself is that of the iteration, where it is another one in each.
+        let mut compare = |address: Value<'ctx>, place: &Place<'ctx>| match sight.turns {
+            false => compared.extend(sight.place.sources.iter().chain(&place.sources)),
+            true => {
+                compared.extend(sources_of_distance(
+                    self.load.operand(0),
+                    self.now.place.base,
+                ));
+                compared.extend(sources_of_distance(address, sight.place.base));
+            }
+        };
         let effect = Effect::of(at);
         let (address, ty) = match effect {
-            Effect::Load(address) if self.may_be_loaded(at, address) => {
+            Effect::Load(address) if self.may_be_loaded(at, address, sight) => {
                 let place = Place::of(self.module, address);
-                let distance = self.place.distance_bytes(&place);
+                let distance = sight.place.distance_bytes(&place);
                 if distance.and_then(|distance| distance.as_constant()) == Some(0) {
-                    compared.extend(self.place.sources.iter().chain(&place.sources));
+                    compare(address, &place);
                     return Step::Has;
                 }
                 return Step::Nothing;
@@ -529,20 +636,24 @@ impl<'a, 'ctx> Ways<'a, 'ctx> {
             Effect::Unknown if is_own_read(self.load) && waits_for_grid(at) => {
                 return Step::Nothing;
             }
+            // What other threads may see it do is done elsewhere.
+            Effect::Unknown if is_own_read(self.load) && self.is_volatile_elsewhere(at, sight) => {
+                return Step::Nothing;
+            }
             // What it orders are other threads' writes.
-            Effect::Atomic(address) if self.is_elsewhere(address) && self.is_own() => {
+            Effect::Atomic(address) if self.is_elsewhere(address, sight) && self.is_own() => {
                 return Step::Nothing;
             }
             Effect::Atomic(_) | Effect::Barrier | Effect::Unknown => return Step::MayWrite,
         };
-        if self.is_elsewhere(address) {
+        if self.is_elsewhere(address, sight) {
             return Step::Nothing;
         }
         let place = Place::of(self.module, address);
-        let Some(distance) = self.place.distance_bytes(&place) else {
+        let Some(distance) = sight.place.distance_bytes(&place) else {
             return Step::MayWrite;
         };
-        compared.extend(self.place.sources.iter().chain(&place.sources));
+        compare(address, &place);
         if distance.as_constant() == Some(0) && ty == self.load.ty() {
             return Step::Has;
         }
@@ -557,17 +668,28 @@ impl<'a, 'ctx> Ways<'a, 'ctx> {
     }
 
     /// Whether another load may be one of the same value: where no other thread writes to it, both see what the thread itself stored.
-    fn may_be_loaded(&self, at: Value<'ctx>, address: Value<'ctx>) -> bool {
-        is_own_read(self.load) && at.ty() == self.load.ty() && !self.is_elsewhere(address)
+    fn may_be_loaded(&self, at: Value<'ctx>, address: Value<'ctx>, sight: &Sight<'ctx>) -> bool {
+        is_own_read(self.load) && at.ty() == self.load.ty() && !self.is_elsewhere(address, sight)
     }
 
     /// Whether an address never leads to what is loaded.
-    fn is_elsewhere(&self, address: Value<'ctx>) -> bool {
+    fn is_elsewhere(&self, address: Value<'ctx>, sight: &Sight<'ctx>) -> bool {
         let roots = (self.roots)(address);
+        let known = !roots.is_empty() && !sight.led.is_empty();
         let mut pairs = roots
             .iter()
-            .flat_map(|root| self.led.iter().map(move |own| (root, own)));
-        pairs.all(|(root, own)| !root.may_share(*own, self.facts))
+            .flat_map(|root| sight.led.iter().map(move |own| (root, own)));
+        known && pairs.all(|(root, own)| !root.may_share(*own, self.facts))
+    }
+
+    /// Whether an instruction is a volatile access to what never is what is loaded.
+    fn is_volatile_elsewhere(&self, at: Value<'ctx>, sight: &Sight<'ctx>) -> bool {
+        let address = match at.opcode() {
+            Some(Opcode::LLVMLoad) => at.operand(0),
+            Some(Opcode::LLVMStore) => at.operand(1),
+            _ => return false,
+        };
+        !at.is_atomic() && self.is_elsewhere(address, sight)
     }
 
     /// Whether no other thread of the block writes to what is loaded, as the verifier finds.
@@ -621,11 +743,22 @@ impl<'a, 'ctx> Ways<'a, 'ctx> {
     }
 }
 
+/// The place of a load as an iteration has it.
+struct Sight<'ctx> {
+    place: Place<'ctx>,
+    /// What it is computed from.
+    led: Vec<Root<'ctx>>,
+    /// It begins at a pointer that changes places.
+    turns: bool,
+}
+
 /// What the ways to a load pass.
 #[derive(Default)]
 struct Found<'ctx> {
     /// The stores and loads whose value it may be.
     sources: Vec<Value<'ctx>>,
+    /// Those of an iteration before, where the place begins at another pointer there.
+    before: Vec<Value<'ctx>>,
     /// Some way begins where the loop does.
     begins: bool,
     /// What the addresses that were compared are computed from.
