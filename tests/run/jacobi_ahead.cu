@@ -4,7 +4,6 @@
 // expect: 3 launches -> 1, 1 host loop inside its kernel
 // built with: --sirius-boundaries=grid-barrier
 // executes: 1 1 1
-// loads: 2422480 186168 1168
 // arguments:
 // arguments: 33 7
 // arguments: 3 3
