@@ -40,8 +40,8 @@ use control_flow::{
     versions,
 };
 use memory::{
-    aliasing, buffer_promotion, dead_stores, forwarding, guarded_values, rows, scopes,
-    shared_memory_reuse,
+    aliasing, between_iterations, buffer_promotion, dead_stores, forwarding, guarded_values, rows,
+    scopes, shared_memory_reuse,
 };
 use side_by_side::{batch, heterogeneous, interleaved, partitions};
 use specialisation::{excerpt, fields, host_values, launch_bounds, preparation, promises, wanted};

@@ -22,6 +22,7 @@
 //! the load's one is in that iteration is looked up where the loop begins.
 
 use super::super::at_once::{is_kept_read, is_own_read, waits_for_grid};
+use super::super::between_iterations::{before, hand_on, is_first, roots_of, told_by_turns};
 use super::super::control_flow::ControlFlow;
 use super::super::counting::Sum;
 use super::super::loops::declares_scope;
@@ -137,102 +138,6 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_guarded_values<'ctx>(
         keep(module, (*load, variable), first);
     }
     found.len() + kept.len()
-}
-
-/// Where an iteration begins, lets a variable have what another one had at the end of the iteration before.
-fn hand_on<'ctx>(
-    module: &Module<'ctx>,
-    around: &NaturalLoop<'ctx>,
-    (from, to): (Value<'ctx>, Value<'ctx>),
-    ty: Type<'ctx>,
-) {
-    let mut instructions = around.header.instructions().into_iter();
-    let Some(begin) = instructions.find(|at| at.opcode() != Some(Opcode::LLVMPHI)) else {
-        return;
-    };
-    let (builder, alignment) = (Builder::before(begin), ty.alignment(module));
-    let value = builder.load_aligned(ty, from, alignment);
-    builder.store_aligned(value, to, alignment);
-}
-
-/// Whether this is the first iteration of a loop.
-fn is_first<'ctx>(
-    module: &Module<'ctx>,
-    flow: &ControlFlow<'ctx>,
-    around: &NaturalLoop<'ctx>,
-) -> Value<'ctx> {
-    let truth = Type::integer(module, 1);
-    let begin = around.header.instructions()[0];
-    let first = Builder::before(begin).phi(truth);
-    for from in flow.predecessors(around.header) {
-        let begins = !around.blocks.contains(from);
-        first.add_incoming(truth.constant(begins.into()), *from);
-    }
-    first
-}
-
-/// The parameter that a pointer is in each iteration, as iterations count them: where pointers change places, that which it was in the
-/// first one.
-fn told_by_turns<'ctx>(
-    kernel: Value<'ctx>,
-    around: &NaturalLoop<'ctx>,
-    pointer: Value<'ctx>,
-) -> Option<Vec<usize>> {
-    before(around, pointer)?;
-    let incoming = pointer.incoming().into_iter();
-    let mut begins = incoming.filter(|(_, from)| !around.blocks.contains(from));
-    let (first, _) = begins.next()?;
-    let mut parameters = kernel.parameters().into_iter();
-    let own = parameters.position(|parameter| parameter == first)?;
-    let is_one = begins.all(|(other, _)| other == first);
-    let in_memory = kernel.has_attribute(own as u32 + 1, "byval");
-    (is_one && !in_memory).then(|| vec![own])
-}
-
-/// Which pointer a pointer that changes places was in the iteration before: another one of these.
-fn before<'ctx>(around: &NaturalLoop<'ctx>, pointer: Value<'ctx>) -> Option<Value<'ctx>> {
-    let turns = |pointer: Value<'ctx>| {
-        pointer.operation() == Some(Opcode::LLVMPHI)
-            && pointer.block() == around.header
-            && pointer.ty().is_pointer()
-    };
-    if !turns(pointer) {
-        return None;
-    }
-    let incoming = pointer.incoming().into_iter();
-    let mut latches = incoming.filter(|(_, from)| around.blocks.contains(from));
-    let (before, _) = latches.next()?;
-    let is_one = latches.all(|(other, _)| other == before);
-    (is_one && turns(before)).then_some(before)
-}
-
-/// What an address is computed from, by way of choices between pointers, too.
-fn roots_of<'ctx>(
-    kernel: Value<'ctx>,
-    address: Value<'ctx>,
-    told: &dyn Fn(Value<'ctx>) -> Option<Vec<usize>>,
-) -> Vec<Root<'ctx>> {
-    let mut roots = Vec::new();
-    let mut seen = HashSet::new();
-    let mut work = vec![address];
-    while let Some(at) = work.pop() {
-        if !seen.insert(at) {
-            continue;
-        }
-        if let Some(parameters) = told(at) {
-            roots.extend(parameters.into_iter().map(Root::Parameter));
-            continue;
-        }
-        match at.operation() {
-            Some(Opcode::LLVMGetElementPtr | Opcode::LLVMAddrSpaceCast | Opcode::LLVMBitCast) => {
-                work.push(at.operand(0));
-            }
-            Some(Opcode::LLVMPHI) => work.extend(at.incoming().into_iter().map(|(from, _)| from)),
-            Some(Opcode::LLVMSelect) => work.extend([at.operand(1), at.operand(2)]),
-            _ => roots.push(Root::of(kernel, at)),
-        }
-    }
-    roots
 }
 
 /// The types that are stored through each parameter.
