@@ -4,7 +4,8 @@
 //! synchronisations, copies, branches, loops, streams and helpers between them, run for several sizes.
 //! At the end stands how precise the static graph was: how often it says the scope that was seen.
 //! [`groups`] are smaller cases, many more of them; [`solvers`](generator::solved) are host loops that end by what they copy,
-//! and [`stacks`](generator::stacked) launches that wait for their batches, which are phases of one launch. Runs a few seeds of both by default;
+//! [`stacks`](generator::stacked) launches that wait for their batches, which are phases of one launch, and [`kept`](generator::kept)
+//! loops whose threads keep values from iteration to iteration. Runs a few seeds of both by default;
 //! `SIRIUS_FUZZ_SEEDS=from..to` runs others, for as long as one likes; the programs that fail, or with
 //! `SIRIUS_FUZZ_KEEP` all, are kept. `SIRIUS_FUZZ_SEEDS=0..1000 cargo test --test generated groups/` is
 //! the long run of the groups, with `SIRIUS_FUZZ_CASES` groups to a unit and `SIRIUS_FUZZ_DRAWS` draws
@@ -57,6 +58,13 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    let kept = match seeds::trials("kept", 0..2, generator::kept::kept) {
+        Ok(trials) => trials,
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            return ExitCode::FAILURE;
+        }
+    };
     let start = Instant::now();
     // Every fourth has phases of cooperative launches, and every fourth launches that wait for graphs.
     let program = |seed| {
@@ -67,7 +75,7 @@ fn main() -> ExitCode {
             _ => text,
         }
     };
-    let others = groups.chain(solvers).chain(stacks).collect();
+    let others = groups.chain(solvers).chain(stacks).chain(kept).collect();
     let status = seeds::run("generated", 0..4, program, others);
     let totals = differential::Totals::so_far();
     println!("{}", totals.line(start.elapsed()));

@@ -156,12 +156,25 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug)]
 pub struct VerifiedPlan {
     plan: FusionPlan,
-    own_reads: OwnReads,
+    own_reads: BTreeMap<usize, OwnReads>,
 }
 
-/// By group with grid-wide barriers, by which arguments of which members (by position) loads read only what no thread but their own
-/// writes in the launch.
-pub type OwnReads = BTreeMap<usize, BTreeSet<(usize, usize)>>;
+/// By which arguments of which members (by position) of a group with grid-wide barriers loads read only what no thread but their own
+/// writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OwnReads {
+    /// It writes it in the launch, or in the same iteration where a loop of the host is in the kernel.
+    pub within: BTreeSet<(usize, usize)>,
+    /// It does, or nobody does, in all iterations of a loop of the host that is in the kernel.
+    pub across: BTreeSet<(usize, usize)>,
+}
+
+impl OwnReads {
+    /// Whether there are such loads.
+    pub fn any(&self) -> bool {
+        !self.within.is_empty() || !self.across.is_empty()
+    }
+}
 
 impl VerifiedPlan {
     /// The plan itself.
@@ -169,8 +182,8 @@ impl VerifiedPlan {
         &self.plan
     }
 
-    /// What was found besides of loads behind grid-wide barriers.
-    pub fn own_reads(&self) -> &OwnReads {
+    /// What was found besides of loads behind grid-wide barriers, by group.
+    pub fn own_reads(&self) -> &BTreeMap<usize, OwnReads> {
         &self.own_reads
     }
 }
@@ -248,7 +261,7 @@ pub fn verify(
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let own_reads = own_reads::own_reads(graph, &plan, &groups, &mut known);
+    let own_reads = own_reads::own_reads(graph, kernels, &plan, &groups, &mut known);
     Ok(VerifiedPlan { plan, own_reads })
 }
 

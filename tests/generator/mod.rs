@@ -11,6 +11,7 @@ mod handed;
 mod held;
 mod host;
 mod hosted;
+pub mod kept;
 mod kernels;
 mod mixed;
 mod parted;

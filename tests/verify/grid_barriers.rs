@@ -649,7 +649,8 @@ fn own_reads_of(
     change(&mut scene, launches[3]);
     let plan = plan_of_three(&launches, &[1, 2, 3]);
     let verified = verify(&scene.graph, &scene.kernels, plan).expect("the plan is right");
-    let own = verified.own_reads().get(&0).into_iter().flatten();
+    let own = verified.own_reads().get(&0);
+    let own = own.into_iter().flat_map(|own| &own.within);
     own.copied().collect()
 }
 
@@ -671,4 +672,61 @@ fn says_which_loads_read_what_their_thread_stored() {
         scene.launch_mut(launch).arguments[0].pieces[0].pointer = Some(anywhere(value));
     };
     assert_eq!(own_reads_of(Scene::pointwise, somewhere), []);
+}
+
+/// Which loads find what their own thread had in an iteration before, in `for (…) { a = f(a); b = g(a); }`, by member and argument.
+fn kept_reads_of(
+    kernels: [fn(&mut Scene, &str) -> KernelId; 2],
+    change: impl Fn(&mut Scene, [LaunchId; 2], &mut FusionPlan),
+) -> Vec<(usize, usize)> {
+    let mut scene = Scene::new();
+    let buffers = ["a", "b"].map(|name| scene.buffer(name));
+    let size = scene.unknown();
+    let shape = scene.known_shape();
+    let [a, b] = buffers.map(Pass::To);
+    let [f, g] = kernels.map(|kernel| kernel(&mut scene, "kernel"));
+    let n = Pass::Integer(size);
+    let launches = [
+        scene.launch(f, shape, &[a.clone(), a.clone(), n.clone()]),
+        scene.launch(g, shape, &[a, b, n]),
+    ];
+    let body = scene.block;
+    scene.edge(body, body);
+    scene.make_loop(body);
+    let mut plan = plan_of_sweeps(&launches);
+    change(&mut scene, launches, &mut plan);
+    let verified = verify(&scene.graph, &scene.kernels, plan).expect("the plan is right");
+    let own = verified.own_reads().get(&0);
+    let own = own.into_iter().flat_map(|own| &own.across);
+    own.copied().collect()
+}
+
+#[test]
+fn says_which_loads_read_what_their_thread_had_in_an_iteration_before() {
+    let nothing = |_: &mut Scene, _: [LaunchId; 2], _: &mut FusionPlan| ();
+    let own: fn(&mut Scene, &str) -> KernelId = Scene::pointwise;
+    assert_eq!(kept_reads_of([own, own], nothing), [(0, 0), (1, 0)]);
+    // Neighbours wrote it, in this iteration or the one before.
+    assert_eq!(kept_reads_of([own, Scene::stencil], nothing), [(0, 0)]);
+    // What the one launch reads another block of the other writes, an iteration before.
+    let into_first = |scene: &mut Scene, launches: [LaunchId; 2], _: &mut FusionPlan| {
+        let first = scene.launch_mut(launches[0]).arguments[0].clone();
+        scene.launch_mut(launches[1]).arguments[1] = first;
+        let one = scene.constant(1);
+        scene.launch_mut(launches[1]).grid[0] = one;
+    };
+    assert_eq!(kept_reads_of([own, own], into_first), []);
+    // Launches of which the queue knows nothing follow each other in no kernel.
+    let apart = |_: &mut Scene, _: [LaunchId; 2], plan: &mut FusionPlan| {
+        plan.batched_regions.clear();
+    };
+    assert_eq!(kept_reads_of([own, own], apart), []);
+    // Somebody else may look at it, or change it, while the launch runs.
+    let volatile = |scene: &mut Scene, _: [LaunchId; 2], _: &mut FusionPlan| {
+        let accesses = scene.kernels[0].accesses.iter_mut();
+        for access in accesses.filter(|access| access.kind == AccessKind::Read) {
+            access.volatile = true;
+        }
+    };
+    assert_eq!(kept_reads_of([own, own], volatile), [(1, 0)]);
 }

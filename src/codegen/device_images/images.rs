@@ -20,9 +20,10 @@ use crate::schedule::occupancy::KernelUsage;
 use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
 use crate::stage::Stage;
 use crate::tools::Toolchain;
-use crate::verify::{OwnReads, VerifiedPlan};
+use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::Path;
@@ -343,7 +344,7 @@ pub fn try_candidates(
     bench: &Workbench<'_>,
 ) -> Result<Vec<Vec<GroupUsage>>, CodegenError> {
     let optimisations = &bench.build.sirius.optimisations;
-    let unknown = (candidates, &OwnReads::new());
+    let unknown = (candidates, &BTreeMap::new());
     let preparation = Preparation::of(program, graph, models, unknown, optimisations)?;
     let (part, plan) = (Part::Groups, candidates);
     let kernels = build_kernels(program, &preparation, part, models, plan, optimisations)?;

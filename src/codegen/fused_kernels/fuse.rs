@@ -40,8 +40,8 @@ use control_flow::{
     versions,
 };
 use memory::{
-    aliasing, buffer_promotion, dead_stores, forwarding, guarded_values, rows, scopes,
-    shared_memory_reuse,
+    aliasing, between_iterations, buffer_promotion, dead_stores, forwarding, guarded_values, rows,
+    scopes, shared_memory_reuse,
 };
 use rearranged::Rearranged;
 use side_by_side::{batch, heterogeneous, interleaved, partitions};
@@ -60,6 +60,7 @@ use crate::llvm::{
 };
 use crate::program::Program;
 use crate::schedule::FusionPlan;
+use at_once::Keeping;
 use batch_phases::InPhases;
 use built::Built;
 use clipped::leave;
@@ -180,12 +181,22 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
         })
         .collect::<Result<Vec<FusedFunction>, CodegenError>>()?;
     passes::run(&module, &mut kernels)?;
-    let keeping = built.iter().zip(orders).filter(|(kernel, order)| {
-        kernel.is_whole && !order.specialisation.shape.own_reads.is_empty()
+    let keeping = built
+        .iter()
+        .zip(orders)
+        .filter(|(kernel, order)| kernel.is_whole && order.specialisation.shape.own_reads.any());
+    let keeping = keeping.map(|(kernel, order)| {
+        Ok(Keeping {
+            kernel: function_of(&module, kernel)?,
+            facts: &kernel.facts,
+            iterates: order.specialisation.shape.tested_loop.is_some(),
+        })
     });
-    let keeping = keeping.map(|(kernel, _)| Ok((function_of(&module, kernel)?, &kernel.facts)));
     let keeping = keeping.collect::<Result<Vec<_>, CodegenError>>()?;
     at_once::keep_values(&module, &keeping)?;
+    if part == Part::Groups {
+        at_once::settle(&module);
+    }
     for (kernel, order) in built.iter().zip(orders) {
         if kernel.is_whole {
             overlap::check(program, &module, kernel, &order.specialisation.shape)?;
@@ -251,6 +262,9 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
     }
     groups.sort_by_key(|kernel| kernel.group);
     let batches = batch::build_batches(&module, bodies, optimisations)?;
+    if part == Part::Batches {
+        at_once::settle(&module);
+    }
     module
         .verify()
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;
@@ -470,7 +484,10 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 function.add_attribute(position, "noalias", 0);
             }
         }
-        if self.optimisations.contains(&Optimisation::AliasScopes) {
+        // What holds of two pointers in an iteration holds of others in the next, where they change places.
+        let in_place = shape.tested_loop.as_ref();
+        let in_place = in_place.is_none_or(|of_loop| !of_loop.turns());
+        if self.optimisations.contains(&Optimisation::AliasScopes) && in_place {
             let scopes = AliasScopes::new(
                 self.module,
                 &function.name(),

@@ -7,49 +7,153 @@
 //! may differ, nothing that the one writes may be what the other reads.
 //!
 //! Where a host loop that ends by what it copies is in the kernel, that holds for the members of one iteration, as long as no pointer
-//! and no number by which places are told are others in the next: guards were tested in front of the first. Of launches that follow each
-//! other in a kernel of the queue nothing is said.
+//! and no number by which places are told are others in the next: guards were tested in front of the first. Where launches follow each
+//! other in a kernel of the queue, each of them was tested.
+//!
+//! *From iteration to iteration* a load finds what its own thread stored or loaded in an earlier one where of any two iterations, one
+//! behind the other, nothing that others write in either is what it reads in the later one. For that the two are judged as one group
+//! (`persistent`), each with numbers of its own. Since they are any two, what others wrote in an iteration between is among it.
 
 use super::super::conflict::Answers;
 use super::super::device::{conflicts, global_access_numbers};
+use super::super::persistent::{Sequence, sequences};
 use super::super::segments::Kept;
 use super::super::{OwnReads, Site};
-use crate::kernel::{Access, AccessKind, KernelSymbol, Target};
+use crate::kernel::{Access, AccessKind, KernelModel, KernelSymbol, Target};
 use crate::launch::{LaunchGraph, LaunchId};
 use crate::math::expression::Expression;
-use crate::schedule::{FusionGroup, FusionPlan, TestedLoop};
-use std::collections::BTreeSet;
+use crate::schedule::{FusionGroup, FusionPlan, PersistentLoop, TestedLoop};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For so many pairs of accesses of a group it is asked at most.
 const MOST_PAIRS: usize = 600;
 
-/// By group, the members and arguments by which loads read only what nobody but their own thread writes in the launch, where a
-/// member in front of a barrier may have stored it.
+/// By group, the members and arguments by which loads read only what nobody but their own thread writes: in the launch, or in an
+/// iteration, where a member in front of a barrier may have stored it; and in all iterations that the launch may run.
 pub(in crate::verify) fn own_reads(
     graph: &LaunchGraph,
+    kernels: &[KernelModel],
     plan: &FusionPlan,
     groups: &[(usize, &FusionGroup, Vec<Site<'_>>)],
     answers: &mut Answers,
-) -> OwnReads {
-    let regions = plan.batched_regions.iter();
-    let statements = || regions.clone().flat_map(|region| &region.statements);
-    let mut found = OwnReads::new();
+) -> BTreeMap<usize, OwnReads> {
+    let mut found = BTreeMap::new();
     for (number, group, sites) in groups {
-        let is_own = |launch| group.members.iter().any(|member| member.launch == launch);
-        let repeats = statements().any(|each| each.persistent.is_some() && is_own(each.launch));
-        let changes = group
-            .tested_loop
-            .as_ref()
-            .is_some_and(|own| changes(own, sites));
-        if group.grid_barriers.is_empty() || repeats || changes {
+        if !group.is_cooperative() {
             continue;
         }
-        let own = of_group(graph, group, sites, answers);
-        if !own.is_empty() {
-            found.insert(*number, own);
+        let of_loop = group.tested_loop.as_ref();
+        let changes = of_loop.is_some_and(|own| changes(own, sites));
+        let within = match group.grid_barriers.is_empty() || changes {
+            true => BTreeSet::new(),
+            false => in_one(graph, group, sites, answers),
+        };
+        let places = of_loop.map(TestedLoop::places);
+        let across = match places.as_ref().or_else(|| in_queue(plan, group)) {
+            Some(places) => in_all(graph, kernels, group, sites, places),
+            None => BTreeSet::new(),
+        };
+        if !within.is_empty() || !across.is_empty() {
+            found.insert(*number, OwnReads { within, across });
         }
     }
     found
+}
+
+/// How launches of a group follow each other in a kernel of the queue, if they do.
+fn in_queue<'a>(plan: &'a FusionPlan, group: &FusionGroup) -> Option<&'a PersistentLoop> {
+    let regions = plan.batched_regions.iter();
+    let mut statements = regions.flat_map(|region| &region.statements);
+    let last = group.members.last()?.launch;
+    let own = statements.find(|each| each.launch == last)?;
+    own.persistent.as_ref()
+}
+
+/// Whether of an access alone it is known that it finds what the model says.
+fn is_odd(access: &Access) -> bool {
+    access.volatile || access.asynchronous
+}
+
+/// Reads, and by which argument they are made.
+fn reads<'a>(sites: &'a [Site<'_>]) -> impl Iterator<Item = ((usize, usize), usize)> + 'a {
+    accesses(sites).filter_map(|(at, access)| match access.target {
+        Target::Argument {
+            argument,
+            offset_bytes: 0,
+        } if access.kind == AccessKind::Read => Some((at, argument)),
+        _ => None,
+    })
+}
+
+/// Where something is written.
+fn writes(sites: &[Site<'_>]) -> Vec<(usize, usize)> {
+    let writes = accesses(sites).filter(|(_, access)| access.kind != AccessKind::Read);
+    writes.map(|(at, _)| at).collect()
+}
+
+/// All accesses of members to global memory, by member and number.
+fn accesses<'a>(sites: &'a [Site<'_>]) -> impl Iterator<Item = ((usize, usize), &'a Access)> {
+    sites.iter().enumerate().flat_map(|(member, site)| {
+        let numbers = global_access_numbers(site.model);
+        numbers.map(move |number| ((member, number), &site.model.accesses[number]))
+    })
+}
+
+/// The members and arguments of a group whose launches or iterations follow each other in one kernel by which loads read only what
+/// nobody but their own thread writes in any of them.
+fn in_all(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    group: &FusionGroup,
+    sites: &[Site<'_>],
+    places: &PersistentLoop,
+) -> BTreeSet<(usize, usize)> {
+    let all = reads(sites).map(|((member, _), argument)| (member, argument));
+    let mut own: BTreeSet<(usize, usize)> = all.collect();
+    let Ok(sequences) = sequences(graph, group, sites, places) else {
+        return BTreeSet::new();
+    };
+    for sequence in sequences {
+        own = &own - &written_by_others(&sequence, kernels, sites.len());
+    }
+    own
+}
+
+/// Members and arguments by which the last of some launches of a group may read what other threads write in any of them.
+fn written_by_others(
+    sequence: &Sequence,
+    kernels: &[KernelModel],
+    members: usize,
+) -> BTreeSet<(usize, usize)> {
+    let sites = sequence.sites(kernels);
+    let first = sites.len().saturating_sub(members);
+    let of_last = reads(&sites).filter(|((member, _), _)| *member >= first);
+    let of_last: Vec<((usize, usize), usize)> = of_last.collect();
+    let writes = writes(&sites);
+    let key = |(member, _): (usize, usize), argument: usize| (member - first, argument);
+    let all = || of_last.iter().map(|(at, argument)| key(*at, *argument));
+    if of_last.len() * writes.len() > MOST_PAIRS {
+        return all().collect();
+    }
+    let mut other = BTreeSet::new();
+    let mut answers = Answers::default();
+    let (graph, group) = sequence.group();
+    let against = conflicts(graph, group, &sites, &mut answers, &mut |judge| {
+        for (read, argument) in &of_last {
+            let key = key(*read, *argument);
+            let conflicts = |write: &(usize, usize)| judge([*write, *read], Kept::InThreads);
+            let odd = is_odd(&sites[read.0].model.accesses[read.1]);
+            if !other.contains(&key)
+                && (odd || writes.iter().any(|write| conflicts(write).is_some()))
+            {
+                other.insert(key);
+            }
+        }
+    });
+    match against.is_empty() {
+        true => other,
+        false => all().collect(),
+    }
 }
 
 /// Whether places are told by what is another in each iteration.
@@ -67,32 +171,17 @@ fn changes(of_loop: &TestedLoop, sites: &[Site<'_>]) -> bool {
     !of_loop.turning.is_empty() || of_loop.varying.iter().any(tells)
 }
 
-fn of_group(
+/// The members and arguments by which loads find what their own thread stored in front of a barrier of the same launch or iteration.
+fn in_one(
     graph: &LaunchGraph,
     group: &FusionGroup,
     sites: &[Site<'_>],
     answers: &mut Answers,
 ) -> BTreeSet<(usize, usize)> {
-    let all = || {
-        let members = sites.iter().enumerate();
-        members.flat_map(|(member, site)| {
-            let numbers = global_access_numbers(site.model);
-            numbers.map(move |number| (member, number))
-        })
-    };
     let access =
         |(member, number): (usize, usize)| -> &Access { &sites[member].model.accesses[number] };
-    let writes: Vec<(usize, usize)> = all()
-        .filter(|at| access(*at).kind != AccessKind::Read)
-        .collect();
-    let reads = all().filter_map(|at| match access(at).target {
-        Target::Argument {
-            argument,
-            offset_bytes: 0,
-        } if access(at).kind == AccessKind::Read => Some((at, argument)),
-        _ => None,
-    });
-    let reads: Vec<((usize, usize), usize)> = reads.collect();
+    let writes = writes(sites);
+    let reads: Vec<((usize, usize), usize)> = reads(sites).collect();
     if reads.len() * writes.len() > MOST_PAIRS {
         return BTreeSet::new();
     }
@@ -105,9 +194,8 @@ fn of_group(
     let against = conflicts(graph, group, sites, answers, &mut |judge| {
         for (read, argument) in &reads {
             let key = (read.0, *argument);
-            let odd = access(*read).volatile || access(*read).asynchronous;
             let mut writes = writes.iter();
-            if odd
+            if is_odd(access(*read))
                 || writes
                     .clone()
                     .any(|write| judge([*write, *read], Kept::InThreads).is_some())

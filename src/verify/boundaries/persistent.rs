@@ -139,23 +139,38 @@ pub(in crate::verify) fn in_sequence(
     members: &[Site<'_>],
     persistent: &PersistentLoop,
 ) -> Result<Vec<Refusal>, &'static str> {
+    let mut refusals: Vec<Refusal> = Vec::new();
+    for sequence in sequences(graph, group, members, persistent)? {
+        for refusal in sequence.refusals(kernels) {
+            if !refusals.contains(&refusal) {
+                refusals.push(refusal);
+            }
+        }
+    }
+    Ok(refusals)
+}
+
+/// Launches of a group that follow each other, whichever of them is the first: each pair that there is, as one group.
+///
+/// # Errors
+/// When it is not known what they take.
+pub(in crate::verify) fn sequences(
+    graph: &LaunchGraph,
+    group: &FusionGroup,
+    members: &[Site<'_>],
+    persistent: &PersistentLoop,
+) -> Result<Vec<Sequence>, &'static str> {
     let Some(period) = persistent.period() else {
         return Err("its pointers do not come back to where they were");
     };
     let around = graph.loops_around(graph.nodes[members[0].node.0].block);
     let turns = turns(graph, members, persistent, (period, around.last().copied()))?;
-    // Whichever launch is the first.
-    let firsts = (0..period).flat_map(|first| {
-        let sequence = Sequence::of(graph, group, members, persistent, (&turns, first));
-        sequence.refusals(kernels)
+    let firsts = 0..period;
+    let sequences = firsts.map(|first| {
+        let turns = (&turns, first);
+        Sequence::of(graph, group, members, persistent, turns)
     });
-    let mut refusals: Vec<Refusal> = Vec::new();
-    for refusal in firsts {
-        if !refusals.contains(&refusal) {
-            refusals.push(refusal);
-        }
-    }
-    Ok(refusals)
+    Ok(sequences.collect())
 }
 
 /// Where the pointers that change places lead, launch by launch.
@@ -272,7 +287,7 @@ fn grid_barrier(
 }
 
 /// Launches of a group, one after the other, as one group.
-struct Sequence {
+pub(in crate::verify) struct Sequence {
     graph: LaunchGraph,
     group: FusionGroup,
     launches: Vec<(NodeId, Launch)>,
@@ -425,7 +440,13 @@ impl Sequence {
         }
     }
 
-    fn refusals(&self, kernels: &[KernelModel]) -> Vec<Refusal> {
+    /// The graph that has all launches, and their group.
+    pub(in crate::verify) fn group(&self) -> (&LaunchGraph, &FusionGroup) {
+        (&self.graph, &self.group)
+    }
+
+    /// The members of the group, launch by launch.
+    pub(in crate::verify) fn sites<'a>(&'a self, kernels: &'a [KernelModel]) -> Vec<Site<'a>> {
         let sites = self.launches.iter().filter_map(|(node, launch)| {
             Some(Site {
                 node: *node,
@@ -434,7 +455,11 @@ impl Sequence {
                 by_iteration: None,
             })
         });
-        let sites: Vec<Site<'_>> = sites.collect();
+        sites.collect()
+    }
+
+    fn refusals(&self, kernels: &[KernelModel]) -> Vec<Refusal> {
+        let sites = self.sites(kernels);
         let (moved, mut known) = (Default::default(), Answers::default());
         if self.group.is_cooperative() {
             let plan = FusionPlan::default();

@@ -2,7 +2,7 @@
 
 use super::block_tests::{facts, parsed};
 use super::control_flow::ControlFlow;
-use super::guarded_values::forward_guarded_values;
+use super::guarded_values::{forward_guarded_values, keep_guarded_values};
 use super::memory::{Effect, KernelFacts, Root, places_of};
 use super::short_loops;
 use crate::kernel::model_kernel;
@@ -62,6 +62,39 @@ fn loads_under_the_condition_of_a_store_have_its_value() {
             forwarded,
             "{name}"
         );
+    }
+    module.verify().expect("the result is valid IR");
+}
+
+#[test]
+fn values_are_kept_from_iteration_to_iteration() {
+    let context = Context::create();
+    let module = parsed(&context, include_str!("cases/kept.ll"));
+    for (name, kept) in [
+        ("state_in_place", 1),
+        ("never_written", 1),
+        ("stored_behind_another_barrier", 1),
+        ("stored_now_and_then", 1),
+        ("loaded_in_a_loop", 1),
+        ("stored_under_the_other_name", 1),
+        ("stored_under_its_own_name", 0),
+        ("stored_beside_the_other_name", 0),
+        ("stored_through_a_third_name", 0),
+        ("by_others", 0),
+        ("later_than_first", 0),
+        ("another_condition", 0),
+        ("another_place", 0),
+        ("overwritten", 0),
+        ("another_barrier", 0),
+        ("two_iterations_before", 0),
+        ("no_loop", 0),
+    ] {
+        let kernel = Value::function(&module, name).expect("the case has it");
+        let before = loads(kernel);
+        let found = keep_guarded_values(&module, kernel, &facts(), &|_| None);
+        assert_eq!(found, kept, "{name}");
+        // That of the first iteration stays, and the thread's own variables are loaded.
+        assert_eq!(loads(kernel) > before, kept > 0, "{name}");
     }
     module.verify().expect("the result is valid IR");
 }

@@ -5,6 +5,7 @@
 //! The passes that ask this are below: what is kept in registers or shared memory, and what is not stored.
 
 pub(super) mod aliasing;
+pub(super) mod between_iterations;
 pub(super) mod buffer_promotion;
 pub(super) mod dead_stores;
 pub(super) mod forwarding;

@@ -34,6 +34,7 @@ use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::llvm::Type;
 use crate::program::{KernelId, Program};
 use crate::schedule::{BlockThreads, FusionGroup, PersistentLoop, ThreadMap, Variant};
+use crate::verify::OwnReads;
 use host_values::Known;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,7 +64,7 @@ pub(super) struct Shape<'ctx> {
     /// The members between grid-wide barriers, where there are such.
     pub(super) phases: Vec<Phase>,
     /// By which parameters of which members' bodies loads read only what their own thread writes.
-    pub(super) own_reads: BTreeSet<(usize, usize)>,
+    pub(super) own_reads: OwnReads,
     /// What the last block of a launch runs.
     pub(super) last_block: Option<LastBlock>,
     /// What each block does of the first member's work, where each does all of it.
@@ -238,7 +239,7 @@ pub(super) struct SiteReader<'a, 'ctx> {
     /// Launches of the group follow each other in one kernel.
     pub(super) persistent: Option<&'a PersistentLoop>,
     /// By which arguments of which members loads read only what their own thread writes.
-    pub(super) own_reads: Option<&'a BTreeSet<(usize, usize)>>,
+    pub(super) own_reads: Option<&'a OwnReads>,
 }
 
 impl<'ctx> SiteReader<'_, 'ctx> {
@@ -279,7 +280,7 @@ impl<'ctx> SiteReader<'_, 'ctx> {
         let tells_apart = self.is_fused() && !group.is_cooperative() && !in_shared;
         let own_reads = self.own_reads_of_bodies();
         // That two pointers lead apart holds on both sides of a barrier, but in a loop not for the next iteration's.
-        let leads_apart = tells_apart || !own_reads.is_empty();
+        let leads_apart = tells_apart || own_reads.any();
         let disjoint = |one, other| leads_apart && facts.disjoint(one, other);
         let unread = dead_stores::parameters_into(
             &group.unread_afterwards,
@@ -684,7 +685,7 @@ pub(super) mod tests {
             remapped: Vec::new(),
             rearranged: Vec::new(),
             phases: Vec::new(),
-            own_reads: BTreeSet::new(),
+            own_reads: OwnReads::default(),
             last_block: None,
             recomputed: None,
             tested_loop: None,

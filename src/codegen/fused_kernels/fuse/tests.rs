@@ -9,9 +9,9 @@ use crate::llvm::{FUNCTION_ATTRIBUTES, Opcode, Value};
 use crate::math::expression::Expression;
 use crate::program::{DeviceVariable, Kernel, KernelId, Unit};
 use crate::schedule::{FusionGroup, Member, ThreadMap, Variant};
-use crate::verify::OwnReads;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
+use std::collections::BTreeMap;
 
 const CASE: &str = include_str!("cases/chain.ll");
 
@@ -187,7 +187,7 @@ fn built<'ctx>(
     plan: &FusionPlan,
 ) -> (Module<'ctx>, Vec<FusedKernel>) {
     let all = Optimisation::ALL.into();
-    let known = (plan, &OwnReads::new());
+    let known = (plan, &BTreeMap::new());
     let made = Preparation::of(program, graph, models, known, &all)
         .and_then(|made| build_kernels(program, &made, Part::Groups, models, plan, &all))
         .expect("it can be built");

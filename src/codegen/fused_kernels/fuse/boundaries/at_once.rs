@@ -3,7 +3,8 @@
 //! Invariants: this form of a kernel runs only where the launch has as many blocks as the grid that most phases have, and no phase
 //! has more. So each block runs one block of a phase at most, of the same number in each. A load whose value is kept is one of which the
 //! verifier found that no thread but its own writes there in the launch, or in an iteration where a loop of the host is in the kernel:
-//! the store stands in front of the load in the same iteration. The kernel's two forms share nothing but the members' bodies.
+//! the store stands in front of the load in the same iteration, or nobody else writes there in any iteration. The kernel's two forms
+//! share nothing but the members' bodies.
 
 use super::super::forwarding::forward_across_grid;
 use super::super::indices::Index;
@@ -17,14 +18,21 @@ use crate::math::affine::Axis;
 use inkwell::IntPredicate;
 use inkwell::module::Module;
 
-/// Metadata of loads of what no other thread of the launch writes.
+/// Metadata of loads of what no other thread of the launch writes, or of the iteration.
 const OWN_READ: &str = "sirius.own_read";
+/// Metadata of loads of what no other thread writes in any iteration.
+const KEPT_READ: &str = "sirius.kept_read";
 /// An attribute of copies of the grid-wide barrier.
 const WAITS_FOR_GRID: &str = "sirius-waits-for-grid";
 
 /// Whether no thread but its own writes what a load reads, as the verifier said.
 pub(in crate::codegen::fused_kernels::fuse) fn is_own_read(load: Value) -> bool {
     load.has_metadata(OWN_READ)
+}
+
+/// Whether no thread but its own writes what a load reads in any iteration, as the verifier said.
+pub(in crate::codegen::fused_kernels::fuse) fn is_kept_read(load: Value) -> bool {
+    load.has_metadata(KEPT_READ)
 }
 
 /// Whether an instruction is a grid-wide barrier in front of which values may be kept.
@@ -38,15 +46,37 @@ pub(in crate::codegen::fused_kernels::fuse) fn waits_for_grid(instruction: Value
 /// Keeps in registers what threads of these kernels store and load again behind a grid-wide barrier.
 pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
     module: &Module<'ctx>,
-    kernels: &[(Value<'ctx>, &KernelFacts)],
+    kernels: &[Keeping<'_, 'ctx>],
 ) -> Result<(), CodegenError> {
-    if !kernels.is_empty() {
-        forward_across_grid(module, kernels)?;
+    match kernels.is_empty() {
+        true => Ok(()),
+        false => forward_across_grid(module, kernels),
     }
-    for (kernel, _) in kernels {
-        let own = kernel.instructions().into_iter();
-        own.filter(|at| is_own_read(*at))
-            .for_each(|load| load.remove_metadata(OWN_READ));
+}
+
+/// A kernel whose threads keep values.
+pub(in crate::codegen::fused_kernels::fuse) struct Keeping<'a, 'ctx> {
+    pub(in crate::codegen::fused_kernels::fuse) kernel: Value<'ctx>,
+    pub(in crate::codegen::fused_kernels::fuse) facts: &'a KernelFacts,
+    /// Iterations of the host's loop follow each other in it, and values are kept from one to the next.
+    pub(in crate::codegen::fused_kernels::fuse) iterates: bool,
+}
+
+/// Lets a copy of the barrier be a call until values have been kept across it.
+pub(in crate::codegen::fused_kernels::fuse) fn hold_barrier(barrier: Value) {
+    barrier.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
+    barrier.add_attribute(FUNCTION_ATTRIBUTES, "noinline", 0);
+    barrier.set_string_attribute(WAITS_FOR_GRID, "");
+}
+
+/// Forgets which values may be kept: barriers are what they were.
+pub(in crate::codegen::fused_kernels::fuse) fn settle(module: &Module) {
+    for function in Value::functions(module) {
+        let loads = function.instructions().into_iter();
+        for load in loads.filter(|at| at.opcode() == Some(Opcode::LLVMLoad)) {
+            load.remove_metadata(OWN_READ);
+            load.remove_metadata(KEPT_READ);
+        }
     }
     let barriers = Value::functions(module).into_iter();
     for barrier in barriers.filter(|each| each.string_attribute(WAITS_FOR_GRID).is_some()) {
@@ -54,7 +84,6 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
         barrier.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
         barrier.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
     }
-    Ok(())
 }
 
 /// How blocks of a launch run those of its phases.
@@ -75,7 +104,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         write: &dyn Fn(Form) -> Result<(), CodegenError>,
     ) -> Result<(), CodegenError> {
         self.share_memory_in_turn();
-        if self.specialisation.shape.own_reads.is_empty() {
+        if !self.specialisation.shape.own_reads.any() {
             return write(Form::InTurns);
         }
         let names = ["at_once", "in_turns", "end"];
@@ -120,10 +149,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         };
         let barrier = link_barrier(self.module, &format!("{}_{form_name}{place}", self.name))?;
         if form == Form::AtOnce {
-            // A call until values have been kept across it.
-            barrier.remove_attribute(FUNCTION_ATTRIBUTES, "alwaysinline");
-            barrier.add_attribute(FUNCTION_ATTRIBUTES, "noinline", 0);
-            barrier.set_string_attribute(WAITS_FOR_GRID, "");
+            hold_barrier(barrier);
         }
         builder.call(barrier.value_type(), barrier, &[]);
         Ok(())
@@ -194,11 +220,17 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
     }
 
     fn mark_own_reads(&self, bodies: &[segment::Body<'ctx>]) {
-        for (member, parameter) in &self.specialisation.shape.own_reads {
-            let pointer = bodies[*member].function.parameters()[*parameter];
+        let own = &self.specialisation.shape.own_reads;
+        for at in own.within.union(&own.across) {
+            let (member, parameter) = *at;
+            let pointer = bodies[member].function.parameters()[parameter];
             let loads = accesses(pointer).into_iter();
-            let loads = loads.filter(|access| access.opcode() == Some(Opcode::LLVMLoad));
-            loads.for_each(|load| load.add_metadata(self.module, OWN_READ));
+            for load in loads.filter(|access| access.opcode() == Some(Opcode::LLVMLoad)) {
+                load.add_metadata(self.module, OWN_READ);
+                if own.across.contains(at) {
+                    load.add_metadata(self.module, KEPT_READ);
+                }
+            }
         }
     }
 }

@@ -5,8 +5,11 @@
 //! body says of memory that two of its pointers do not share it says of one launch; only what holds for all of
 //! them is left.
 
+use super::super::at_once::{hold_barrier, is_kept_read, waits_for_grid};
 use super::super::batch::{Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, RECORDS_OFFSET_BYTES};
 use super::super::built::Built;
+use super::super::forwarding::forward_across_launches;
+use super::super::memory::{KernelFacts, base_of};
 use super::super::phases::link_barrier;
 use super::super::scopes::AliasScopes;
 use super::super::{BLOCK_BARRIER, launch_bounds};
@@ -92,7 +95,8 @@ impl Persistent {
         let bodies = self.bodies(module, body)?;
         for (body, sources) in bodies.iter().zip(&self.sources) {
             forget_one_launch(*body);
-            if optimisations.contains(&Optimisation::AliasScopes) {
+            // Behind a barrier of the grid LLVM is to know nothing of what stood in front of it.
+            if optimisations.contains(&Optimisation::AliasScopes) && !self.grid_barrier {
                 scopes.mark(module, *body, sources);
             }
             body.set_linkage(Linkage::LLVMInternalLinkage);
@@ -179,6 +183,7 @@ impl Persistent {
         let [byte, int, long] = [8, 32, 64].map(|bits| Type::integer(module, bits));
         let pointer = Type::pointer(module, 0);
         let body = bodies[0];
+        let keeps = bodies.iter().any(|body| keeps_values(*body));
         let ty = Type::function(Type::void(module), &[pointer]);
         let function = Value::add_function(module, name, ty);
         function.set_call_convention(KERNEL_CALL_CONVENTION);
@@ -236,6 +241,9 @@ impl Persistent {
         let wait = |place: &str| -> Result<(), CodegenError> {
             if self.grid_barrier {
                 let barrier = link_barrier(module, &format!("{name}_grid_{place}"))?;
+                if keeps {
+                    hold_barrier(barrier);
+                }
                 builder.call(barrier.value_type(), barrier, &[]);
             } else if self.barrier {
                 wait_for_block(module, &builder);
@@ -293,6 +301,41 @@ impl Persistent {
         builder.ret(None);
         Ok(function)
     }
+}
+
+/// Whether threads keep values from one launch of a body to the next.
+fn keeps_values(body: Value) -> bool {
+    body.instructions().into_iter().any(is_kept_read)
+}
+
+/// Keeps in registers what threads have from one launch to the next, in a kernel of launches between which all blocks wait for each
+/// other. Bodies have been inlined. `offsets` says where arguments that are no structures stand in the record. Says whether there may be such values: barriers are calls as long as their kernel is not settled.
+pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
+    module: &Module<'ctx>,
+    function: Value<'ctx>,
+    facts: &KernelFacts,
+    (offsets, rows): (&[Option<u32>], &PersistentRows),
+) -> Result<bool, CodegenError> {
+    let has_calls = function.instructions().into_iter().any(waits_for_grid);
+    if !keeps_values(function) {
+        return Ok(has_calls);
+    }
+    // What the record has is what parameters of the body are, by turns.
+    let told = |value: Value<'ctx>| {
+        if value.operation() != Some(Opcode::LLVMLoad) {
+            return None;
+        }
+        let (base, distance) = base_of(module, value.operand(0));
+        let offset = u32::try_from(distance?)
+            .ok()?
+            .checked_sub(RECORDS_OFFSET_BYTES)?;
+        let own = offsets.iter().position(|own| *own == Some(offset))?;
+        let turns = |index: &usize| rows.sources.iter().any(|sources| sources[*index] == own);
+        let is_record = base == function.parameters()[0] && rows.offsets_bytes[own].is_none();
+        is_record.then(|| (0..offsets.len()).filter(turns).collect())
+    };
+    forward_across_launches(module, function, facts, &told)?;
+    Ok(has_calls)
 }
 
 /// Calls a body, as it wants to be called.

@@ -21,6 +21,7 @@ use crate::codegen::CodegenError;
 use crate::kernel::KernelModel;
 use crate::llvm::{Block, Builder, Linkage, Opcode, Type, Value};
 use crate::math::affine::Axis;
+use crate::verify::OwnReads;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::collections::BTreeSet;
@@ -85,21 +86,28 @@ impl<'ctx> SiteReader<'_, 'ctx> {
             .collect()
     }
 
-    /// Members and parameters of their bodies by which loads read only what their own thread writes, where that is to be kept.
-    pub(in crate::codegen::fused_kernels::fuse) fn own_reads_of_bodies(
-        &self,
-    ) -> BTreeSet<(usize, usize)> {
+    /// Members and parameters of their bodies, in place of arguments, by which loads read only what their own thread writes, where
+    /// that is to be kept.
+    pub(in crate::codegen::fused_kernels::fuse) fn own_reads_of_bodies(&self) -> OwnReads {
         let kept = self
             .optimisations
             .contains(&Optimisation::StoreToLoadForwarding);
-        let own = self.own_reads.filter(|_| kept).into_iter().flatten();
-        let of_bodies = own.filter_map(|(member, argument)| {
-            let pieces = self.bodies.get(*member)?.pieces();
-            let mut pieces = pieces.iter();
-            let own = pieces.position(|piece| piece.argument == *argument && piece.is_whole());
-            Some((*member, own?))
-        });
-        of_bodies.collect()
+        let Some(own) = self.own_reads.filter(|_| kept) else {
+            return OwnReads::default();
+        };
+        let of_bodies = |own: &BTreeSet<(usize, usize)>| {
+            let of_bodies = own.iter().filter_map(|(member, argument)| {
+                let pieces = self.bodies.get(*member)?.pieces();
+                let mut pieces = pieces.iter();
+                let own = pieces.position(|piece| piece.argument == *argument && piece.is_whole());
+                Some((*member, own?))
+            });
+            of_bodies.collect()
+        };
+        OwnReads {
+            within: of_bodies(&own.within),
+            across: of_bodies(&own.across),
+        }
     }
 
     fn own_block(&self, position: usize) -> Option<OwnBlock> {

@@ -54,6 +54,13 @@ struct CopyShape {
     barrier_behind: bool,
 }
 
+impl LoopShape {
+    /// Whether pointers change places from iteration to iteration.
+    pub(in crate::codegen::fused_kernels::fuse) fn turns(&self) -> bool {
+        !self.turning.is_empty()
+    }
+}
+
 impl<'ctx> SiteReader<'_, 'ctx> {
     /// How the group's iterations follow each other, if they do; what the kernel takes from the host becomes a parameter.
     pub(in crate::codegen::fused_kernels::fuse) fn tested_loop(

@@ -24,6 +24,8 @@ pub(in crate::codegen::fused_kernels::fuse) struct PointerFacts<'a> {
     written: Vec<Use>,
     /// What members touch, where that is known.
     spans: Vec<Span<'a>>,
+    /// The parameter that leads to memory which was allocated for this launch.
+    rows: Option<usize>,
     /// Threads wait for each other somewhere in the fused kernel.
     synchronises: bool,
     /// Some member reaches memory through a pointer that is not a parameter.
@@ -198,10 +200,12 @@ impl<'a> PointerFacts<'a> {
             });
             pointers.extend(one);
         }
+        let mut all = parameters.iter();
         Self {
             graph,
             group,
             pointers,
+            rows: all.position(|parameter| matches!(parameter, FusedParameter::LoopRows)),
             written,
             spans: spans(graph, models, members),
             synchronises,
@@ -248,7 +252,9 @@ impl<'a> PointerFacts<'a> {
         };
         match (of(one), of(other)) {
             (Some(one), Some(other)) => self.distinct(one, other),
-            _ => false,
+            (Some(_), None) => self.rows == Some(other),
+            (None, Some(_)) => self.rows == Some(one),
+            (None, None) => false,
         }
     }
 

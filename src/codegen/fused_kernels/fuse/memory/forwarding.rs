@@ -1,6 +1,7 @@
 //! What a segment stores and a later one loads in the same thread, kept in registers.
 
-use super::super::guarded_values::forward_guarded_values;
+use super::super::at_once::Keeping;
+use super::super::guarded_values::{forward_guarded_values, keep_guarded_values};
 use super::super::memory::KernelFacts;
 use super::super::{implied_branches, registers, short_loops};
 use crate::codegen::CodegenError;
@@ -8,6 +9,7 @@ use crate::codegen::device::{device_target_machine, kernels, mark_pure_math, run
 use crate::codegen::divisors::show_constant_divisors;
 use crate::llvm::Value;
 use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
 
 /// Inlines the segments of all kernels of a module. In those of `wanting`, and in what they call, it forwards what one
 /// segment stores and the next loads in the same thread: two segments that test the same condition are threaded together,
@@ -52,19 +54,44 @@ pub(in crate::codegen::fused_kernels::fuse) fn forward_values(
 /// Forwards what threads of these kernels store and load again behind a grid-wide barrier.
 pub(in crate::codegen::fused_kernels::fuse) fn forward_across_grid<'ctx>(
     module: &Module<'ctx>,
-    kernels: &[(Value<'ctx>, &KernelFacts)],
+    kernels: &[Keeping<'_, 'ctx>],
 ) -> Result<(), CodegenError> {
-    let all: Vec<Value> = kernels.iter().map(|(kernel, _)| *kernel).collect();
+    let all: Vec<Value> = kernels.iter().map(|keeping| keeping.kernel).collect();
     forward_values(module, &all, &[])?;
     let machine = device_target_machine("sm_80")?;
-    for (kernel, facts) in kernels {
-        if forward_guarded_values(module, *kernel, facts) > 0 {
-            let passes = format!("{ROUND},instcombine<no-verify-fixpoint>,simplifycfg");
-            let run = kernel.run_passes(&passes, Some(&machine));
-            run.map_err(CodegenError::Llvm)?;
+    for keeping in kernels {
+        let (kernel, facts) = (keeping.kernel, keeping.facts);
+        let mut forwarded = forward_guarded_values(module, kernel, facts);
+        if keeping.iterates {
+            forwarded += keep_guarded_values(module, kernel, facts, &|_| None);
+        }
+        if forwarded > 0 {
+            clean_up(kernel, &machine)?;
         }
     }
     Ok(())
+}
+
+/// Forwards what threads of a kernel that calls another one again and again have from one call to the next. Calls have been inlined.
+/// `told` says which parameters, of those that `facts` speaks of, a pointer may be.
+pub(in crate::codegen::fused_kernels::fuse) fn forward_across_launches<'ctx>(
+    module: &Module<'ctx>,
+    kernel: Value<'ctx>,
+    facts: &KernelFacts,
+    told: &dyn Fn(Value<'ctx>) -> Option<Vec<usize>>,
+) -> Result<(), CodegenError> {
+    let machine = device_target_machine("sm_80")?;
+    clean_up(kernel, &machine)?;
+    match keep_guarded_values(module, kernel, facts, told) {
+        0 => Ok(()),
+        _ => clean_up(kernel, &machine),
+    }
+}
+
+fn clean_up(kernel: Value, machine: &TargetMachine) -> Result<(), CodegenError> {
+    let passes = format!("{ROUND},instcombine<no-verify-fixpoint>,simplifycfg");
+    let run = kernel.run_passes(&passes, Some(machine));
+    run.map_err(CodegenError::Llvm)
 }
 
 /// Forwards values, once.

@@ -8,6 +8,7 @@ use super::super::super::super::device::{
     KERNEL_CALL_CONVENTION, device_target_machine, run_passes,
 };
 use super::super::super::super::{BatchKernel, BatchedSite, CodegenError, RecordPiece};
+use super::super::at_once;
 use super::super::batch_phases::{self, InPhases, Walked};
 use super::super::fields::{self, Piece};
 use super::super::heterogeneous::{self, Code, Slice};
@@ -274,13 +275,15 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             continue;
         };
         let in_phases = persistent.grid_barrier;
+        let facts = &found.kernel.facts;
         let built = persistent.build(module, (found.kernel, body), optimisations)?;
         loops.extend(built.map(|(function, layout, rows)| {
+            let kept = in_phases.then(|| (facts, layout.plain_offsets()));
             let batch = BatchKernel {
                 persistent: Some(rows),
                 ..layout.batch(function.name(), found.statements, found.single)
             };
-            (function, batch, in_phases)
+            (function, batch, kept)
         }));
     }
     for found in bodies {
@@ -329,13 +332,25 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
         "always-inline,globaldce",
         &device_target_machine("sm_80")?,
     )?;
+    let mut keeps = false;
+    for (function, batch, in_phases) in &loops {
+        if let (Some((facts, offsets)), Some(rows)) = (in_phases, &batch.persistent) {
+            let places = (offsets.as_slice(), rows);
+            keeps |= persistent::keep_values(module, *function, facts, places)?;
+        }
+    }
+    if keeps {
+        at_once::settle(module);
+        let machine = device_target_machine("sm_80")?;
+        run_passes(module, "always-inline,globaldce", &machine)?;
+    }
     for (function, batch, in_phases) in loops {
         if calls_code(function) {
             function.delete_function();
             continue;
         }
         // Next to nothing stays the same from phase to phase.
-        if !in_phases {
+        if in_phases.is_none() {
             persistent::hoist(function)?;
         }
         batches.push(batch);
@@ -474,6 +489,13 @@ pub(in crate::codegen::fused_kernels::fuse) struct Layout<'ctx> {
 }
 
 impl<'ctx> Layout<'ctx> {
+    /// Where each argument stands; `None` for one that is passed in memory.
+    fn plain_offsets(&self) -> Vec<Option<u32>> {
+        let all = self.offsets.iter().zip(&self.in_memory);
+        all.map(|(offset, in_memory)| in_memory.is_none().then_some(*offset))
+            .collect()
+    }
+
     fn batch(self, name: String, statements: Vec<BatchedSite>, single: bool) -> BatchKernel {
         BatchKernel {
             name,

@@ -18,7 +18,7 @@ use crate::program::Program;
 use crate::schedule::{BatchedStatement, FusionGroup, FusionPlan};
 use crate::verify::OwnReads;
 use inkwell::module::Module;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What the kernels of a plan are made from.
 pub(in crate::codegen) struct Preparation<'ctx> {
@@ -40,7 +40,7 @@ impl<'ctx> Preparation<'ctx> {
         program: &Program<'ctx>,
         graph: &LaunchGraph,
         models: &[KernelModel],
-        (plan, own_reads): (&FusionPlan, &OwnReads),
+        (plan, own_reads): (&FusionPlan, &BTreeMap<usize, OwnReads>),
         optimisations: &BTreeSet<Optimisation>,
     ) -> Result<Self, CodegenError> {
         let launches: HashMap<LaunchId, &Launch> = graph
