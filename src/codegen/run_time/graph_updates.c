@@ -278,21 +278,23 @@ static int update(void *executable, void *handle, const struct parameters *param
     return cudaGraphExecKernelNodeSetParams(executable, handle, parameters);
 }
 
-static void end_executable(void *executable) {
+/* Of one executable graph, or of all where there is none. */
+static void end_executable(const void *executable) {
     pthread_mutex_lock(&mutex);
     for (struct instance **at = &instances; *at;)
-        if ((*at)->executable == executable)
+        if (!executable || (*at)->executable == executable)
             forget(at);
         else
             at = &(*at)->next;
     pthread_mutex_unlock(&mutex);
 }
 
-static void end_graph(void *graph) {
+/* As above. */
+static void end_graph(const void *graph) {
     pthread_mutex_lock(&mutex);
     for (struct node **at = &nodes; *at;) {
         struct node *node = *at;
-        if (node->graph == graph) {
+        if (!graph || node->graph == graph) {
             *at = node->next;
             free(node->record);
             free(node);
@@ -339,5 +341,12 @@ static void end_graph(void *graph) {
     int sirius_updated_##NAME(void *graph) {                                                                    \
         end_graph(graph);                                                                                       \
         return NAME(graph);                                                                                     \
+    }
+#define RESETS(NAME)                                                                                            \
+    int NAME(void);                                                                                             \
+    int sirius_updated_##NAME(void) {                                                                           \
+        end_executable(0);                                                                                      \
+        end_graph(0);                                                                                           \
+        return NAME();                                                                                          \
     }
 SIRIUS_CALLS

@@ -110,7 +110,7 @@ pub(in crate::codegen) fn settle_chains(program: &Program<'_>, used: &[&GraphCha
 }
 
 /// The functions of the runtime that records are kept at, and what each does.
-const CALLS: [(&str, &str); 10] = [
+const CALLS: [(&str, &str); 11] = [
     ("cudaGraphAddKernelNode", "ADDS"),
     ("cudaGraphInstantiate", "INSTANTIATES"),
     ("cudaGraphInstantiateWithFlags", "INSTANTIATES"),
@@ -121,6 +121,7 @@ const CALLS: [(&str, &str); 10] = [
     ("cudaGraphLaunch_ptsz", "LAUNCHES"),
     ("cudaGraphExecDestroy", "ENDS_EXECUTABLE"),
     ("cudaGraphDestroy", "ENDS_GRAPH"),
+    ("cudaDeviceReset", "RESETS"),
 ];
 
 /// Gives the uses of a function of the runtime to our own, where the program has it; the name of that.
