@@ -7,7 +7,7 @@
 //! left out, and LLVM takes a barrier for what may change all memory.
 //!
 //! What a thread stores and loads again behind a barrier is kept in a register where the verifier says that no other thread writes it
-//! ([`OwnReads`](crate::verify::OwnReads)), and where the launch has as many blocks as the largest grid: the kernel has a second form
+//! ([`OwnReads`]), and where the launch has as many blocks as the largest grid: the kernel has a second form
 //! for that, in which each block runs one block of each phase, with no loop around.
 
 use super::super::at_once::Form;
