@@ -1,7 +1,7 @@
 // The twin of `recomputation_captured.cu`: it takes a captured node's handle from behind what the next node comes, and changes
-// that node's arguments later. So each kernel stays a node of its own.
+// that node's arguments later. So each kernel stays a node of its own, those that it adds by itself among them.
 //
-// expect: 2 launches -> 1
+// expect: 4 launches -> 3
 // executes: 12
 // built with: -O1
 #include "captured_norm.h"
