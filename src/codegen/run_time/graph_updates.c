@@ -60,12 +60,13 @@ static const struct kernel *kernel_of(const void *function) {
     return 0;
 }
 
-/* Whether CUDA launches kernels of this shape, as far as that hangs on the shape. */
-static int is_valid(const struct parameters *parameters) {
+/* Whether CUDA launches kernels of this shape, as far as that hangs on the shape; `known` is a block that it takes. */
+static int is_valid(const struct parameters *parameters, const struct dim3 *known) {
     struct dim3 grid = parameters->grid, block = parameters->block;
     size_t threads = (size_t)block.x * block.y * block.z;
     if (!grid.x || grid.x > 0x7fffffffu || !grid.y || grid.y > 65535 || !grid.z || grid.z > 65535) return 0;
     if (block.x > MOST_BLOCK || block.y > MOST_BLOCK || block.z > 64 || !threads || threads > MOST_BLOCK) return 0;
+    if (!memcmp(&block, known, sizeof block)) return 1;
     struct { size_t bytes[3]; int threads, rest[254]; } attributes;
     memset(&attributes, 0, sizeof attributes);
     if (cudaFuncGetAttributes(&attributes, parameters->function)) {
@@ -263,7 +264,7 @@ static int update(void *executable, void *handle, const struct parameters *param
         if (k == kernels) continue;
         const struct kernel *kernel = &instance->chain->kernel[k];
         if (parameters && parameters->function == kernel->function && !parameters->extra &&
-            parameters->shared == instance->record[k]->shared && is_valid(parameters)) {
+            parameters->shared == instance->record[k]->shared && is_valid(parameters, &instance->record[k]->block)) {
             fill(instance->record[k], kernel, parameters);
             instance->is_changed = 1;
             instance->is_own = 0;
