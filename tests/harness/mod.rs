@@ -256,8 +256,9 @@ fn no_new_races(
         .is_empty()
     {
         let found = on.races(arguments, &folder.join("on.trace"), |_| {})?;
-        // A trace tells barriers of blocks. Where fused members wait by warps, the device itself says what these order.
-        let by_warps = found.iter().all(|(_, what)| *what == "shared memory");
+        // A trace tells barriers of blocks. Where a member waits by warps, the device itself says what these order.
+        let by_warps =
+            found.iter().all(|(_, what)| *what == "shared memory") && on.waits_by_warps();
         if by_warps && !found.is_empty() {
             on.run(arguments, &[("SIRIUS_CHECK", "race")])?;
         } else if !found.is_empty() {
@@ -633,6 +634,12 @@ impl Built {
         }
         let memory = std::fs::read_to_string(&dump)?;
         Ok(Run { output, memory })
+    }
+
+    /// Whether the report tells of a member that is the first warp of each block.
+    fn waits_by_warps(&self) -> bool {
+        let report = std::fs::read_to_string(&self.report);
+        report.is_ok_and(|report| report.contains("in the first warp of a block"))
     }
 
     /// The launch sites that race in a run, and where; its trace goes to a file, and what is in it to `see`.

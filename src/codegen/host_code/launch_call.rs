@@ -85,6 +85,23 @@ pub fn define_launch_functions(
     Ok(())
 }
 
+/// Gives the uses of a function of the runtime or the driver to one of our own, whose name has a prefix, where the program uses
+/// it; the name of that.
+pub(in crate::codegen) fn redirect(
+    program: &Program<'_>,
+    name: &str,
+    prefix: &str,
+) -> Option<String> {
+    let function = program.host.get_function(name)?;
+    if function.count_basic_blocks() > 0 {
+        return None;
+    }
+    let own = format!("{prefix}{name}");
+    let with = declared(program, &own, function.get_type());
+    function.replace_all_uses_with(with);
+    Some(own)
+}
+
 /// What [`crate::program`] calls the launches that were `cuLaunchKernel`.
 const DRIVER_LAUNCH_PREFIX: &str = "sirius.launch.driver.";
 

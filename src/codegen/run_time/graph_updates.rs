@@ -4,12 +4,12 @@
 //! it was written.
 
 use super::super::host_library::HostLibrary;
-use super::super::launch_call::{Launcher, declared};
+use super::super::launch_call::{Launcher, redirect};
 use super::super::{CodegenError, FusedKernel};
 use crate::build::{Build, Device};
 use crate::launch::{LaunchGraph, NodeKind};
 use crate::llvm::{Linkage, Value};
-use crate::program::{CHAIN_PREFIX, GraphChain, Program};
+use crate::program::{GraphChain, Program};
 use crate::schedule::FusionPlan;
 use crate::tools::Toolchain;
 use std::collections::BTreeSet;
@@ -63,7 +63,7 @@ pub(in crate::codegen) fn link_graph_updates(
     let mut functions = vec![launch.to_owned()];
     let mut calls = String::new();
     for (name, kind) in CALLS {
-        if let Some(own) = replaced(program, name) {
+        if let Some(own) = redirect(program, name, "sirius_updated_") {
             let _ = write!(calls, "{kind}({name}) ");
             functions.push(own);
         }
@@ -124,18 +124,6 @@ const CALLS: [(&str, &str); 11] = [
     ("cudaDeviceReset", "RESETS"),
 ];
 
-/// Gives the uses of a function of the runtime to our own, where the program has it; the name of that.
-fn replaced(program: &Program<'_>, name: &str) -> Option<String> {
-    let function = program.host.get_function(name)?;
-    if function.count_basic_blocks() > 0 {
-        return None;
-    }
-    let own = format!("sirius_updated_{name}");
-    let with = declared(program, &own, function.get_type());
-    function.replace_all_uses_with(with);
-    Some(own)
-}
-
 /// The chains as C.
 fn tables(chains: &[&GraphChain]) -> String {
     let mut text = String::new();
@@ -149,7 +137,6 @@ fn tables(chains: &[&GraphChain]) -> String {
     }
     for (number, chain) in chains.iter().enumerate() {
         let name = &chain.function;
-        debug_assert!(name.starts_with(CHAIN_PREFIX));
         let _ = writeln!(
             text,
             "void run_{number}(void *, struct record **) __asm__({name:?});"

@@ -2,7 +2,7 @@
 
 use super::super::CodegenError;
 use super::super::host_library::HostLibrary;
-use super::super::launch_call::{DriverLaunch, Launcher, declared, has_driver_launches};
+use super::super::launch_call::{DriverLaunch, Launcher, has_driver_launches, redirect};
 use crate::build::{Build, Device};
 use crate::launch::{LaunchGraph, NodeKind};
 use crate::program::Program;
@@ -51,7 +51,7 @@ pub(in crate::codegen) fn link_timer(
     }
     let mut graphs = String::new();
     for name in GRAPH_LAUNCHES {
-        if let Some(own) = replaced(program, name) {
+        if let Some(own) = redirect(program, name, PREFIX) {
             let _ = write!(graphs, "GRAPH_LAUNCH({name}) ");
             functions.push(own);
         }
@@ -59,13 +59,13 @@ pub(in crate::codegen) fn link_timer(
     macros.push(format!("SIRIUS_GRAPH_LAUNCHES={graphs}"));
     let mut ends = String::new();
     for (name, what) in ENDS {
-        if let Some(own) = replaced(program, name) {
+        if let Some(own) = redirect(program, name, PREFIX) {
             let _ = write!(ends, "END({name}, {what}) ");
             functions.push(own);
         }
     }
     macros.push(format!("SIRIUS_ENDS={ends}"));
-    if let Some(own) = replaced(program, "cudaDeviceReset") {
+    if let Some(own) = redirect(program, "cudaDeviceReset", PREFIX) {
         macros.push("SIRIUS_RESETS".to_owned());
         functions.push(own);
     }
@@ -85,6 +85,8 @@ pub(in crate::codegen) fn link_timer(
     })
 }
 
+/// What our own functions are called in the place of others.
+const PREFIX: &str = "sirius_timed_";
 const SITE: &str = "sirius_timed_site";
 const TIMED_DRIVER_LAUNCH: &str = "sirius_timed_driver_launch";
 
@@ -105,19 +107,6 @@ const ENDS: [(&str, &str); 6] = [
     ("cuDevicePrimaryCtxReset", "int"),
     ("cuDevicePrimaryCtxReset_v2", "int"),
 ];
-
-/// Gives the uses of a function of the runtime or the driver to the timer's own, where the program has it;
-/// the name of that.
-fn replaced(program: &Program<'_>, name: &str) -> Option<String> {
-    let function = program.host.get_function(name)?;
-    if function.count_basic_blocks() > 0 {
-        return None;
-    }
-    let own = format!("sirius_timed_{name}");
-    let with = declared(program, &own, function.get_type());
-    function.replace_all_uses_with(with);
-    Some(own)
-}
 
 /// The sites that somebody may see in a graph, each with a comma behind it.
 fn seen_in_captures(graph: &LaunchGraph) -> String {

@@ -8,6 +8,7 @@
 use super::super::Guard;
 use super::super::instance::{Instance, TargetUse};
 use super::super::polynomial::{Atom, Monomial, Polynomial};
+use super::super::problem::divide;
 use crate::launch::ValueId;
 use crate::math::affine::{Affine, Variable};
 use crate::math::expression::{Condition, Expression};
@@ -99,7 +100,7 @@ fn rows_of_product(
         let factors = product_of_several(distance)?;
         let monomials = one.offsets.iter().flat_map(|offset| offset.terms.keys());
         monomials
-            .filter_map(|monomial| rest_of(monomial, factors))
+            .filter_map(|monomial| Some(divide(monomial, factors)?.len()))
             .max()
     };
     let distances = parameters
@@ -132,16 +133,6 @@ fn product_of_several(polynomial: &Polynomial) -> Option<&Monomial> {
         ((monomial, 1), None) if monomial.len() > 1 => Some(monomial),
         _ => None,
     }
-}
-
-/// How many factors a product has besides these; `None` where it has not all of these.
-fn rest_of(product: &Monomial, factors: &Monomial) -> Option<usize> {
-    let mut rest = product.clone();
-    for factor in factors {
-        let at = rest.iter().position(|other| other == factor)?;
-        rest.remove(at);
-    }
-    Some(rest.len())
 }
 
 /// Strides that are equal in bytes where one size is a multiple of the other: the rows of a matrix by single

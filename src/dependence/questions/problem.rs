@@ -722,7 +722,7 @@ pub(in crate::dependence) fn written(
 }
 
 /// `larger / smaller` where it divides.
-pub(super) fn divide(larger: &Monomial, smaller: &Monomial) -> Option<Monomial> {
+pub(in crate::dependence) fn divide(larger: &Monomial, smaller: &Monomial) -> Option<Monomial> {
     let mut rest = larger.clone();
     for atom in smaller {
         let at = rest.iter().position(|candidate| candidate == atom)?;

@@ -60,7 +60,7 @@ pub const ONLY_RUNS: [&str; 10] = [
 ];
 
 /// What makes graphs and their nodes.
-pub const MAKES: [&str; 12] = [
+pub(super) const MAKES: [&str; 12] = [
     "GraphCreate",
     "GraphAddKernelNode",
     "GraphAddMemcpyNode",
@@ -95,7 +95,7 @@ struct Node<'ctx> {
 }
 
 /// A slot on the stack, and so many bytes of it.
-type Place<'ctx> = (Value<'ctx>, i64);
+pub(super) type Place<'ctx> = (Value<'ctx>, i64);
 
 impl Program<'_> {
     /// Makes launches of chains of nodes; returns whether there are any. The functions that they are in are canonical
@@ -142,6 +142,12 @@ impl Program<'_> {
 
 /// Whether the program uses graphs for nothing but to launch them.
 fn only_makes_and_launches(host: &Module<'_>) -> bool {
+    uses_graphs_for(host, &[&MAKES, &ONLY_RUNS])
+}
+
+/// Whether all that the program calls about graphs and captures are these functions of the runtime, by their names without what
+/// says of which stream they are, and it finds no function by its name.
+pub(super) fn uses_graphs_for(host: &Module<'_>, known: &[&[&str]]) -> bool {
     Value::functions(host).into_iter().all(|function| {
         let name = function.name();
         let is_harmless = || {
@@ -155,7 +161,7 @@ fn only_makes_and_launches(host: &Module<'_>) -> bool {
             let is_graphs = plain.starts_with("Graph") && !plain.starts_with("Graphics");
             let is_captures = plain.contains("Capture");
             let plain = plain.strip_suffix("_ptsz").unwrap_or(plain);
-            let is_known = MAKES.contains(&plain) || ONLY_RUNS.contains(&plain);
+            let is_known = known.iter().any(|names| names.contains(&plain));
             !is_graphs && !is_captures || of_runtime.is_some() && is_known
         };
         function.users().is_empty() || !FINDS_ANYTHING.contains(&name.as_str()) && is_harmless()
@@ -325,7 +331,7 @@ fn comes_right_before(one: Value, other: Value) -> bool {
 }
 
 /// A slot on the stack that a pointer leads into, and how far.
-fn place(pointer: Value) -> Option<Place> {
+pub(super) fn place(pointer: Value) -> Option<Place> {
     match pointer.opcode()? {
         Opcode::LLVMAlloca => Some((pointer, 0)),
         Opcode::LLVMGetElementPtr => {

@@ -15,11 +15,11 @@ use super::super::super::{
     HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, runtime_effects,
 };
 use super::super::handles;
-use super::graph_nodes::{FINDS_ANYTHING, MAKES, ONLY_RUNS};
+use super::graph_nodes::{MAKES, ONLY_RUNS, uses_graphs_for};
 use super::node_sites::{NodeSite, Written, chains_of, node_sites};
 use crate::llvm::{self, Block, Builder, Linkage, Type, Value};
 use inkwell::module::Module;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What the names of functions that stand for chains begin with.
 pub const CHAIN_PREFIX: &str = "sirius.graph.updated.";
@@ -214,31 +214,10 @@ const ARGUMENT_ALIGNMENT: u64 = 16;
 
 /// Whether the program adds kernels' nodes and updates them, and does nothing else with graphs that shows their nodes.
 fn only_updates(host: &Module<'_>) -> bool {
-    let mut used: BTreeSet<String> = BTreeSet::new();
-    for function in Value::functions(host) {
-        if function.is_declaration() && !function.users().is_empty() {
-            used.insert(function.name());
-        }
-    }
-    let all = used.iter().all(|name| {
-        if FINDS_ANYTHING.contains(&name.as_str()) {
-            return false;
-        }
-        let of_runtime = name.strip_prefix("cuda");
-        let plain = of_runtime.or_else(|| name.strip_prefix("cu"));
-        let Some(plain) = plain.filter(|plain| plain.starts_with(|c: char| c.is_ascii_uppercase()))
-        else {
-            return true;
-        };
-        let is_graphs = plain.starts_with("Graph") && !plain.starts_with("Graphics");
-        let is_captures = plain.contains("Capture");
-        let plain = plain.strip_suffix("_ptsz").unwrap_or(plain);
-        let is_known = [UPDATES].contains(&plain)
-            || MAKES.contains(&plain)
-            || ONLY_RUNS.contains(&plain)
-            || OF_CAPTURES.contains(&plain);
-        !is_graphs && !is_captures || of_runtime.is_some() && is_known
-    });
-    let calls = |name: &str| used.contains(name);
-    all && calls("cudaGraphExecKernelNodeSetParams") && calls("cudaGraphAddKernelNode")
+    let calls = |name: &str| {
+        Value::function(host, name).is_some_and(|function| !function.users().is_empty())
+    };
+    calls("cudaGraphExecKernelNodeSetParams")
+        && calls("cudaGraphAddKernelNode")
+        && uses_graphs_for(host, &[&[UPDATES], &MAKES, &ONLY_RUNS, &OF_CAPTURES])
 }

@@ -3,6 +3,7 @@
 //! All of this is a guess of what two nodes have in common: what is written here may be written again before it is used. Whoever
 //! takes it for true asks when the program runs.
 
+use super::graph_nodes::{Place, place};
 use crate::llvm::{Opcode, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,9 +115,6 @@ pub fn chains_of(sites: Vec<NodeSite>) -> Vec<Vec<NodeSite>> {
     chains
 }
 
-/// A slot on the stack, and so many bytes of it.
-type Place<'ctx> = (Value<'ctx>, i64);
-
 /// What a function stores into its slots.
 #[derive(Default)]
 struct Stores<'ctx> {
@@ -166,22 +164,5 @@ impl<'ctx> Stores<'ctx> {
             }
             _ => itself(),
         }
-    }
-}
-
-/// A slot on the stack that a pointer leads into, and how far.
-fn place(pointer: Value) -> Option<Place> {
-    match pointer.opcode()? {
-        Opcode::LLVMAlloca => Some((pointer, 0)),
-        Opcode::LLVMGetElementPtr => {
-            let &[base, index] = pointer.operands().as_slice() else {
-                return None;
-            };
-            let element_bytes = pointer.element_pointer_source_type().word_bytes()?;
-            let (slot, offset_bytes) = place(base)?;
-            let distance = index.signed_integer()?.checked_mul(element_bytes)?;
-            Some((slot, offset_bytes.checked_add(distance)?))
-        }
-        _ => None,
     }
 }
