@@ -101,6 +101,19 @@ pub fn check() -> Result<(), Failed> {
         &[(tile, true), ("if (M == 33 && K == 20 && N == 40) {", true)],
     )?;
     expect(&run(&mut Command::new(place("app")))?, &[("PASS", true)])?;
+    // A file that is named is there.
+    let named = [
+        "-c",
+        "net.tc",
+        "--sirius-tc-known=none.json",
+        "-o",
+        "none.o",
+    ];
+    let missing = compiler(folder.path()).args(named).output()?;
+    let said = String::from_utf8_lossy(&missing.stderr).into_owned();
+    if missing.status.success() || !said.contains("none.json: No such file or directory") {
+        return Err(format!("{}: {said}", missing.status).into());
+    }
     // What is asked for by hand counts more.
     let tiled = made(&[known, "--sirius-tc-mapping=tiled"])?;
     expect(&tiled, &[("M == 33", false)])?;

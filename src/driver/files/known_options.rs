@@ -1,6 +1,7 @@
 //! What is known of tensor definitions: read once for a build, and asked for each definition.
 //!
-//! Invariant: nothing that stands there makes a build fail, unless a file that the user names is none of known options.
+//! Invariant: nothing that stands there makes a build fail, unless a file that the user names is not there or none of known
+//! options.
 
 use super::super::outcome::PipelineError;
 use crate::build::{Build, Device, KnownOptions};
@@ -9,7 +10,7 @@ use crate::tensor::Options;
 use crate::tensor::program::Function;
 use crate::tensor::versions::Choice;
 use crate::tune::Figures;
-use crate::tune::definitions::{Known, are_open, key};
+use crate::tune::definitions::{Known, TuningError, are_open, key};
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -45,14 +46,14 @@ impl KnownVersions {
     /// Reads what the build says.
     ///
     /// # Errors
-    /// A file that the user names is none of known options.
+    /// A file that the user names is not there, or none of known options.
     pub(super) fn read(build: &Build) -> Result<Self, PipelineError> {
         let mut notes = String::new();
         let known = match (&build.sirius.tensor_known, place(build)) {
             (_, None) => Known::default(),
-            (KnownOptions::File(named), Some(path)) => {
-                if !path.exists() {
-                    notes = note(&format!("{}: there is no such file", named.display()));
+            (KnownOptions::File(_), Some(path)) => {
+                if let Err(error) = std::fs::metadata(&path) {
+                    return Err(TuningError::Read { path, error }.into());
                 }
                 Known::read(&path)?
             }
