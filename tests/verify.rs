@@ -689,6 +689,8 @@ mod elements;
 mod equal_pointers;
 #[path = "verify/grid_barriers.rs"]
 mod grid_barriers;
+#[path = "verify/groups_of_steps.rs"]
+mod groups_of_steps;
 #[path = "verify/host.rs"]
 mod host;
 #[path = "verify/conditional.rs"]

@@ -405,12 +405,18 @@ impl Machine<'_> {
                     default,
                 } => {
                     let bits = self.bits(*value);
-                    match self.get(*value) {
+                    let to = match self.get(*value) {
                         Bits::Integer(chosen) => cases
                             .iter()
                             .find(|(literal, _)| *literal as u64 & mask(bits) == chosen)
-                            .map_or(*default, |(_, to)| *to),
-                        _ => *default,
+                            .map(|(_, to)| *to),
+                        _ => None,
+                    };
+                    // What LLVM says never occurs is undefined behaviour, of which models say
+                    // nothing.
+                    match to.or(*default) {
+                        Some(to) => to,
+                        None => return true,
                     }
                 }
                 Terminator::Return | Terminator::Unreachable | Terminator::Other(_) => return true,

@@ -577,6 +577,12 @@ impl LaunchGraph {
         }
     }
 
+    /// The threads of a launch's block, as guards write them.
+    pub fn block_threads(&self, launch: &Launch) -> Expression<ValueId> {
+        let [x, y, z] = launch.block.map(|extent| self.extent(extent));
+        x.multiply(y).multiply(z)
+    }
+
     /// The operation that a launch is in truth.
     pub fn operation_of(&self, launch: LaunchId) -> Option<&Operation> {
         let mut operations = self.operations.iter();

@@ -5,6 +5,7 @@ use super::place::{Place, Values, single_value};
 use super::polynomial::{Atom, Polynomial, normal_form};
 use crate::kernel::{KernelModel, KernelSymbol, Target};
 use crate::launch::{Launch, LaunchGraph, ValueId};
+use crate::math::affine::Variable;
 
 /// A launch with its model.
 pub(super) struct Member<'a> {
@@ -148,6 +149,24 @@ impl<'a> Member<'a> {
         if let Some(bound) = threads.and_then(|threads| Formula::less_equal(&threads, &limit)) {
             assumptions.assume(bound);
         }
+    }
+
+    /// The value of terms that are the same for all threads.
+    pub(in crate::verify) fn uniform(&self, terms: &[(i64, Variable)]) -> Option<Polynomial> {
+        let mut sum = Polynomial::default();
+        for (coefficient, variable) in terms {
+            let value = match variable {
+                Variable::Parameter(index) => self.parameters.get(*index)?.clone(),
+                Variable::Floor(numerator, divisor) => {
+                    let inner = self.uniform(&numerator.terms)?;
+                    let inner = inner.add(&Polynomial::constant(numerator.constant))?;
+                    inner.floor_divide(&Polynomial::constant(*divisor))?
+                }
+                _ => return None,
+            };
+            sum = sum.add(&value.scale(*coefficient)?)?;
+        }
+        Some(sum)
     }
 }
 

@@ -293,11 +293,13 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   requires 0 <= arg1
 //>
 //> kernel continued
+//>   p0 = arg1
 //>   loop i0 divergent
 //>   loop i1 divergent
+//>   loop i2 divergent
 //>   must write arg0[4tx + 128i0 .. +4] : -tx - 32i0 + 63 >= 0 in i0
-//>   may write arg0[*] : true in i1 (it is the last value of a loop)
-//>   writes arg0 within [?, ?)
+//>   may write arg0[4tx + 128i1 + 4i2 .. +4] : -tx - 32i1 - i2 + p0 - 1 >= 0 and i2 >= 0 in i1,i2 (only bounds of a number in it are known)
+//>   writes arg0 within [0, max(256, 4*arg1)), columns [0, max(min(256, 4*blockDim.x), 4*arg1)) of rows of 128
 //>
 //> kernel two_counters
 //>   p0 = arg2
@@ -477,12 +479,13 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //>   p0 = arg1
 //>   loop i0 divergent
 //>   loop i1 divergent
+//>   loop i2 divergent
 //>   must write arg0[4tx + 1024i0 .. +4] : -tx - 256i0 + p0 - 193 >= 0 in i0
 //>   must write arg0[4tx + 1024i0 + 256 .. +4] : -tx - 256i0 + p0 - 193 >= 0 in i0
 //>   must write arg0[4tx + 1024i0 + 512 .. +4] : -tx - 256i0 + p0 - 193 >= 0 in i0
 //>   must write arg0[4tx + 1024i0 + 768 .. +4] : -tx - 256i0 + p0 - 193 >= 0 in i0
-//>   may write arg0[*] : true in i1 (it is the last value of a loop)
-//>   writes arg0 within [?, ?)
+//>   may write arg0[4tx + 256i1 + 4i2 .. +4] : -tx - 64i1 - i2 + p0 - 1 >= 0 and i2 >= 0 in i1,i2 (only bounds of a number in it are known)
+//>   writes arg0 within [0, 4*arg1), columns [0, max(min(4*arg1, 4*blockDim.x + 768), 4*arg1)) of rows of 1024
 //>
 //> kernel strided_tail
 //>   p0 = blockDim.x
@@ -508,7 +511,8 @@ __global__ void broken_off(float *o, const float *a, int n) {
 //> kernel broken_off
 //>   p0 = arg2
 //>   loop i0 divergent
+//>   loop i1 divergent
 //>   may read arg1[4i0 .. +4] : -i0 + p0 - 1 >= 0 in i0 (it is in a loop whose end is not affine)
-//>   may write arg0[*] : true (it is the last value of a loop)
-//>   writes arg0 within [?, ?)
+//>   may write arg0[4i1 .. +4] : i1 >= 0 in i1 (only bounds of a number in it are known)
+//>   writes arg0 within [0, ?)
 //>   reads arg1 within [0, 4*arg2)

@@ -294,10 +294,12 @@ __global__ void warps_of_a_group(const unsigned *a, unsigned *out, int rows) {
 //>   warp operations
 //>
 //> kernel left_at_different_times
+//>   p0 = arg2
 //>   loop i0 divergent
+//>   loop i1 divergent
 //>   may read arg0[*] : true in i0 (it may wrap around)
-//>   may read arg0[4tx .. +4] : true (its condition is not affine)
-//>   may write arg1[4tx .. +4] : true (its condition is not affine)
+//>   may read arg0[4tx .. +4] : -i1 + p0 - floor((tx)/32) - 1 >= 0 and i1 >= 0 in i1 (only bounds of a number in it are known)
+//>   may write arg1[4tx .. +4] : -i1 + p0 - floor((tx)/32) - 1 >= 0 and i1 >= 0 in i1 (only bounds of a number in it are known)
 //>   lanes may wait in vain
 //>   reads arg0 within [?, ?)
 //>   writes arg1 within [0, 4*blockDim.x)

@@ -127,8 +127,9 @@ __global__ void local_array(float *o, int n) {
 //>   loop i0 divergent
 //>   loop i1 divergent
 //>   loop i2 divergent
+//>   loop i3 divergent
 //>   must write arg0[4tx + 16i0 .. +4] : -tx - 4i0 + p0 - 4 >= 0 in i0
-//>   may write arg0[*] : true in i1 (it is the last value of a loop)
+//>   may write arg0[4tx + 4i1 + 4i3 .. +4] : -tx - i1 - i3 + p0 - 1 >= 0 and i3 >= 0 in i1,i3 (only bounds of a number in it are known)
 //>   may write arg0[*] : true in i2 (it is the last value of a loop)
 //>   writes arg0 within [?, ?)
 //>

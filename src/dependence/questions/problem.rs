@@ -667,8 +667,9 @@ impl Builder<'_> {
         }
         let mut known = facts.holding.clone();
         for monomial in &self.monomials {
-            if let [atom] = monomial.as_slice() {
-                known.extend(atom_facts(atom));
+            match monomial.as_slice() {
+                [atom] => known.extend(atom_facts(atom)),
+                atoms => known.extend(atoms.iter().flat_map(|atom| self.facts_of_multiple(atom))),
             }
         }
         for fact in &known {
@@ -676,6 +677,21 @@ impl Builder<'_> {
                 self.base.push(Formula::NonNegative(sum));
             }
         }
+    }
+
+    /// `a - b < b · floor(a / b) <= a`, where the divisor is an extent.
+    fn facts_of_multiple(&self, atom: &Atom) -> Vec<Polynomial> {
+        let Atom::FloorDivide(a, b) = atom else {
+            return Vec::new();
+        };
+        if !self.is_positive(b) {
+            return Vec::new();
+        }
+        let multiple = Polynomial::atom(atom.clone()).multiply(b);
+        let rest = multiple.and_then(|multiple| a.subtract(&multiple));
+        let one = Polynomial::constant(1);
+        let slack = (rest.as_ref()).and_then(|rest| b.subtract(rest)?.subtract(&one));
+        [rest, slack].into_iter().flatten().collect()
     }
 
     fn ordered(&self, set: &HashSet<usize>) -> Vec<usize> {

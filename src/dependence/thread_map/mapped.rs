@@ -91,7 +91,7 @@ pub(in crate::dependence) struct Candidate {
 }
 
 /// Most pairs of accesses for which maps are tried.
-const MOST_PAIRS: usize = 16;
+const MOST_PAIRS: usize = 64;
 /// Most blocks that are put together.
 const MOST_BLOCKS_TOGETHER: i64 = 1024;
 

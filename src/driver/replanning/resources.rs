@@ -6,7 +6,9 @@ use super::super::session::Session;
 use super::images::{Images, Made};
 use super::{Draft, Otherwise, Revision};
 use crate::codegen;
+use crate::dependence::Guard;
 use crate::launch::NodeKind;
+use crate::math::expression::{Condition, Expression};
 use crate::program::Program;
 use crate::schedule::resources::{GroupOccupancy, GroupUsage, cuts};
 use crate::schedule::{FusionGroup, FusionPlan, Missed, Regrouper};
@@ -28,6 +30,8 @@ pub(super) fn revision<'ctx>(
     let Some(made) = images.judged().filter(|_| !refused.is_empty()) else {
         return Ok(None);
     };
+    let (smaller, refused) = in_smaller_blocks(program, analysis, refused, made);
+    let kept = [kept, smaller].concat();
     let (parts, missed) = take_apart(program, analysis, refused, session, made);
     let place = |group: &FusionGroup| {
         let first = group.members.first().map(|member| member.launch);
@@ -46,19 +50,80 @@ pub(super) fn revision<'ctx>(
     }))
 }
 
+/// A group that asks too much.
+struct Refused {
+    group: FusionGroup,
+    message: String,
+    /// What it might ask less with, see [`GroupOccupancy::smaller_blocks`].
+    smaller_blocks: Option<u32>,
+}
+
 /// Groups that pass, and those that do not with the reason.
 fn sort_out(
     groups: &[FusionGroup],
     figures: &[Vec<GroupOccupancy>],
-) -> (Vec<FusionGroup>, Vec<(FusionGroup, String)>) {
+) -> (Vec<FusionGroup>, Vec<Refused>) {
     let (mut kept, mut refused) = (Vec::new(), Vec::new());
     for (group, figures) in groups.iter().zip(figures) {
         match figures.iter().find_map(GroupOccupancy::refusal) {
             None => kept.push(group.clone()),
-            Some(message) => refused.push((group.clone(), message)),
+            Some(message) => refused.push(Refused {
+                group: group.clone(),
+                message,
+                smaller_blocks: GroupOccupancy::smaller_blocks(figures),
+            }),
         }
     }
     (kept, refused)
+}
+
+/// Groups that pass once the run tests that their blocks are no larger than the hungriest member's can be, and those that
+/// do not. A kernel that may run with the largest blocks that there are gets but 64 registers a thread.
+fn in_smaller_blocks(
+    program: &Program<'_>,
+    analysis: &Analysis,
+    refused: Vec<Refused>,
+    made: &Made<'_, '_>,
+) -> (Vec<FusionGroup>, Vec<(FusionGroup, String)>) {
+    let Facts { graph, models, .. } = &analysis.facts;
+    let tested = |refused: &Refused| -> Option<FusionGroup> {
+        let most = Expression::Constant(refused.smaller_blocks?.into());
+        let mut group = refused.group.clone();
+        let of_blocks = group.members.iter().take(group.of_all_blocks());
+        let owner = of_blocks.clone().find(|member| !member.map.places_anew())?;
+        let launch = graph.nodes.iter().find_map(|node| match &node.kind {
+            NodeKind::Launch(launch) if launch.id == owner.launch => Some(launch),
+            _ => None,
+        })?;
+        let guard = Guard::Holds {
+            class: String::from("shape"),
+            condition: Condition::LessEqual(graph.block_threads(launch), most),
+        };
+        group.guards.push(guard);
+        (!group.is_partial() && !group.names_front()).then_some(group)
+    };
+    let candidates: Vec<Option<FusionGroup>> = refused.iter().map(tested).collect();
+    let plan = FusionPlan {
+        groups: candidates.iter().flatten().cloned().collect(),
+        ..FusionPlan::default()
+    };
+    let usage = match plan.groups.is_empty() {
+        true => Vec::new(),
+        false => codegen::try_candidates(program, graph, models, &plan, &made.units, made.bench)
+            .unwrap_or_default(),
+    };
+    let figures = occupancy(analysis, &plan, &usage);
+    let mut pass = figures.iter().map(|figures| {
+        !figures.is_empty() && figures.iter().all(|figures| figures.refusal().is_none())
+    });
+    let (mut smaller, mut rest) = (Vec::new(), Vec::new());
+    for (refused, candidate) in refused.into_iter().zip(candidates) {
+        match candidate {
+            Some(group) if pass.next() == Some(true) => smaller.push(group),
+            _ => rest.push((refused.group, refused.message)),
+        }
+    }
+    (smaller, rest)
 }
 
 /// How each group of a plan fares on each architecture.

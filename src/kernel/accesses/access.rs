@@ -6,11 +6,11 @@ use super::super::bounded::{ONLY_BOUNDED, Openness};
 use super::super::cfg::Flow;
 use super::super::domain::{Conditions, Domain, Domains, discharge_all, merge};
 use super::super::features::{Rows, Touch};
+use super::super::ranges::plausible;
 use super::super::space::{QuotientDimension, Space, UnknownDimension};
 use super::super::walk::{Choices, Obstacle, Quantity, Reading, Walk, scaled};
-use super::super::{Access, AccessId, AccessKind, KernelSymbol, Loop, Target};
+use super::super::{Access, AccessId, AccessKind, Loop, Target};
 use crate::math::affine::{Affine, Constraint, Variable};
-use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeSet;
 
 /// Collects the accesses of one kernel.
@@ -467,18 +467,6 @@ impl Collector<'_> {
             access.loops.extend(all);
         }
     }
-}
-
-/// Whether some ordinary launch satisfies conditions: bounds that ask for more than that are worth
-/// less than none.
-fn plausible(conditions: &[Condition<KernelSymbol>]) -> bool {
-    [16, 64, 256].into_iter().any(|size| {
-        let mut ordinary = |_: &KernelSymbol| Some(Expression::<KernelSymbol>::Constant(size));
-        conditions.iter().all(|condition| {
-            let decided = condition.substitute(&mut ordinary);
-            decided.and_then(|decided| decided.decided()) == Some(true)
-        })
-    })
 }
 
 #[derive(Default)]

@@ -248,7 +248,7 @@ impl<'a> PathConditions<'a> {
                         reach = reach.or(&self.matches(space, *value, *literal, true, from));
                     }
                 }
-                if *default == to {
+                if *default == Some(to) {
                     let mut otherwise = PathCondition::always();
                     for (literal, target) in cases {
                         if *target != to {

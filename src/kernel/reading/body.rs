@@ -317,7 +317,9 @@ pub enum Terminator {
         value: ValueRef,
         /// Literal and destination; unsigned and signed readings agree on which is taken.
         cases: Vec<(i64, BlockRef)>,
-        default: BlockRef,
+        /// `None` where LLVM says that no other value occurs: its destination is nothing but
+        /// `unreachable`.
+        default: Option<BlockRef>,
     },
     /// Control never gets here (after a trap, for instance).
     Unreachable,
@@ -334,11 +336,9 @@ impl Terminator {
             Self::Branch {
                 on_true, on_false, ..
             } => vec![*on_true, *on_false],
-            Self::Switch { cases, default, .. } => cases
-                .iter()
-                .map(|(_, to)| *to)
-                .chain(std::iter::once(*default))
-                .collect(),
+            Self::Switch { cases, default, .. } => {
+                cases.iter().map(|(_, to)| *to).chain(*default).collect()
+            }
             Self::Other(to) => to.clone(),
         };
         let mut seen = std::collections::BTreeSet::new();

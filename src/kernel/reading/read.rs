@@ -468,6 +468,7 @@ impl<'ctx> Reader<'ctx> {
                 if condition.ty().integer_bits() > LITERAL_BITS {
                     return Terminator::Other(successors);
                 }
+                let otherwise = terminator.successors()[0];
                 Terminator::Switch {
                     value: self.operand(condition),
                     cases: (1..successors.len())
@@ -479,12 +480,19 @@ impl<'ctx> Reader<'ctx> {
                             )
                         })
                         .collect(),
-                    default: successors[0],
+                    default: (!is_only_unreachable(otherwise)).then_some(successors[0]),
                 }
             }
             _ => Terminator::Other(successors),
         }
     }
+}
+
+/// A block with nothing in it but that control never gets there.
+fn is_only_unreachable(block: llvm::Block) -> bool {
+    let instructions = block.instructions();
+    let mut opcodes = instructions.iter().map(|each| each.opcode());
+    opcodes.all(|opcode| opcode == Some(Opcode::LLVMUnreachable))
 }
 
 /// `__launch_bounds__` as clang writes it: `"nvvm.maxntid"="256"` (or up to three factors).

@@ -6,12 +6,12 @@
 //! that the obligations of the quantity do; a number in another iteration of a loop around its
 //! computation is another number, so nothing carries over from one to the next.
 
-use super::super::body::{BinaryOperator, BlockRef, Cast, Operation, ValueRef};
+use super::super::body::{BinaryOperator, Cast, Operation, ValueRef};
 use super::super::polynomial::Polynomial;
 use super::super::ranges::lower;
 use super::super::space::Space;
 use super::super::walk::{Choices, Obligation, Quantity, Reading, Walk};
-use crate::math::affine::Affine;
+use crate::math::affine::{Affine, Variable};
 use std::collections::BTreeSet;
 
 /// Which numbers may become dimensions of their own.
@@ -86,7 +86,7 @@ impl Walk<'_> {
         value: ValueRef,
         reading: Reading,
     ) -> Option<Quantity> {
-        let is_carried = self.header_loop(value).is_some();
+        let is_carried = self.header_loop(value).is_some() || self.left_behind(value);
         let allowed = match self.openness {
             Openness::Closed => false,
             Openness::Carried => is_carried,
@@ -129,20 +129,59 @@ impl Walk<'_> {
     /// What bounds a value at every instance of its block.
     fn bounds(&mut self, value: ValueRef, depth: usize) -> Option<Bounds> {
         let mut bounds = self.bounds_of(value, depth)?;
-        let block = self.body.value(value).block;
-        let visible = |walk: &Self, affine: &Affine| match block {
-            Some(block) => walk.is_visible(affine, block),
-            None => true,
-        };
-        bounds.low = bounds.low.filter(|low| visible(self, low));
-        bounds.high = bounds.high.filter(|high| visible(self, high));
+        if let Some(block) = self.body.value(value).block {
+            let around = self.flow.loops_of(block);
+            bounds.low = bounds.low.and_then(|low| self.least_at(low, &around));
+            let most = bounds.high.and_then(|high| high.scale(-1));
+            let most = most.and_then(|negated| self.least_at(negated, &around));
+            bounds.high = most.and_then(|negated| negated.scale(-1));
+            let mentioned = |each: &Obligation| self.space.loops_in(&each.affine);
+            let mut mentioned = bounds.obligations.iter().flat_map(mentioned);
+            if !mentioned.all(|index| around.contains(&index)) {
+                return None;
+            }
+        }
         (!bounds.is_empty()).then_some(bounds)
     }
 
-    fn is_visible(&self, affine: &Affine, block: BlockRef) -> bool {
-        let around = self.flow.loops_of(block);
-        let mentioned = self.space.loops_in(affine);
-        mentioned.iter().all(|index| around.contains(index))
+    /// The least that a number may be behind the loops that are over there: its value in their first
+    /// iterations, where it grows from each to the next.
+    fn least_at(&mut self, affine: Affine, around: &[usize]) -> Option<Affine> {
+        let mut least = affine;
+        // Inner loops have larger indices.
+        while let Some(index) =
+            (self.space.loops_in(&least).into_iter()).rfind(|index| !around.contains(index))
+        {
+            let counter = Affine::variable(Variable::Loop(index));
+            let next = counter.add(&Affine::constant(1))?;
+            let next = self.space.substitute(&least, index, &next)?;
+            let step = next.subtract(&least)?;
+            let mut bounds = lower(self.space, &step, &[]).into_iter();
+            if !bounds.any(|bound| bound.range().0 >= 0) {
+                return None;
+            }
+            least = self.space.substitute(&least, index, &Affine::constant(0))?;
+        }
+        Some(least)
+    }
+
+    /// What a loop that is over has made of a number that it carried, whichever way it was left.
+    fn left_behind(&self, value: ValueRef) -> bool {
+        let body = self.body;
+        let (Operation::Phi(incoming), Some(block)) =
+            (&body.value(value).operation, body.value(value).block)
+        else {
+            return false;
+        };
+        let mut carried = incoming.iter().map(|(value, _)| self.same_value(*value));
+        let Some(first) = carried
+            .next()
+            .filter(|first| carried.all(|other| other == *first))
+        else {
+            return false;
+        };
+        let over = |index: usize| !self.flow.loops[index].blocks.contains(&block);
+        self.header_loop(first).is_some_and(over)
     }
 
     fn bounds_of(&mut self, value: ValueRef, depth: usize) -> Option<Bounds> {

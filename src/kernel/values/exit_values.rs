@@ -6,7 +6,7 @@
 //! the last iteration; between them it is, since it is linear in the counter.
 
 use super::super::body::{BlockRef, Operation, Predicate, Terminator};
-use super::super::ranges::may_be_required;
+use super::super::ranges::{may_be_required, ordinarily_positive};
 use super::super::walk::{OVERFLOW, Obligation, Obstacle, Outcome, Quantity, Reading, Walk};
 use crate::math::affine::{Affine, Variable};
 use std::collections::BTreeSet;
@@ -249,7 +249,8 @@ impl Walk<'_> {
     /// `start + step`, of at least 0: the loop ends where it should, or does not run at all.
     fn reach(&self, start: &Affine, step: &Affine) -> Outcome<Quantity> {
         let sum = start.add(step).ok_or(OVERFLOW)?;
-        if !may_be_required(self.space, &sum) {
+        // `n / blockDim.y - 15` of an unrolled loop is below zero as often as not.
+        if !may_be_required(self.space, &sum) || !ordinarily_positive(self.space, &sum) {
             return Err(NOT_KNOWN);
         }
         Ok(Quantity::certain(sum).within(0, i64::MAX.into()))

@@ -219,6 +219,29 @@ pub fn may_be_required(space: &Space, affine: &Affine) -> bool {
     })
 }
 
+/// Sizes of ordinary launches: what holds for none of them, with every number the same, is asked of
+/// no launch.
+const ORDINARY_SIZES: [i64; 3] = [16, 64, 256];
+
+/// Whether some ordinary launch satisfies conditions.
+pub fn plausible(conditions: &[Condition<KernelSymbol>]) -> bool {
+    ORDINARY_SIZES.into_iter().any(|size| {
+        let mut ordinary = |_: &KernelSymbol| Some(Expression::<KernelSymbol>::Constant(size));
+        conditions.iter().all(|condition| {
+            let decided = condition.substitute(&mut ordinary);
+            decided.and_then(|decided| decided.decided()) == Some(true)
+        })
+    })
+}
+
+/// Whether some ordinary launch has this at zero at least.
+pub fn ordinarily_positive(space: &Space, affine: &Affine) -> bool {
+    let zero = Expression::Constant(0);
+    lower(space, affine, &[])
+        .into_iter()
+        .any(|bound| plausible(&[Condition::LessEqual(zero.clone(), bound.expression())]))
+}
+
 /// Simple bounds first: those by arguments before those by the launch's shape. Of bounds that differ
 /// by a constant only the tightest stays.
 fn rank(found: BTreeSet<Polynomial>) -> Vec<Polynomial> {

@@ -56,6 +56,9 @@ pub struct GroupOccupancy {
     pub least_member_warps: Option<u32>,
     /// Bytes that the members spill a thread, together.
     pub member_spill_bytes: u32,
+    /// The most threads of a block with which each member can be launched.
+    #[serde(default)]
+    pub most_member_threads: u32,
 }
 
 impl GroupOccupancy {
@@ -103,6 +106,13 @@ impl GroupOccupancy {
         let most_dynamic = dynamic.iter().copied().max().unwrap_or(0);
         let most_dynamic = most_dynamic.max(usage.promoted_bytes);
         let of_members = usage.members.iter().zip(&threads).zip(&dynamic);
+        let sizes = (1..=MOST_THREADS / WARP).map(|warps| warps * WARP);
+        let launchable = sizes.rev().find(|threads| {
+            of_members.clone().all(|((usage, _), dynamic)| {
+                let usage = usage.as_ref();
+                usage.is_none_or(|usage| capability.resident_warps(usage, *threads, *dynamic) > 0)
+            })
+        });
         let least = of_members
             .filter_map(|((usage, threads), dynamic)| {
                 let usage = usage.as_ref()?;
@@ -124,7 +134,17 @@ impl GroupOccupancy {
                 .flatten()
                 .map(KernelUsage::spill_bytes)
                 .sum(),
+            most_member_threads: launchable.unwrap_or(0),
         })
+    }
+
+    /// A bound of a block's threads that no launch of the members exceeds and that leaves a thread of the fused kernel more
+    /// registers than it has without, where the program does not tell how many there are.
+    pub fn smaller_blocks(figures: &[Self]) -> Option<u32> {
+        let most = figures.iter().map(|figures| figures.most_member_threads);
+        let unknown = figures.iter().all(|figures| !figures.threads_known);
+        most.min()
+            .filter(|most| unknown && (ASSUMED_THREADS..MOST_THREADS).contains(most))
     }
 
     /// Why the group should not run as one kernel, with both figures; `None` when it may.
@@ -173,6 +193,11 @@ pub const SPILL_TOLERANCE_BYTES: u32 = 32;
 /// Elements of a row that a kernel keeps in shared memory, when the program does not tell.
 pub const ASSUMED_ROW_ELEMENTS: u64 = 1024;
 
+/// The most threads that any block has.
+const MOST_THREADS: u32 = 1024;
+/// Threads of a warp.
+const WARP: u32 = 32;
+
 /// Threads a block when the program does not tell.
 pub const ASSUMED_THREADS: u32 = 256;
 
@@ -219,6 +244,7 @@ mod tests {
             most_warps: 64,
             least_member_warps: Some(least),
             member_spill_bytes: spills[1],
+            most_member_threads: 1024,
         }
     }
 

@@ -495,7 +495,7 @@ impl Asked<'_> {
             rest.remove(at);
         }
         let least = Polynomial::constant(row.constant.checked_add(1)?);
-        let count = uniform(member, &rest)?.add(&least)?;
+        let count = member.uniform(&rest)?.add(&least)?;
         (further.is_some() || self.at_most(&count, threads)).then_some(count)
     }
 
@@ -532,24 +532,6 @@ fn is_of(target: &Target, argument: usize) -> bool {
         offset_bytes: 0,
     };
     *target == own
-}
-
-/// The value of terms that are the same for all threads.
-fn uniform(member: &Member<'_>, terms: &[(i64, Variable)]) -> Option<Polynomial> {
-    let mut sum = Polynomial::default();
-    for (coefficient, variable) in terms {
-        let value = match variable {
-            Variable::Parameter(index) => member.parameters.get(*index)?.clone(),
-            Variable::Floor(numerator, divisor) => {
-                let inner = uniform(member, &numerator.terms)?;
-                let inner = inner.add(&Polynomial::constant(numerator.constant))?;
-                inner.floor_divide(&Polynomial::constant(*divisor))?
-            }
-            _ => return None,
-        };
-        sum = sum.add(&value.scale(*coefficient)?)?;
-    }
-    Some(sum)
 }
 
 /// Whether a constraint holds in the first thread of the first block, whatever else there is.

@@ -562,8 +562,8 @@ impl ConflictSet {
             if parameter.as_constant().is_some() {
                 continue;
             }
-            let mut bound = |constant: i64, compare: fn(Sum, Sum) -> Condition| {
-                let limit = self.names.sum(&parameter.scale(constant)?);
+            let mut bound = |value: &Polynomial, compare: fn(Sum, Sum) -> Condition| {
+                let limit = self.names.sum(&parameter.multiply(value)?);
                 let product = self.product(side, index);
                 parts.push(compare(product, limit));
                 Some(())
@@ -571,18 +571,16 @@ impl ConflictSet {
             for constraint in conjunction {
                 let (Constraint::NonNegative(affine) | Constraint::Zero(affine)) = constraint;
                 let is_zero = matches!(constraint, Constraint::Zero(_));
-                let above = affine
-                    .add(&product.factor)
-                    .and_then(|sum| sum.as_constant());
-                if let Some(most) = above {
-                    bound(most, if is_zero { Sum::equal } else { Sum::at_most })?;
+                let above = affine.add(&product.factor);
+                if let Some(most) = above.and_then(|sum| plain_bound(side.member, &sum)) {
+                    bound(&most, if is_zero { Sum::equal } else { Sum::at_most })?;
                 }
                 let below = affine
                     .subtract(&product.factor)
                     .and_then(|rest| rest.as_constant());
                 if let Some(least) = below {
                     let compare = if is_zero { Sum::equal } else { Sum::at_least };
-                    bound(least.checked_neg()?, compare)?;
+                    bound(&Polynomial::constant(least.checked_neg()?), compare)?;
                 }
             }
         }
@@ -628,6 +626,16 @@ impl ConflictSet {
     pub(in crate::verify) fn product(&mut self, side: &Side<'_>, index: usize) -> Sum {
         self.variable(Symbol::Product(side.instance, index))
     }
+}
+
+/// A bound that is the same for all threads, but for the last number below a parameter that is no quotient: what is
+/// known of such is looked at with all that products are compared with.
+fn plain_bound(member: &Member<'_>, affine: &Affine) -> Option<Polynomial> {
+    let bound = member.uniform(&affine.terms)?;
+    let bound = bound.add(&Polynomial::constant(affine.constant))?;
+    let end = bound.add(&Polynomial::constant(1))?;
+    let is_looked_at = member.parameters.contains(&end) && !end.is_quotient();
+    (!is_looked_at).then_some(bound)
 }
 
 fn constraint_expressions(constraints: &Constraints) -> impl Iterator<Item = &Affine> {

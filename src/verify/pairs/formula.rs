@@ -158,8 +158,8 @@ impl ParameterNames {
         (0..self.indices.len()).map(Symbol::Parameter).collect()
     }
 
-    /// What holds for the named atoms by what they are: floors, minima, maxima, readings. May name
-    /// further atoms, whose facts are included.
+    /// What holds for the named atoms by what they are: floors, minima, maxima, readings, and for
+    /// floors times their divisors. May name further atoms, whose facts are included.
     fn facts(&mut self) -> Vec<Condition> {
         let mut facts = Vec::new();
         let mut done = Vec::new();
@@ -167,11 +167,14 @@ impl ParameterNames {
             let next = self
                 .indices
                 .keys()
-                .find(|monomial| monomial.len() == 1 && !done.contains(*monomial))
+                .find(|monomial| !done.contains(*monomial))
                 .cloned();
             let Some(monomial) = next else { break };
             done.push(monomial.clone());
-            facts.extend(self.atom_fact(&monomial));
+            facts.extend(match monomial.len() {
+                1 => self.atom_fact(&monomial),
+                _ => self.multiple_fact(&monomial),
+            });
         }
         facts
     }
@@ -224,6 +227,23 @@ impl ParameterNames {
                 Some(Any(vec![is(&a, &b), is(&b, &a)]))
             }
         }
+    }
+
+    /// `n - d < d · floor(n / d) <= n` for a divisor of at least 1, where the monomial is such a multiple.
+    fn multiple_fact(&mut self, monomial: &[Atom]) -> Option<Condition> {
+        let (numerator, divisor) = monomial.iter().find_map(|atom| match atom {
+            Atom::Floor(numerator, divisor) if divisor.as_constant().is_none() => {
+                let multiple = Polynomial::atom(atom.clone()).multiply(divisor)?;
+                let named = BTreeMap::from([(monomial.to_vec(), 1)]);
+                (multiple.terms == named).then_some((numerator, divisor))
+            }
+            _ => None,
+        })?;
+        let (multiple, divisor) = (self.parameter(monomial), self.sum(divisor));
+        let end = multiple.clone() + divisor.clone();
+        let within = Condition::within(self.sum(numerator), multiple, end);
+        let undefined = divisor.at_most(Sum::number(0));
+        Some(formula::Formula::Any(vec![undefined, within]))
     }
 
     fn parameter(&mut self, monomial: &[Atom]) -> Sum {

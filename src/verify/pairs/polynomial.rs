@@ -167,6 +167,18 @@ impl Polynomial {
         Some((factor, rest))
     }
 
+    /// Whether it is one number divided by another that only the run tells.
+    pub(in crate::verify) fn is_quotient(&self) -> bool {
+        let mut terms = self.terms.iter();
+        match (terms.next(), terms.next()) {
+            (Some((monomial, 1)), None) => match monomial.as_slice() {
+                [Atom::Floor(_, divisor)] => divisor.as_constant().is_none(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     /// The most atoms that a monomial of it has.
     pub(in crate::verify) fn degree(&self) -> usize {
         self.terms.keys().map(Vec::len).max().unwrap_or(0)

@@ -29,9 +29,11 @@ use super::segment::Segment;
 use super::tested_loop::LoopShape;
 use crate::build::Optimisation;
 use crate::codegen::FusedParameter;
+use crate::dependence::Guard;
 use crate::kernel::{KernelModel, Target};
 use crate::launch::{BufferId, Launch, LaunchGraph, LaunchId, ValueId};
 use crate::llvm::Type;
+use crate::math::expression::{Condition, Expression};
 use crate::program::{KernelId, Program};
 use crate::schedule::{BlockThreads, FusionGroup, PersistentLoop, ThreadMap, Variant};
 use crate::verify::OwnReads;
@@ -659,12 +661,27 @@ impl<'ctx> SiteReader<'_, 'ctx> {
             })
         };
         let known = (0..3).try_fold(1_u32, |threads, axis| threads.checked_mul(constant(axis)?));
+        let tested = members.iter().filter_map(|position| {
+            let threads = self.graph.block_threads(self.members[*position].0);
+            most_tested(&self.group.guards, &threads)
+        });
         let limits = members
             .iter()
             .filter_map(|position| self.members[*position].1.max_threads);
-        let limit = limits.chain(known).min().unwrap_or(MOST_THREADS);
-        limit.clamp(1, MOST_THREADS)
+        let limit = limits.chain(known).chain(tested).min();
+        limit.unwrap_or(MOST_THREADS).clamp(1, MOST_THREADS)
     }
+}
+
+/// The most threads of a block with which guards let a group run.
+fn most_tested(guards: &[Guard], threads: &Expression<ValueId>) -> Option<u32> {
+    guards.iter().find_map(|guard| match guard {
+        Guard::Holds {
+            condition: Condition::LessEqual(left, Expression::Constant(most)),
+            ..
+        } if left == threads => u32::try_from(*most).ok(),
+        _ => None,
+    })
 }
 
 /// The most threads that any block has.
