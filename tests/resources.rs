@@ -254,6 +254,62 @@ fn the_cpu_device_decides_alike_when_an_architecture_is_named() {
     );
 }
 
+/// What a launch may have for a block is not known, and the largest one leaves a thread too few registers: fused is what
+/// the kernels could be launched with by themselves.
+#[test]
+fn a_hungry_kernel_is_fused_in_blocks_that_it_can_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let build = |name: &str, options: &[&str]| {
+        let device = [
+            "--sirius-device=cpu",
+            "-arch=sm_80",
+            "tests/resources/hungry.cu",
+        ];
+        let built = sirius(&[&device[..], options].concat(), &place(name));
+        let said = String::from_utf8_lossy(&built.stderr);
+        assert!(built.status.success(), "{said}");
+    };
+    let option = format!("--sirius-report={}", place("report.json").display());
+    build("fused", &[&option]);
+    build("apart", &["--sirius-fusion=off"]);
+    let json: Value =
+        serde_json::from_slice(&std::fs::read(place("report.json")).unwrap()).unwrap();
+    let fusion = &json["fusions"][0];
+    let guards = fusion["guards"].as_array().unwrap();
+    let shapes = guards.iter().filter(|guard| guard["kind"] == "shape");
+    let shapes: Vec<&str> = shapes
+        .map(|guard| guard["condition"].as_str().unwrap())
+        .collect();
+    let [bound] = shapes.as_slice() else {
+        panic!("{fusion}");
+    };
+    let most: u32 = bound
+        .strip_prefix("begin.blockDim.x <= ")
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((256..1024).contains(&most) && most % 32 == 0, "{bound}");
+    let figures = &fusion["resources"][0]["fused"];
+    assert!(figures["registers"].as_u64().unwrap() > 64, "{figures}");
+    assert_eq!(figures["spill_store_bytes"], 0);
+
+    for (threads, launches) in [(128, 1), (most, 1), (most + 1, 2), (1024, 2)] {
+        let run = |name: &str| {
+            let stats = place("stats.json");
+            let mut command = Command::new(place(name));
+            command.arg(threads.to_string()).env("SIRIUS_STATS", &stats);
+            let result = command.output().unwrap();
+            assert!(result.status.success());
+            let stats: Value = serde_json::from_slice(&std::fs::read(stats).unwrap()).unwrap();
+            (result.stdout, stats["launches"].as_u64().unwrap())
+        };
+        let (fused, apart) = (run("fused"), run("apart"));
+        assert_eq!((fused.1, apart.1), (launches, 2), "{threads}");
+        assert_eq!(fused.0, apart.0, "{threads}");
+    }
+}
+
 /// What the tests of a guarded launch take on the host, with a runtime that launches nothing: a pair of
 /// launches with run-time shapes and pointers of which nothing is known.
 #[test]
