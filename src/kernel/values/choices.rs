@@ -7,6 +7,9 @@ use super::super::walk::{Choices, Quantity, Reading};
 use crate::math::affine::{Affine, Constraint, Variable};
 use std::collections::BTreeSet;
 
+/// Most branches, one behind the other, that are looked at.
+const MOST_BRANCHES: usize = 4;
+
 impl PathConditions<'_> {
     /// When a select, phi, minimum or maximum goes a certain way, as far as a block can tell.
     pub fn choice(
@@ -81,7 +84,8 @@ impl PathConditions<'_> {
                 let (from, to) = (incoming[way].1, self.body.value(value).block);
                 match to {
                     Some(to) if self.flow.predecessors[to.0].len() > 1 => self
-                        .edge(space, from, to)
+                        .way_to(space, from, to)
+                        .and(&self.edge(space, from, to))
                         .weakened("it depends on the path taken"),
                     _ => PathCondition::unknown("it depends on the path taken"),
                 }
@@ -95,6 +99,28 @@ impl PathConditions<'_> {
         });
         if hidden {
             return PathCondition::unknown("it depends on an earlier loop");
+        }
+        reach
+    }
+
+    /// What must hold where control is in a block, by the branches that alone lead there from a block that every way
+    /// to `end` passes.
+    fn way_to(&self, space: &mut Space, block: BlockRef, end: BlockRef) -> PathCondition {
+        let flow = self.flow;
+        let mut reach = PathCondition::always();
+        let mut at = block;
+        for _ in 0..MOST_BRANCHES {
+            let is_header = flow.loops.iter().any(|each| each.header == at);
+            let [from] = flow.predecessors[at.0][..] else {
+                break;
+            };
+            let leaves_loop = flow.innermost[from.0] != flow.innermost[at.0];
+            if is_header || leaves_loop || flow.dominates(at, end) {
+                break;
+            }
+            // What is tested first stands first.
+            reach = self.edge(space, from, at).and(&reach);
+            at = from;
         }
         reach
     }

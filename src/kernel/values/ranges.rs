@@ -360,6 +360,7 @@ impl Search<'_> {
                 continue;
             }
             let mut own_rows = self.space.quotient_rows(variable);
+            own_rows.extend(self.space.product_rows(variable, self.rows));
             own_rows.extend(
                 self.space
                     .as_unknown(variable)

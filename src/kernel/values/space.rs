@@ -247,6 +247,28 @@ impl Space {
         }
     }
 
+    /// What rows that keep a product's factor above a uniform value say of the product itself: its parameter is not
+    /// negative. Only what known parameters can say.
+    pub fn product_rows(&self, variable: &Variable, rows: &[Affine]) -> Vec<Affine> {
+        let Variable::Product(index) = variable else {
+            return Vec::new();
+        };
+        let Product { factor, parameter } = &self.products[*index];
+        let times = &self.parameters[*parameter];
+        let of_row = |row: &Affine| -> Option<Affine> {
+            let slack = self.polynomial(&row.subtract(factor)?)?.multiply(times)?;
+            let mut bound = Affine::variable(variable.clone());
+            bound.constant = slack.constant_term();
+            for (coefficient, monomial) in slack.monomials() {
+                let known = self.parameters.iter().position(|own| *own == monomial)?;
+                let term = Affine::variable(Variable::Parameter(known));
+                bound = bound.add(&term.scale(coefficient)?)?;
+            }
+            Some(bound)
+        };
+        rows.iter().filter_map(of_row).collect()
+    }
+
     /// The loops whose counters an expression depends on, through products and divisions too.
     pub fn loops_in(&self, affine: &Affine) -> BTreeSet<usize> {
         let mut loops = BTreeSet::new();
