@@ -7,7 +7,7 @@ use libtest_mimic::Failed;
 use rand::rngs::StdRng;
 use rand::seq::IndexedMutRandom;
 use rand::{Rng, SeedableRng};
-use sirius_rs::tensor::mapping::Mapping;
+use sirius_rs::tensor::mapping::{Mapping, Scatter};
 use sirius_rs::tensor::polyhedral::Strategy;
 use sirius_rs::tensor::program::{Function, SymbolKind};
 use sirius_rs::tensor::split::Split;
@@ -234,6 +234,11 @@ fn whole_program(
             let options = Options {
                 mapping: *mapping,
                 fusion,
+                // Sums are exact, so that the order of atomic operations shows nowhere.
+                scatter: match *name {
+                    "parallel" | SCHEDULED => Scatter::Atomic,
+                    _ => Scatter::Ordered,
+                },
                 tile,
                 stages: match *name {
                     LATE => Some([2, 3][number / 3 % 2]),
@@ -261,8 +266,8 @@ fn whole_program(
                 ..Options::default()
             };
             let choice = |_: &Function| Choice {
-                options: Options::default(),
-                known: vec![(cases[number].sizes.clone(), options)],
+                general: Options::default().into(),
+                known: vec![(cases[number].sizes.clone(), options.into())],
             };
             let made = match *name {
                 BY_TEMPLATE => templates::at_random(source, options, seed + number as u64),
