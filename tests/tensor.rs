@@ -11,7 +11,7 @@
 //! * `known`: builds take options that are known for some sizes, and nothing else from a file of them.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name, by one mapping. It compares with the
 //!   host in double precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
-//!   `# mappings:` which of them is tried, and what else, such as strategies of isl's scheduler, and `# launches:` how many
+//!   `# mappings:` which of them is tried (`none`: a test of its own runs it), and what else, such as strategies of isl's scheduler, and `# launches:` how many
 //!   launches of some definitions a run executes. A `.template` of its name has templates.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; the options are those of
 //!   lines `# stages: 2`, `# reductions: ordered`, `# mapping:`, and `# fusion:` has strategies of isl's scheduler.
@@ -227,7 +227,10 @@ pub const STRATEGIES: &[(Strategy, &str)] = &[
 fn spaces(source: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(source.with_extension("tc")).unwrap_or_default();
     let said = text.lines().find_map(|line| line.strip_prefix(MAPPINGS));
-    let spaces = said.unwrap_or("identity automatic stitched");
+    let spaces = match said {
+        Some("none") => "",
+        said => said.unwrap_or("identity automatic stitched"),
+    };
     spaces.split_whitespace().map(str::to_owned).collect()
 }
 
