@@ -233,6 +233,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         device_debug: false,
         line_info: false,
         shared: false,
+        made_of_definitions: Vec::new(),
         front_end_arguments: Vec::new(),
         host_arguments: Vec::new(),
         link_arguments: Vec::new(),

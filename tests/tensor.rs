@@ -9,10 +9,10 @@
 //! * `hostile`: changed cases, of which none makes the compiler fail.
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `known`: builds take options that are known for some sizes, and nothing else from a file of them.
-//! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name. It compares with the host in double
-//!   precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
-//!   and `# mappings:` which of them is tried, and what else, such as strategies of isl's scheduler. A `.template` of its name has
-//!   templates.
+//! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name, by one mapping. It compares with the
+//!   host in double precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
+//!   `# mappings:` which of them is tried (`none`: a test of its own runs it), and what else, such as strategies of isl's scheduler, and `# launches:` how many
+//!   launches of some definitions a run executes. A `.template` of its name has templates.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; the options are those of
 //!   lines `# stages: 2`, `# reductions: ordered`, `# mapping:`, and `# fusion:` has strategies of isl's scheduler.
 //! * `templates/…`: a file of `tests/tensor/templates`, templates of its definitions in lines that begin with `#!`, apart by
@@ -64,8 +64,11 @@ fn main() {
         }));
     }
     for program in files(&root.join("test_programs/tensor"), "cu") {
-        let name = format!("programs/{}", stem(&program));
-        trials.push(Trial::test(name, move || self::program(&program)));
+        for space in spaces(&program) {
+            let name = format!("programs/{}/{space}", stem(&program));
+            let program = program.clone();
+            trials.push(Trial::test(name, move || self::program(&program, &space)));
+        }
     }
     for case in files(&root.join("tests/tensor/schedules"), "tc") {
         trials.push(Trial::test(
@@ -220,8 +223,22 @@ pub const STRATEGIES: &[(Strategy, &str)] = &[
     (Strategy::ThreeParallel, "three-parallel"),
 ];
 
-/// A program with the reference and with the default in one source, so that one build does.
-fn program(source: &Path) -> Result<(), Failed> {
+/// The mappings with which a program is built.
+fn spaces(source: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(source.with_extension("tc")).unwrap_or_default();
+    let said = text.lines().find_map(|line| line.strip_prefix(MAPPINGS));
+    let spaces = match said {
+        Some("none") => "",
+        said => said.unwrap_or("identity automatic stitched"),
+    };
+    spaces.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The line of a program's definitions that says its mappings.
+const MAPPINGS: &str = "# mappings: ";
+
+/// A program by one mapping, in one source. The reference is what it is without fusion.
+fn program(source: &Path, space: &str) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let place = |name: &str| folder.path().join(name);
     let definitions = source.with_extension("tc");
@@ -230,63 +247,50 @@ fn program(source: &Path) -> Result<(), Failed> {
         .unwrap_or_default()
         .to_string_lossy();
     let text = std::fs::read_to_string(&definitions)?;
-    let said = |what: &str| text.lines().find_map(|line| line.strip_prefix(what));
-    let (built_with, spaces) = (said("# built with: "), said("# mappings: "));
-    let spaces = spaces.unwrap_or("identity automatic stitched");
-    let mut whole = String::new();
-    for header in PROGRAM_HEADERS {
-        whole += &format!("#include {header}\n");
-    }
-    let mappings = [
-        ("identity", Mapping::Identity, Strategy::Auto),
-        ("automatic", Mapping::Auto, Strategy::Auto),
-        ("stitched", Mapping::Stitched, Strategy::Auto),
-        ("minimal", Mapping::Parallel, Strategy::Minimal),
-        ("maximal", Mapping::Parallel, Strategy::Maximal),
-        ("three_parallel", Mapping::Parallel, Strategy::ThreeParallel),
-        ("maximal_rows", Mapping::Auto, Strategy::Maximal),
-    ];
-    let wanted: Vec<&str> = spaces.split_whitespace().collect();
-    let mappings = mappings.iter().filter(|(space, ..)| wanted.contains(space));
-    for &(space, mapping, fusion) in mappings.clone() {
-        let options = Options {
-            mapping,
-            fusion,
-            ..Options::default()
-        };
-        let templates = match mapping {
-            Mapping::Stitched => std::fs::read_to_string(source.with_extension("template")),
-            _ => Ok(String::new()),
-        };
-        let templates = templates.ok().filter(|text| !text.is_empty());
-        let templates = templates.map_or(Ok(Vec::new()), |text| parse(&text));
-        let templates = templates.map_err(|fault| fault.message)?;
-        let made = translate_by(&name, &text, &mut |_| options, &templates)
-            .map_err(|wrong| format!("it is right, but {wrong:?}"))?;
-        let lines = made.source.lines();
-        let lines: Vec<&str> = lines.filter(|line| !line.starts_with("#include")).collect();
-        whole += &format!(
-            "namespace {space} {{\n{}\n#define main program\n#include \"{}\"\n#undef main\n}}\n",
-            lines.join("\n"),
-            source.display()
-        );
-    }
-    let calls = mappings
-        .clone()
-        .map(|(space, ..)| format!("{space}::program()"));
-    let calls: Vec<String> = calls.collect();
-    whole += &format!("int main()\n{{\n    return {};\n}}\n", calls.join(" + "));
+    let lines = text.lines();
+    let said = |what: &str| lines.clone().find_map(|line| line.strip_prefix(what));
+    let (built_with, launches) = (said("# built with: "), said("# launches: "));
+    let (mapping, fusion) = match space {
+        "identity" => (Mapping::Identity, Strategy::Auto),
+        "automatic" => (Mapping::Auto, Strategy::Auto),
+        "stitched" => (Mapping::Stitched, Strategy::Auto),
+        "atomic" => (Mapping::Auto, Strategy::Auto),
+        "minimal" => (Mapping::Parallel, Strategy::Minimal),
+        "maximal" => (Mapping::Parallel, Strategy::Maximal),
+        "three_parallel" => (Mapping::Parallel, Strategy::ThreeParallel),
+        "maximal_rows" => (Mapping::Auto, Strategy::Maximal),
+        _ => return Err(format!("there is no mapping '{space}'").into()),
+    };
+    let options = Options {
+        mapping,
+        fusion,
+        scatter: match space {
+            "atomic" => Scatter::Atomic,
+            _ => Scatter::Ordered,
+        },
+        ..Options::default()
+    };
+    let templates = match mapping {
+        Mapping::Stitched => std::fs::read_to_string(source.with_extension("template")),
+        _ => Ok(String::new()),
+    };
+    let templates = templates.ok().filter(|text| !text.is_empty());
+    let templates = templates.map_or(Ok(Vec::new()), |text| parse(&text));
+    let templates = templates.map_err(|fault| fault.message)?;
+    let made = translate_by(&name, &text, &mut |_| options, &templates)
+        .map_err(|wrong| format!("it is right, but {wrong:?}"))?;
+    let mut whole = made.source;
+    whole += &format!("#include \"{}\"\n", source.display());
     std::fs::write(place("whole.cu"), whole)?;
-    // What the program includes is in its namespace already.
-    std::fs::write(place(&format!("{name}.h")), "")?;
+    std::fs::write(place(&format!("{name}.h")), made.header)?;
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
+    compiler.arg("--sirius-device=cpu");
+    match mapping {
+        Mapping::Identity => compiler.arg("--sirius-fusion=off"),
+        _ => compiler.arg("--sirius-fusion=all"),
+    };
     compiler
-        .arg("--sirius-device=cpu")
-        .args(
-            built_with
-                .unwrap_or("--sirius-fusion=all")
-                .split_whitespace(),
-        )
+        .args(built_with.unwrap_or_default().split_whitespace())
         .arg("-I")
         .arg(folder.path())
         .arg("-I")
@@ -298,24 +302,14 @@ fn program(source: &Path) -> Result<(), Failed> {
         .env("SIRIUS_STRICT", "1");
     run(&mut compiler)?;
     let said = run(&mut Command::new(place("program")))?;
-    match said.matches("PASS").count() == calls.len() {
-        true => Ok(()),
-        false => Err(format!("it says {said}").into()),
+    if said.matches("PASS").count() != 1 {
+        return Err(format!("it says {said}").into());
+    }
+    match launches {
+        Some(launches) => counted::launches(&place("program"), &place("counted.json"), launches),
+        None => Ok(()),
     }
 }
-
-/// What programs and made sources include, before any namespace begins.
-const PROGRAM_HEADERS: &[&str] = &[
-    "<cuda_runtime.h>",
-    "<cuda_fp16.h>",
-    "<cuda_bf16.h>",
-    "<cuda_pipeline.h>",
-    "<mma.h>",
-    "<algorithm>",
-    "<cstdio>",
-    "<cstdlib>",
-    "\"check.h\"",
-];
 
 /// What is made is what is shown, which is a source like any other; and the launcher refuses sizes.
 fn interface() -> Result<(), Failed> {

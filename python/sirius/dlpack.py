@@ -26,6 +26,9 @@ SCALARS = {
     "double": (2, 64, ctypes.c_double),
 }
 
+# What libraries call types whose names have no bits; NumPy's `int` has 64.
+_WITH_BITS = {"int": "int32", "half": "float16", "float": "float32", "double": "float64"}
+
 
 class _Device(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int32), ("number", ctypes.c_int32)]
@@ -118,12 +121,10 @@ def empty_like(tensor, shape, scalar):
     library = library_of(tensor)
     if library == "torch":
         torch = sys.modules["torch"]
-        names = {"half": "float16", "float": "float32", "double": "float64"}
-        kind = getattr(torch, names.get(scalar, scalar))
+        kind = getattr(torch, _WITH_BITS.get(scalar, scalar))
         return torch.empty(shape, dtype=kind, device=tensor.device)
     if library in ("numpy", "cupy") and scalar != "bfloat16":
-        names = {"half": "float16", "float": "float32", "double": "float64"}
-        return sys.modules[library].empty(shape, dtype=names.get(scalar, scalar))
+        return sys.modules[library].empty(shape, dtype=_WITH_BITS.get(scalar, scalar))
     raise ValueError(f"results of type {scalar} have to be passed by name to functions of tensors of {library}")
 
 

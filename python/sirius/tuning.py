@@ -32,7 +32,12 @@ class Tuned:
         """The options; none where nothing is known. ``options`` are those of the definitions."""
         key, numbers, _ = self._place(text, name, device, sizes, options)
         known = self._known().get((key, numbers))
-        return tuple(known["options"]) if known else ()
+        if not known:
+            return ()
+        # For a definition with other names, the model chooses the template again.
+        lines = known.get("template") if known["name"] == name else None
+        template = ("--sirius-template=" + "\n".join(lines),) if lines else ()
+        return tuple(known["options"]) + template
 
     def keep(self, text, name, device, sizes, chosen, options=(), nanoseconds=None):
         """Keeps options, also those that somebody chose by hand."""
@@ -107,7 +112,9 @@ def _is_entry(entry):
     pairs = isinstance(sizes, list) and all(
         isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and type(pair[1]) is int for pair in sizes
     )
-    return pairs and isinstance(options, list) and all(isinstance(word, str) for word in options)
+    words = isinstance(options, list) and all(isinstance(word, str) for word in options)
+    template = entry.get("template", [])
+    return pairs and words and isinstance(template, list) and all(isinstance(line, str) for line in template)
 
 
 def _place_of(entry):

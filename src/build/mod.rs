@@ -445,6 +445,9 @@ pub struct Build {
     pub options: Vec<String>,
     /// Its inputs, in order.
     pub inputs: Vec<Input>,
+    /// The sources that were made of tensor definitions, as locations name them: what threads do there is in order by
+    /// construction.
+    pub made_of_definitions: Vec<String>,
     /// `-o`.
     pub output: Option<PathBuf>,
     /// `-odir`: where outputs without a name go; empty for the folder of the run.

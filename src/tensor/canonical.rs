@@ -37,6 +37,13 @@ pub fn sizes(function: &Function) -> impl Iterator<Item = &str> {
     sizes.map(|symbol| symbol.name.as_str())
 }
 
+/// Names of tensors and symbols, which definitions that say the same have in the same order.
+pub fn names(function: &Function) -> Vec<String> {
+    let tensors = function.tensors.iter().map(|tensor| &tensor.name);
+    let symbols = function.symbols.iter().map(|symbol| &symbol.name);
+    tensors.chain(symbols).cloned().collect()
+}
+
 fn step(step: &mut Step) {
     match step {
         Step::Statement(statement) => self::statement(statement),

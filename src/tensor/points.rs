@@ -5,8 +5,9 @@
 
 use super::linear::{Atom, Linear};
 use crate::math::formula::{Formula, Sum};
-use crate::math::isl::Set;
-use std::collections::BTreeSet;
+use crate::math::isl::{Set, System};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 /// A number that conditions speak of.
@@ -64,6 +65,48 @@ pub fn set(dimensions: &[Name], conditions: Vec<Condition>) -> Option<Set> {
         hidden => set.project_out(dimensions.len(), hidden).ok(),
     }
 }
+
+/// Whether no numbers satisfy all conditions; `None` where isl does not say.
+///
+/// Mappings and versions of a definition ask the same, so that answers are remembered for the thread's life.
+pub fn is_empty(conditions: Vec<Condition>) -> Option<bool> {
+    let formula = Formula::All(conditions);
+    if let Some(known) = ANSWERS.with_borrow(|answers| answers.get(&formula).copied()) {
+        return known;
+    }
+    let mut names = BTreeSet::new();
+    formula.visit(&mut |name: &Name| {
+        names.insert(name.clone());
+    });
+    let names: Vec<Name> = names.into_iter().collect();
+    let answer = by_rows(&names, &formula).or_else(|| {
+        let set = Set::of(&[], &names, &formula);
+        set.and_then(|set| set.is_empty()).ok()
+    });
+    ANSWERS.with_borrow_mut(|answers| {
+        if answers.len() >= MOST_ANSWERS {
+            answers.clear();
+        }
+        answers.insert(formula, answer);
+    });
+    answer
+}
+
+/// By rows, one alternative after the other; `None` where a number has more than 64 bits, or there are too many.
+fn by_rows(names: &[Name], formula: &Condition) -> Option<bool> {
+    let mut system = System::new(&[], names);
+    let rows = system.rows(formula).ok()?;
+    system.is_empty(&rows, MOST_CONJUNCTIONS).ok()
+}
+
+thread_local! {
+    static ANSWERS: RefCell<HashMap<Condition, Option<bool>>> = RefCell::default();
+}
+
+/// Answers that are remembered.
+const MOST_ANSWERS: usize = 10_000;
+/// Conjunctions that one question may be taken apart into.
+const MOST_CONJUNCTIONS: usize = 200;
 
 /// Coordinates of an element.
 pub fn coordinates(rank: usize) -> Vec<Name> {

@@ -11,7 +11,8 @@ use super::linear::{Atom, Linear};
 use super::mapping::Mapping;
 use super::polyhedral::Strategy;
 use super::program::{
-    Bound, Function, Role, Statement, Step, Subscript, Tensor, Value, ValueKind, Variable,
+    Bound, Function, Role, Statement, Step, Subscript, SymbolKind, Tensor, TimeLoop, Value,
+    ValueKind, Variable,
 };
 use super::syntax::tree::Operator;
 use super::transform::rows::may_reorder;
@@ -85,50 +86,81 @@ pub fn split(function: &Function, options: Options) -> Option<Pieces> {
     if !is_open || options.split == Split::Off {
         return None;
     }
-    let mut made = Pieces {
-        function: function.clone(),
-        when: Vec::new(),
+    let mut cutter = Cutter {
+        function,
+        options,
+        made: Pieces {
+            function: function.clone(),
+            when: Vec::new(),
+        },
+        changes: false,
+        always: false,
     };
-    let (mut body, mut changes, mut always) = (Vec::new(), false, false);
-    // Sums of pieces come together, so that one kernel can make several of them; those of these follow.
-    let mut joined: Vec<Step> = Vec::new();
-    for step in &function.body {
-        let pieces = match step {
-            Step::Statement(statement) => pieces(function, statement, options),
-            Step::Loop(_) => None,
-        };
-        let (Some((size, few)), Step::Statement(statement)) = (pieces, step) else {
-            body.append(&mut joined);
-            body.push(step.clone());
-            continue;
-        };
-        match options.split {
-            Split::Pieces(_) => always = true,
-            _ => match worth(function, statement, &few) {
-                Worth::Always => always = true,
-                Worth::Never => {
+    cutter.made.function.body = cutter.steps(&function.body)?;
+    if cutter.always {
+        // What is cut for some sizes does no harm for others.
+        cutter.made.when.clear();
+    }
+    cutter.changes.then_some(cutter.made)
+}
+
+/// A definition on its way to pieces.
+struct Cutter<'f> {
+    function: &'f Function,
+    options: Options,
+    made: Pieces,
+    changes: bool,
+    always: bool,
+}
+
+impl Cutter<'_> {
+    /// Steps whose sums are cut; `None` where a number does not fit.
+    fn steps(&mut self, steps: &[Step]) -> Option<Vec<Step>> {
+        let mut body = Vec::new();
+        // Sums of pieces come together, so that one kernel can make several of them; those of these follow.
+        let mut joined: Vec<Step> = Vec::new();
+        for step in steps {
+            let (statement, size) = match step {
+                Step::Loop(time_loop) => {
                     body.append(&mut joined);
-                    body.push(step.clone());
+                    body.push(Step::Loop(TimeLoop {
+                        body: self.steps(&time_loop.body)?,
+                        ..time_loop.clone()
+                    }));
                     continue;
                 }
-                Worth::Sometimes => made.when.push(few),
+                Step::Statement(statement) => (statement, self.size(statement)),
+            };
+            let Some(size) = size else {
+                body.append(&mut joined);
+                body.push(step.clone());
+                continue;
+            };
+            if joined.iter().any(|before| is_needed(before, statement)) {
+                body.append(&mut joined);
+            }
+            let [partial, sum] = cut(&mut self.made.function, statement, size)?;
+            body.push(Step::Statement(Box::new(partial)));
+            joined.push(Step::Statement(Box::new(sum)));
+            self.changes = true;
+        }
+        body.append(&mut joined);
+        Some(body)
+    }
+
+    /// How many values a piece of a statement has, where it is cut.
+    fn size(&mut self, statement: &Statement) -> Option<i64> {
+        let (size, few) = pieces(self.function, statement, self.options)?;
+        match self.options.split {
+            Split::Pieces(_) => self.always = true,
+            _ => match worth(self.function, statement, &few) {
+                Worth::Always => self.always = true,
+                Worth::Never => return None,
+                Worth::Sometimes => self.made.when.push(few),
             },
         }
-        if joined.iter().any(|before| is_needed(before, statement)) {
-            body.append(&mut joined);
-        }
-        let [partial, sum] = cut(&mut made.function, statement, size)?;
-        body.push(Step::Statement(Box::new(partial)));
-        joined.push(Step::Statement(Box::new(sum)));
-        changes = true;
+        Some(size)
     }
-    body.append(&mut joined);
-    if always {
-        // What is cut for some sizes does no harm for others.
-        made.when.clear();
-    }
-    made.function.body = body;
-    changes.then_some(made)
 }
 
 /// Whether a statement touches what one before it writes.
@@ -158,11 +190,22 @@ fn worth(function: &Function, statement: &Statement, few: &Few) -> Worth {
     match (of_elements, of_terms) {
         (Some(true), Some(true)) => Worth::Always,
         (Some(false), _) | (_, Some(false)) => Worth::Never,
-        _ if function.body.len() <= MOST_STATEMENTS && statement.free().count() <= MOST_INDICES => {
+        _ if statements(&function.body) <= MOST_STATEMENTS
+            && statement.free().count() <= MOST_INDICES =>
+        {
             Worth::Sometimes
         }
         _ => Worth::Never,
     }
+}
+
+/// How many statements there are, those of time loops among them.
+fn statements(steps: &[Step]) -> usize {
+    let each = steps.iter().map(|step| match step {
+        Step::Statement(_) => 1,
+        Step::Loop(time_loop) => statements(&time_loop.body),
+    });
+    each.sum()
 }
 
 /// How many values of its outermost reduced index a piece of a statement has, and when that is worth it.
@@ -170,7 +213,14 @@ fn pieces(function: &Function, statement: &Statement, options: Options) -> Optio
     let index = statement.reduced().next()?;
     let variable = &statement.variables[index];
     let (low, high) = (variable.low.linear()?, variable.high.linear()?);
-    let is_fixed = !low.has_variables() && !high.has_variables();
+    // How many pieces there are is the same at all times, since they have one tensor.
+    let is_time = |symbol: usize| function.symbols[symbol].kind == SymbolKind::Time;
+    let mut is_fixed = !low.has_variables() && !high.has_variables();
+    for form in [low, high] {
+        form.visit(&mut |atom| {
+            is_fixed &= !matches!(atom, Atom::Symbol(symbol) if is_time(*symbol))
+        });
+    }
     let is_plain = |subscript: &Subscript| {
         let form = subscript.linear.as_ref();
         let own = form.and_then(Linear::as_variable);

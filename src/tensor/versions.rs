@@ -11,19 +11,37 @@ use super::split::{Few, Pieces, split};
 use super::stitch::Stitched;
 use super::stitch::template::Template;
 
-/// Options of a definition.
+/// What a version is made by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its options.
+    pub options: Options,
+    /// Its template, where that does not follow from options.
+    pub template: Option<Template>,
+}
+
+impl From<Options> for Chosen {
+    fn from(options: Options) -> Self {
+        Self {
+            options,
+            template: None,
+        }
+    }
+}
+
+/// What is chosen for a definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// For all sizes.
-    pub options: Options,
+    pub general: Chosen,
     /// For some sizes, each in the order of the definition; the first ones are best known.
-    pub known: Vec<(Vec<i64>, Options)>,
+    pub known: Vec<(Vec<i64>, Chosen)>,
 }
 
 impl From<Options> for Choice {
     fn from(options: Options) -> Self {
         Self {
-            options,
+            general: options.into(),
             known: Vec::new(),
         }
     }
@@ -79,29 +97,34 @@ impl Versions {
             .retain(|(sizes, _)| sizes.len() == count && template.is_none());
         if count == 0 && !choice.known.is_empty() {
             // All that it is called with is known.
-            choice.options = choice.known.swap_remove(0).1;
+            choice.general = choice.known.swap_remove(0).1;
             choice.known.clear();
         }
+        let Chosen {
+            options,
+            template: chosen,
+        } = choice.general;
+        let template = template.or(chosen.as_ref());
         let known = choice.known.into_iter().take(MOST_KNOWN);
-        let known = known.filter_map(|(sizes, options)| {
-            let version = Stitched::new(function, None, options).ok()?;
+        let known = known.filter_map(|(sizes, Chosen { options, template })| {
+            let version = Stitched::new(function, template.as_ref(), options).ok()?;
             Some((When::Sizes(sizes), version))
         });
         let mut known: Vec<(When, Stitched)> = known.collect();
-        let pieces = split(function, choice.options).filter(|_| template.is_none());
+        let pieces = split(function, options).filter(|_| template.is_none());
         let general = match pieces {
             Some(Pieces { function, when }) if when.is_empty() => {
-                Stitched::new(&function, None, choice.options)?
+                Stitched::new(&function, None, options)?
             }
             Some(Pieces {
                 function: split,
                 when,
             }) => {
-                let version = Stitched::new(&split, None, choice.options)?;
+                let version = Stitched::new(&split, None, options)?;
                 known.push((When::Few(when), version));
-                Stitched::new(function, None, choice.options)?
+                Stitched::new(function, None, options)?
             }
-            None => Stitched::new(function, template, choice.options)?,
+            None => Stitched::new(function, template, options)?,
         };
         Ok(Self { general, known })
     }

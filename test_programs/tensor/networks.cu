@@ -82,9 +82,9 @@ static void attentions()
     P.compare("attention of rows", [&](size_t at) { return expected[at]; });
 }
 
-static void bert()
+static void bert(int T, int H, int D, int F)
 {
-    const int T = 10, H = 3, D = 8, M = H * D, F = 40;
+    const int M = H * D;
     Tensor<> X(T * M, 1), shape(H * D), Y(T * M);
     Tensor<> WQ(M * M, 2), BQ(M, 3), WK(M * M, 4), BK(M, 5), WV(M * M, 6), BV(M, 7), WO(M * M, 8), BO(M, 9);
     Tensor<> scale1(M, 10), shift1(M, 11), W1(F * M, 12), B1(F, 13), W2(M * F, 14), B2(M, 15), scale2(M, 16), shift2(M, 17);
@@ -163,7 +163,9 @@ static void productions()
 int main()
 {
     attentions();
-    bert();
+    // Rows of layers fit into shared memory, and do not: 3 launches, and 8.
+    bert(10, 3, 8, 40);
+    bert(24, 3, 8, 600);
     waves();
     productions();
     return verdict();

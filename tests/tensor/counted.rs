@@ -121,10 +121,11 @@ pub fn products() -> Result<(), Failed> {
 pub fn pieces() -> Result<(), Failed> {
     let statistics = statistics("tests/tensor/pieces")?;
     // Kernels of all calls, in the order of their numbers.
-    let wanted: [(&str, &[u64]); 3] = [
+    let wanted: [(&str, &[u64]); 4] = [
         ("pieces_whole", &[1, 1]),
         ("pieces_columns", &[1, 1, 1]),
         ("pieces_product", &[1, 1]),
+        ("pieces_over_time", &[1, 3, 3]),
     ];
     for (name, launches) in wanted {
         for (number, wanted) in launches.iter().enumerate() {
@@ -167,6 +168,7 @@ pub fn pieces() -> Result<(), Failed> {
 const PRODUCTS: &[(&str, u64, u64)] = &[
     ("several_qkv", 5_100_000, 458_752),
     ("several_gates", 5_200_000, 458_752),
+    ("several_step", 1_000_000, 200_000),
 ];
 
 /// The sum over all kernels of such a name.
@@ -228,8 +230,35 @@ fn statistics(name: &str) -> Result<Value, Failed> {
         .arg("-o")
         .arg(place("counted"))
         .env("SIRIUS_STRICT", "1");
-    run(&mut compiler)?;
-    run(Command::new(place("counted")).env("SIRIUS_STATS", place("counted.json")))?;
-    let statistics = std::fs::read_to_string(place("counted.json"))?;
+    let output = compiler.output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Among them would be exchanges between lanes that the compiler sees in rows of symbolic lengths.
+    if !output.status.success() || said.contains("warning: ") {
+        return Err(format!("{}: {said}", output.status).into());
+    }
+    counted_run(&place("counted"), &place("counted.json"))
+}
+
+/// What is counted in a run of a program.
+fn counted_run(program: &Path, place: &Path) -> Result<Value, Failed> {
+    run(Command::new(program).env("SIRIUS_STATS", place))?;
+    let statistics = std::fs::read_to_string(place)?;
     Ok(serde_json::from_str(&statistics)?)
+}
+
+/// Whether a run of a program executes as many launches of definitions as `name number, …` says.
+///
+/// # Errors
+/// One has another count.
+pub fn launches(program: &Path, place: &Path, said: &str) -> Result<(), Failed> {
+    let statistics = counted_run(program, place)?;
+    for each in said.split(", ") {
+        let (name, number) = each.split_once(' ').ok_or("it says no number")?;
+        let kernels = format!("{name}_kernel");
+        let found = of_kernels(&statistics, |kernel| kernel.starts_with(&kernels)).launches;
+        if found != number.parse::<u64>()? {
+            return Err(format!("{name} has {found} launches, not {number}").into());
+        }
+    }
+    Ok(())
 }

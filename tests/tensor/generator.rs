@@ -455,9 +455,16 @@ impl<'r> Draft<'r> {
             true => format!("{name}({time}, M - 1 - j)"),
             false => format!("{name}({time}, j)"),
         };
-        let value = self.value(&["j"], 1);
+        let (sum, value) = match self.chance(30) {
+            true => {
+                let value = self.value(&["j", "k"], 1);
+                let sum = format!("    {name}_sum(j) +=! {value} where j in 0:M, k in 0:N\n");
+                (sum, format!("{name}_sum(j)"))
+            }
+            false => (String::new(), self.value(&["j"], 1)),
+        };
         self.lines.push(format!(
-            "  for {time} in 0:N {{\n    {name}({time} + {step}, j) = {reads} - ({value})\n  }}"
+            "  for {time} in 0:N {{\n{sum}    {name}({time} + {step}, j) = {reads} - ({value})\n  }}"
         ));
         self.known.push(Known {
             name,

@@ -127,6 +127,30 @@ pub fn check() -> Result<(), Failed> {
             ("twice_kernel1", false),
         ],
     )?;
+    // An entry may have the text of a template; one that is wrong is none.
+    let with_template = |lines: &str| -> Result<(), Failed> {
+        by_hand("tmm", r#"["--sirius-tc-mapping=stitched"]"#)?;
+        let mut text: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(place("known.json"))?)?;
+        let last = text["entries"]
+            .as_array_mut()
+            .and_then(|all| all.last_mut());
+        last.ok_or("there are entries")?["template"] = serde_json::from_str(lines)?;
+        Ok(std::fs::write(place("known.json"), text.to_string())?)
+    };
+    with_template(
+        r#"["template tmm {", "  kernel row 2 threads 8 rows 32 {", "    C: warp", "  }", "}"]"#,
+    )?;
+    let lanes = made(&[known])?;
+    expect(&lanes, &[("threadIdx.x % 8;", true), ("M == 33", true)])?;
+    with_template(r#"["template tmm { kernel elements { D: thread } }"]"#)?;
+    let stale = compiler(folder.path())
+        .args(["tc", "net.tc", known])
+        .output()?;
+    expect(
+        &String::from_utf8_lossy(&stale.stderr),
+        &[("the entry of 'tmm': its template: ", true)],
+    )?;
     // What is not understood, what is of other definitions, and a file that is none change nothing.
     let text = by_hand("tmm", r#"["--sirius-tc-tile=1,2,3"]"#)?;
     let stale = compiler(folder.path())

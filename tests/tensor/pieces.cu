@@ -52,6 +52,11 @@ int main()
     pieces_whole(0, A, s, l);
     expect("whole", fetched(s, 1)[0], sum, 100 * 6e-8 * absolute);
     expect("largest", fetched(l, 1)[0], largest, 0);
+    pieces_over_time(0, A, s);
+    double steps = 0.5;
+    for (int i = 0; i < 3 * 65536; ++i)
+        steps += a[i];
+    expect("over time", fetched(s, 1)[0], steps, 100 * 6e-8 * absolute);
     columns(10000, 3);
     columns(100, 3);
     const int K = 16384;

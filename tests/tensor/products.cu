@@ -15,5 +15,7 @@ int main()
     several_qkv(0, T, M, M, X, W, bias, W + M * M, bias + M, W + 2 * M * M, bias + 2 * M, O, O + T * M, O + 2 * T * M);
     float *x = zeros(B * D), *h = zeros(B * H), *V = zeros(4 * H * D), *U = zeros(4 * H * H), *gates = zeros(B * 4 * H);
     several_gates(0, B, D, H, x, h, V, U, bias, gates);
+    float *cell = zeros(8 * 24), *rows = zeros(8 * 24);
+    several_step(0, 8, 32, 24, x, h, gates, V, U, bias, rows, cell);
     return cudaDeviceSynchronize();
 }

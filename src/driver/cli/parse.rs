@@ -395,6 +395,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         device_debug: false,
         line_info: false,
         shared: false,
+        made_of_definitions: Vec::new(),
         front_end_arguments: FRONT_END_DEFAULTS.map(str::to_owned).to_vec(),
         host_arguments: Vec::new(),
         link_arguments: Vec::new(),

@@ -76,7 +76,7 @@ impl KnownVersions {
         let mut choice = Choice::from(self.given);
         if are_open(self.given) {
             let key = key(function, self.given, self.figures);
-            let (known, unknown) = self.known.versions(&key, self.given);
+            let (known, unknown) = self.known.versions(&key, function, self.given);
             choice.known = known;
             let mut notes = self.notes.borrow_mut();
             for reason in unknown {

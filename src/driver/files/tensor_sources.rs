@@ -12,7 +12,7 @@ use crate::tensor::program::Function;
 use crate::tensor::stitch::parser::parse;
 use crate::tensor::stitch::template::Template;
 use crate::tensor::transform::schedule::{schedule, schedule_of};
-use crate::tensor::versions::{Choice, Versions, When};
+use crate::tensor::versions::{Choice, Chosen, Versions, When};
 use crate::tensor::{self, Translation, Wrong, stitch};
 use crate::tune::definitions::{Entry, Known, Request, key, sizes_of};
 use std::path::Path;
@@ -76,6 +76,7 @@ pub(in crate::driver) fn as_cuda(build: &Build) -> Result<Option<Made>, Pipeline
         input.path = own.join(stem);
         input.language = Language::Cuda;
     }
+    build.made_of_definitions = names.iter().map(|name| format!("{name}.cu")).collect();
     let include = format!("-I{}", headers.display());
     build.front_end_arguments.push(include);
     Ok(Some(Made {
@@ -112,8 +113,11 @@ pub(in crate::driver) fn text(
             let mut all = functions.iter().zip(chosen);
             // Entries that are taken were understood.
             let entry = all.find(|(known, _)| known.name == function.name);
-            let options = entry.map_or(given, |(_, entry)| entry.apply(given).unwrap_or(given));
-            Choice::from(options)
+            let chosen = entry.and_then(|(_, entry)| entry.apply(function, given).ok());
+            Choice {
+                general: chosen.unwrap_or_else(|| given.into()),
+                known: Vec::new(),
+            }
         };
         match emit {
             TensorForm::Cuda => text += &translated(path, &choice_of, &given)?.source,
@@ -136,8 +140,9 @@ pub(in crate::driver) fn text(
                 let each = functions.iter().map(|function| {
                     let mut templates = given.templates.iter();
                     let by_hand = templates.find(|template| template.name.text == function.name);
-                    let template = by_hand.cloned();
-                    let chosen = || stitch::chosen(function, choice_of(function).options);
+                    let Chosen { options, template } = choice_of(function).general;
+                    let template = by_hand.cloned().or(template);
+                    let chosen = || stitch::chosen(function, options);
                     template.unwrap_or_else(chosen).to_string()
                 });
                 text += &each.collect::<Vec<String>>().join("\n");

@@ -42,11 +42,16 @@ impl<'f> Questions<'f> {
 
     /// Whether nothing satisfies all conditions; `None` where isl does not say.
     pub(super) fn is_empty(&self, conditions: &[Condition]) -> Option<bool> {
-        self.set(&[], conditions)?.is_empty().ok()
+        points::is_empty(self.all(conditions))
     }
 
     /// The points that satisfy all conditions.
     pub(super) fn set(&self, dimensions: &[Name], conditions: &[Condition]) -> Option<Set> {
+        points::set(dimensions, self.all(conditions))
+    }
+
+    /// The conditions, and what is known besides.
+    fn all(&self, conditions: &[Condition]) -> Vec<Condition> {
         let mut all = self.context();
         all.extend_from_slice(conditions);
         let mut products = BTreeSet::new();
@@ -63,7 +68,7 @@ impl<'f> Questions<'f> {
                 all.push(Value::of(&form, OWN).is(Sum::at_least, &Value::number(0)));
             }
         }
-        points::set(dimensions, all)
+        all
     }
 
     /// What is known of all sizes: none is negative, nor is an extent, and time is inside its loop.

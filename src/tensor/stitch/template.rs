@@ -197,6 +197,34 @@ impl Composition {
     }
 }
 
+impl Template {
+    /// The same template under other names: of the definition, its tensors, and its times.
+    pub fn renamed(mut self, name: &str, new: &dyn Fn(&str) -> String) -> Self {
+        name.clone_into(&mut self.name.text);
+        self.items.iter_mut().for_each(|item| item.rename(new));
+        self
+    }
+}
+
+impl Item {
+    fn rename(&mut self, new: &dyn Fn(&str) -> String) {
+        let kernels = match self {
+            Self::Kernel(kernel) => std::slice::from_mut(kernel),
+            Self::Packing(kernels) => kernels.as_mut_slice(),
+            Self::Loop(index, body) => {
+                index.text = new(&index.text);
+                body.iter_mut().for_each(|item| item.rename(new));
+                return;
+            }
+        };
+        for kernel in kernels {
+            for value in kernel.inputs.iter_mut().chain(&mut kernel.values) {
+                value.tensor.text = new(&value.tensor.text);
+            }
+        }
+    }
+}
+
 impl Display for Template {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         writeln!(out, "template {} {{", self.name.text)?;

@@ -7,10 +7,15 @@ use super::Request;
 use crate::files::write_whole;
 use crate::tensor::Options;
 use crate::tensor::canonical;
+use crate::tensor::fault::Fault;
 use crate::tensor::mapping::Mapping;
 use crate::tensor::polyhedral::Strategy;
-use crate::tensor::stitch::template::Teams;
+use crate::tensor::program::Function;
+use crate::tensor::stitch::parser::parse;
+use crate::tensor::stitch::template::{Teams, Template};
+use crate::tensor::stitch::{self, Stitched};
 use crate::tensor::transform::{SharedMemory, TensorCores, TileSizes};
+use crate::tensor::versions::Chosen;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +31,12 @@ pub struct Entry {
     pub sizes: Vec<(String, i64)>,
     /// Options of the compiler.
     pub options: Vec<String>,
+    /// The lines of the implementation template, where there is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub template: Vec<String>,
+    /// The names of [`canonical::names`] that the template has; none: those of the definition that takes it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
     /// What the model estimates, or what was measured; none where options were chosen by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nanoseconds: Option<f64>,
@@ -128,12 +139,17 @@ impl Known {
         self.entries.push(entry);
     }
 
-    /// Options for sizes of a definition that has the key, the newest first; and what is not understood of its entries.
-    pub fn versions(&self, key: &str, given: Options) -> (Vec<(Vec<i64>, Options)>, Vec<String>) {
+    /// What is chosen for sizes of a definition that has the key, the newest first; and what is not understood of its entries.
+    pub fn versions(
+        &self,
+        key: &str,
+        function: &Function,
+        given: Options,
+    ) -> (Vec<(Vec<i64>, Chosen)>, Vec<String>) {
         let (mut versions, mut unknown) = (Vec::new(), Vec::new());
         for entry in self.entries.iter().rev().filter(|entry| entry.key == key) {
-            match entry.apply(given) {
-                Ok(options) => versions.push((entry.numbers().collect(), options)),
+            match entry.apply(function, given) {
+                Ok(chosen) => versions.push((entry.numbers().collect(), chosen)),
                 Err(reason) => unknown.push(format!("the entry of '{}': {reason}", entry.name)),
             }
         }
@@ -146,7 +162,8 @@ impl Known {
         let is_it =
             |entry: &&Entry| entry.key == key && entry.numbers().eq(request.sizes.iter().copied());
         // What another compiler understood is searched again.
-        let is_understood = |entry: &&Entry| entry.apply(Options::default()).is_ok();
+        let is_understood =
+            |entry: &&Entry| entry.apply(request.function, Options::default()).is_ok();
         entries
             .find(|entry| is_it(entry) && is_understood(entry))
             .cloned()
@@ -156,20 +173,59 @@ impl Known {
 impl Entry {
     pub(super) fn of(request: &Request<'_>, options: Options, nanoseconds: f64) -> Self {
         let names = canonical::sizes(request.function).map(str::to_owned);
+        // What stands there can be changed by hand.
+        let template: Vec<String> = match options.mapping {
+            Mapping::Stitched => {
+                let text = stitch::chosen(request.function, options).to_string();
+                text.lines().map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
         Self {
             key: request.key(),
             name: request.function.name.clone(),
             sizes: names.zip(request.sizes.iter().copied()).collect(),
             options: words(options),
+            names: match template.is_empty() {
+                true => Vec::new(),
+                false => canonical::names(request.function),
+            },
+            template,
             nanoseconds: Some(nanoseconds.round()),
         }
     }
 
-    /// The given options with its own.
+    /// The given options with its own, and its template.
     ///
     /// # Errors
-    /// What is no option that is tuned.
-    pub fn apply(&self, given: Options) -> Result<Options, String> {
+    /// What is no option that is tuned, or what is wrong with the template.
+    pub fn apply(&self, function: &Function, given: Options) -> Result<Chosen, String> {
+        let options = self.apply_options(given)?;
+        let template = match self.template.is_empty() {
+            true => None,
+            false => Some(self.template_of(function, options)?),
+        };
+        Ok(Chosen { options, template })
+    }
+
+    /// The template under the names of a definition, for which it is right.
+    fn template_of(&self, function: &Function, options: Options) -> Result<Template, String> {
+        let message = |fault: Fault| format!("its template: {}", fault.message);
+        let mut templates = parse(&self.template.join("\n")).map_err(message)?;
+        let template = templates.pop().filter(|_| templates.is_empty());
+        let template = template.ok_or("it has a single template, or none")?;
+        let names = canonical::names(function);
+        let template = template.renamed(&function.name, &|name| {
+            let place = self.names.iter().position(|known| known == name);
+            let own = place.and_then(|place| names.get(place));
+            own.map_or_else(|| name.to_owned(), String::clone)
+        });
+        let stitched = Stitched::new(function, Some(&template), options).map_err(message)?;
+        stitched.steps().map_err(message)?;
+        Ok(template)
+    }
+
+    fn apply_options(&self, given: Options) -> Result<Options, String> {
         let mut options = given;
         for word in &self.options {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));

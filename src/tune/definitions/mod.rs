@@ -351,8 +351,8 @@ mod tests {
             function("def f(float(R,S) W, float(T,S) V) -> (O) { O(x,y) +=! W(x,z) * V(y,z) }");
         assert_eq!(request(&renamed, &sizes).answered(&mut known), by_hand);
         let given = by_hand
-            .apply(Options::default())
-            .map(|options| options.tile);
+            .apply(&renamed, Options::default())
+            .map(|chosen| chosen.options.tile);
         assert_eq!(given, Ok(TileSizes::parse("16,32,8").ok()));
         // Other sizes, and another order of terms, are other requests.
         assert_ne!(
@@ -360,7 +360,40 @@ mod tests {
             by_hand
         );
         by_hand.options = vec!["--sirius-tc-scatter=atomic".to_owned()];
-        assert!(by_hand.apply(Options::default()).is_err());
+        assert!(by_hand.apply(&renamed, Options::default()).is_err());
+    }
+
+    #[test]
+    fn a_template_that_is_known_is_taken_under_other_names_and_refused_where_it_is_wrong() {
+        let softmax = function(
+            "def softmax(float(N,D) I) -> (O, m, s) {\n m(n) max=! I(n,d)\n s(n) +=! exp(I(n,d) - m(n))\n \
+             O(n,d) = exp(I(n,d) - m(n)) / s(n)\n}",
+        );
+        let options = Options {
+            mapping: Mapping::Stitched,
+            ..Options::default()
+        };
+        let mut entry = Entry::of(&request(&softmax, &[64; 2]), options, 1.0);
+        assert_eq!(entry.template[0], "template softmax {");
+        let renamed = function(
+            "def f(float(A,B) m) -> (I, s, O) {\n s(x) max=! m(x,y)\n O(x) +=! exp(m(x,y) - s(x))\n \
+             I(x,y) = exp(m(x,y) - s(x)) / O(x)\n}",
+        );
+        let own = crate::tensor::stitch::chosen(&renamed, options);
+        let taken = entry.apply(&renamed, options).expect("it says the same");
+        assert_eq!(taken.template.as_ref(), Some(&own));
+        for (name, text) in [
+            (
+                "elements",
+                "template f { kernel elements { m: thread s: thread O: thread } }",
+            ),
+            ("statement", "template f { kernel row 1 { m: block } }"),
+            ("two", "template f { } template g { }"),
+            ("text", "template {"),
+        ] {
+            entry.template = vec![text.to_owned()];
+            assert!(entry.apply(&softmax, options).is_err(), "{name}");
+        }
     }
 
     #[test]
@@ -372,7 +405,8 @@ mod tests {
         for genome in first_generation(&lengths, 0) {
             let options = genes.options(Options::default(), &genome);
             let entry = Entry::of(&request(&product, &[64; 3]), options, 1.0);
-            assert_eq!(entry.apply(Options::default()), Ok(options));
+            let chosen = entry.apply(&product, Options::default());
+            assert_eq!(chosen.map(|chosen| chosen.options), Ok(options));
             assert_eq!(are_open(options), options == Options::default());
         }
         // Without halves there is nothing for tensor cores.
