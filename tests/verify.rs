@@ -689,6 +689,8 @@ mod elements;
 mod equal_pointers;
 #[path = "verify/grid_barriers.rs"]
 mod grid_barriers;
+#[path = "verify/handed_on.rs"]
+mod handed_on;
 #[path = "verify/host.rs"]
 mod host;
 #[path = "verify/conditional.rs"]
