@@ -80,19 +80,19 @@ def add(place, name, model, compiler):
     """Puts the figures of a model beside those of others that are there."""
     results = json.loads(place.read_text()) if place.exists() else {"models": {}}
     results["date"] = datetime.date.today().isoformat()
-    results["models"][name] = {"compiler": compiler} | model
+    results.setdefault("models" if model["small"] else "full", {})[name] = {"compiler": compiler} | model
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(results, indent=1) + "\n")
 
 
 def table(results):
     """Markdown: a row for each model, launches and estimate in each way, and the way with the lowest estimate."""
-    models = results["models"]
-    devices = sorted({way["device"] for model in models.values() for way in model["ways"].values() if "device" in way})
-    compilers = sorted({model["compiler"] for model in models.values()})
+    models = [*results["models"].items(), *results.get("full", {}).items()]
+    devices = sorted({way["device"] for _, model in models for way in model["ways"].values() if "device" in way})
+    compilers = sorted({model["compiler"] for _, model in models})
     lines = [f"{results['date']}; {', '.join(compilers)}; launches, and what they are estimated to take on {', '.join(devices)}.", ""]
     lines += ["| model | " + " | ".join(way for way, _ in WAYS) + " | the model would choose |", "|---|" + "---:|" * len(WAYS) + "---|"]
-    for name, model in models.items():
+    for name, model in models:
         cells = [cell_of(model["ways"].get(way, {})) for way, _ in WAYS]
         size = ", small" if model["small"] else ""
         lines.append(f"| {name}{size} | " + " | ".join(cells) + f" | {chosen(model['ways'])} |")

@@ -691,6 +691,8 @@ mod equal_pointers;
 mod grid_barriers;
 #[path = "verify/groups_of_steps.rs"]
 mod groups_of_steps;
+#[path = "verify/handed_on.rs"]
+mod handed_on;
 #[path = "verify/host.rs"]
 mod host;
 #[path = "verify/conditional.rs"]

@@ -91,7 +91,7 @@
 //! any two of them are judged as one group. A wait of the host between them is made up for when they are issued.
 //!
 //! *Across grid-wide barriers* of one launch, threads may keep what they stored and load again where `own_reads` finds that no other
-//! thread of the launch writes it.
+//! thread of the launch writes it, and hand values to other threads of their block where `handed_on` finds that nobody writes them anew.
 //!
 //! *Phases of one launch* are launch batches between which all blocks wait for each other (`batch_phases`).
 //!
@@ -122,8 +122,8 @@ mod refusal;
 
 use barrier_order::{barriers, joining, segments, uniform_barriers};
 use boundaries::{
-    batch_phases, grid_barriers, last_block, overlap, own_reads, persistent, recomputation,
-    tested_loops,
+    batch_phases, grid_barriers, handed_on, last_block, overlap, own_reads, persistent,
+    recomputation, tested_loops,
 };
 use host_side::{batches, capture, host_order, operations, partial, streams, touched, waits};
 use memory::{
@@ -167,12 +167,20 @@ pub struct OwnReads {
     pub within: BTreeSet<(usize, usize)>,
     /// It does, or nobody does, in all iterations of a loop of the host that is in the kernel.
     pub across: BTreeSet<(usize, usize)>,
+    /// By member and argument of stores, those of loads in later phases of the launch, or of the same iteration, that may read what
+    /// was stored: until these phases end nobody writes to it but the thread that stored it, by the same argument of the same member.
+    pub in_blocks: BTreeMap<(usize, usize), BTreeSet<(usize, usize)>>,
+    /// The same of loads in the next iteration of a loop of the host that is in the kernel.
+    pub in_blocks_across: BTreeMap<(usize, usize), BTreeSet<(usize, usize)>>,
 }
 
 impl OwnReads {
     /// Whether there are such loads.
     pub fn any(&self) -> bool {
-        !self.within.is_empty() || !self.across.is_empty()
+        !self.within.is_empty()
+            || !self.across.is_empty()
+            || !self.in_blocks.is_empty()
+            || !self.in_blocks_across.is_empty()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Programs of host loops in kernels with barriers across the grid, whose threads store and load elements of their own from iteration to
+//! Programs of host loops in kernels with barriers across the grid, and of launches with such barriers without a loop. Threads store and
+//! load elements of their own, and load those of others of their block, from phase to phase and from iteration to
 //! iteration: in place, under conditions that change or do not, beside launches in which other threads write the same elements, by
 //! other names, from other grids, by atomic operations.
 //!
@@ -119,6 +120,48 @@ __global__ void block_sums(T *to, const T *from, int n) {
     }
     if (i < n) to[i] = to[i] * 3 + part[0];
 }
+__global__ void mirrored(T *to, const T *from, int n) {
+    int i = own(), other = blockIdx.x * blockDim.x + blockDim.x - 1 - threadIdx.x;
+    if (i < n) to[i] = to[i] * 3 + (other < n ? from[other] : 4);
+}
+__global__ void part(T *to, const T *from, int n) {
+    int i = own(), first = blockIdx.x * blockDim.x;
+    if (i >= n) return;
+    T sum = to[i];
+    for (int each = threadIdx.x % 4; each < blockDim.x && first + each < n; each += 5) sum = sum * 3 + from[first + each];
+    to[i] = sum;
+}
+__global__ void rows(T *to, const T *from, int n) {
+    int width = 29, column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+    int i = row * width + column;
+    if (column >= width || i >= n) return;
+    T sum = column > 0 ? from[i - 1] : 1;
+    if (column + 1 < width && i + 1 < n) sum = sum * 3 + from[i + 1];
+    if (row > 0) sum = sum * 5 + from[i - width];
+    if (i + width < n) sum = sum * 7 + from[i + width];
+    to[i] = to[i] * 3 + sum;
+}
+__global__ void only_some(T *to, const T *from, int n) {
+    int i = own();
+    if (i < n && from[i] % 3) to[i] = from[i] * 5 + (i > 1 ? from[i - 2] : 6);
+}
+__global__ void either(T *to, const T *from, int n) {
+    int i = own();
+    if (i >= n) return;
+    if (i > 2) to[i] = from[i - 3] * 5 + from[i];
+    else to[i] = from[i] * 7;
+}
+__global__ void two_places(T *to, const T *from, int n) {
+    int i = own();
+    if (i < n / 2) {
+        to[i] = from[i + 1] * 3;
+        if (from[i] % 2) to[i + n / 2] = from[i] * 5;
+    }
+}
+__global__ void folded(T *to, const T *from, int n, int step) {
+    int i = own();
+    if (i + step < n && i < 300) to[i] = to[i] * 3 + from[i + step];
+}
 __global__ void total(const T *v, T *result, int n) {
     if (threadIdx.x != 0) return;
     T sum = 0;
@@ -136,7 +179,7 @@ static void show(int number, const T *v, int n) {
 
 /// A host loop, as a function.
 fn host_loop(random: &mut StdRng, case: usize) -> String {
-    let threads = pick(random, &["64", "128", "256"]);
+    let threads = pick(random, &["64", "96", "128", "256"]);
     let mut text = format!(
         "static void loop_{case}(int n, int steps) {{\n\
          \x20   T *a, *b, *c, *d, *result;\n    std::vector<T> start(n + 1);\n\
@@ -150,8 +193,11 @@ fn host_loop(random: &mut StdRng, case: usize) -> String {
     if again {
         text.push_str("    for (int outer = 0; outer < 2; ++outer)\n");
     }
-    let tested = random.random_bool(0.5);
+    // Without a loop there is nothing to be tested.
+    let once = random.random_bool(0.25);
+    let tested = !once && random.random_bool(0.5);
     let _ = match tested {
+        _ if once => writeln!(text, "    {{\n        const int step = 2;"),
         true => writeln!(
             text,
             "    for (int step = 0; step < steps && found % 16 != 5; ++step) {{"
@@ -159,8 +205,9 @@ fn host_loop(random: &mut StdRng, case: usize) -> String {
         false => writeln!(text, "    for (int step = 0; step < steps; ++step) {{"),
     };
     // A pair that needs what other blocks made, so that the loop is one launch, and what may come between.
+    let first = pick(random, &["in_place", "copied", "either", "only_some"]);
     let mut launches = vec![
-        format!("        in_place<<<(n + {threads} - 1) / {threads}, {threads}>>>(a, b, n);\n"),
+        format!("        {first}<<<(n + {threads} - 1) / {threads}, {threads}>>>(a, b, n);\n"),
         format!("        near<<<(n + {threads} - 1) / {threads}, {threads}>>>(b, a, n);\n"),
     ];
     for _ in 0..random.random_range(0..4) {
@@ -200,7 +247,10 @@ fn host_loop(random: &mut StdRng, case: usize) -> String {
 /// A launch, mostly of threads that touch elements of their own.
 fn launch(random: &mut StdRng, threads: &'static str) -> String {
     let kernel = match random.random_bool(0.5) {
-        true => pick(random, &["in_place", "near", "copied"]),
+        true => pick(
+            random,
+            &["in_place", "near", "copied", "mirrored", "either", "rows"],
+        ),
         false => pick(
             random,
             &[
@@ -218,6 +268,10 @@ fn launch(random: &mut StdRng, threads: &'static str) -> String {
                 "growing",
                 "moving",
                 "block_sums",
+                "part",
+                "only_some",
+                "two_places",
+                "folded",
             ],
         ),
     };
@@ -239,6 +293,7 @@ fn launch(random: &mut StdRng, threads: &'static str) -> String {
     };
     let shape = match kernel {
         "plane" => "(n + 127) / 128, dim3(32, 4)".to_owned(),
+        "rows" => "dim3(2, (n + 115) / 116), dim3(16, 4)".to_owned(),
         "strided" => {
             let blocks = pick(random, &["3", "(n + 63) / 64"]);
             format!("{blocks}, {other}")
@@ -247,7 +302,7 @@ fn launch(random: &mut StdRng, threads: &'static str) -> String {
         _ => format!("(n + {other} - 1) / {other}, {other}"),
     };
     let step = match kernel {
-        "now_and_then" | "growing" | "moving" => ", step",
+        "now_and_then" | "growing" | "moving" | "folded" => ", step",
         _ => "",
     };
     format!("        {kernel}<<<{shape}>>>({to}, {from}, {n}{step});\n")

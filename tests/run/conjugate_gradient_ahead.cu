@@ -4,7 +4,7 @@
 // expect: 10 launches -> 2, 1 host loop inside its kernel
 // built with: --sirius-boundaries=grid-barrier
 // executes: 2 2 2
-// loads: 1647928 238560 1176
+// loads: 1075000 165024 1176
 // arguments:
 // arguments: 129
 // arguments: 1

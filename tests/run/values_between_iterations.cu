@@ -3,7 +3,7 @@
 // iteration before did not come to it, so that the load has to see it. An argument is the number of the part.
 //
 // expect: 43 launches -> 19, 16 host loops inside their kernels
-// built with: --sirius-boundaries=grid-barrier
+// built with: --sirius-boundaries=grid-barrier --sirius-opt=-buffer-promotion
 // executes: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 12 1 6
 // loads: 25604 13268 15532 15924 19732 36928 30904 30904 48976 43000 18352 10848 211564 14520 7460 9437136 27248 36576
 // arguments: 0

@@ -3,7 +3,7 @@
 // block or in its own, under another name, or from another grid, so that the load has to see it. An argument is the number of the part.
 //
 // expect: 36 launches -> 11
-// built with: --sirius-boundaries=grid-barrier --sirius-opt=-launch-batches
+// built with: --sirius-boundaries=grid-barrier --sirius-opt=-launch-batches,-buffer-promotion
 // executes: 1 1 1 1 1 1 1 1 1 2
 // loads: 4096 6168 3040 5140 5144 5148 7140 5108 3920 4060
 // arguments: 0

@@ -19,7 +19,7 @@ fn with_barrier(chain: &Chain) -> FusionPlan {
     plan
 }
 
-fn plan_of_three(launches: &[LaunchId], grid_barriers: &[usize]) -> FusionPlan {
+pub(super) fn plan_of_three(launches: &[LaunchId], grid_barriers: &[usize]) -> FusionPlan {
     let members: Vec<_> = launches.iter().map(|launch| (*launch, false)).collect();
     let guards = launches.iter().copied().map(valid);
     let guards = guards.chain([Guard::Resident { rounds: 1 }]).collect();
@@ -476,7 +476,7 @@ fn sweeps() -> (Scene, Vec<LaunchId>, ValueId) {
     (scene, launches, size)
 }
 
-fn plan_of_sweeps(launches: &[LaunchId]) -> FusionPlan {
+pub(super) fn plan_of_sweeps(launches: &[LaunchId]) -> FusionPlan {
     let members: Vec<_> = launches.iter().map(|launch| (*launch, false)).collect();
     let guards = launches.iter().copied().map(valid);
     let guards = guards.chain([Guard::Resident { rounds: 1 }]).collect();
@@ -503,7 +503,7 @@ fn plan_of_sweeps(launches: &[LaunchId]) -> FusionPlan {
     plan
 }
 
-fn persistent(plan: &mut FusionPlan) -> &mut PersistentLoop {
+pub(super) fn persistent(plan: &mut FusionPlan) -> &mut PersistentLoop {
     let statement = &mut plan.batched_regions[0].statements[0];
     statement.persistent.as_mut().unwrap()
 }

@@ -40,8 +40,8 @@ use control_flow::{
     versions,
 };
 use memory::{
-    aliasing, between_iterations, buffer_promotion, dead_stores, forwarding, guarded_values, rows,
-    scopes, shared_memory_reuse,
+    aliasing, between_iterations, block_values, buffer_promotion, dead_stores, distances, families,
+    forwarding, guarded_values, rows, scopes, shared_memory_reuse,
 };
 use rearranged::Rearranged;
 use side_by_side::{batch, heterogeneous, interleaved, partitions};
@@ -190,10 +190,20 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
             kernel: function_of(&module, kernel)?,
             facts: &kernel.facts,
             iterates: order.specialisation.shape.tested_loop.is_some(),
+            goes_on: part == Part::Batches
+                && statements_at(&order.sites, statements, sites)
+                    .iter()
+                    .any(|(statement, _)| statement.persistent().is_some()),
         })
     });
     let keeping = keeping.collect::<Result<Vec<_>, CodegenError>>()?;
     at_once::keep_values(&module, &keeping)?;
+    for (kernel, order) in built.iter_mut().zip(orders) {
+        if kernel.is_whole && order.specialisation.shape.own_reads.any() {
+            let function = function_of(&module, kernel)?;
+            kernel.static_shared_bytes = shared_memory_reuse::shared_bytes(&module, function);
+        }
+    }
     if part == Part::Groups {
         at_once::settle(&module);
     }

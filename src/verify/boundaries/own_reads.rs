@@ -16,6 +16,7 @@
 
 use super::super::conflict::Answers;
 use super::super::device::{conflicts, global_access_numbers};
+use super::super::handed_on::{Pairs, handed_on_in_loop, handed_on_in_one};
 use super::super::persistent::{Sequence, sequences};
 use super::super::segments::Kept;
 use super::super::{OwnReads, Site};
@@ -26,7 +27,7 @@ use crate::schedule::{FusionGroup, FusionPlan, PersistentLoop, TestedLoop};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// For so many pairs of accesses of a group it is asked at most.
-const MOST_PAIRS: usize = 600;
+pub(super) const MOST_PAIRS: usize = 600;
 
 /// By group, the members and arguments by which loads read only what nobody but their own thread writes: in the launch, or in an
 /// iteration, where a member in front of a barrier may have stored it; and in all iterations that the launch may run.
@@ -49,12 +50,23 @@ pub(in crate::verify) fn own_reads(
             false => in_one(graph, group, sites, answers),
         };
         let places = of_loop.map(TestedLoop::places);
-        let across = match places.as_ref().or_else(|| in_queue(plan, group)) {
+        let places = places.as_ref().or_else(|| in_queue(plan, group));
+        let across = match places {
             Some(places) => in_all(graph, kernels, group, sites, places),
             None => BTreeSet::new(),
         };
-        if !within.is_empty() || !across.is_empty() {
-            found.insert(*number, OwnReads { within, across });
+        let (in_blocks, in_blocks_across) = match places {
+            Some(places) => handed_on_in_loop(graph, kernels, group, sites, places),
+            None => (handed_on_in_one(graph, group, sites, answers), Pairs::new()),
+        };
+        let own = OwnReads {
+            within,
+            across,
+            in_blocks,
+            in_blocks_across,
+        };
+        if own.any() {
+            found.insert(*number, own);
         }
     }
     found
@@ -70,12 +82,14 @@ fn in_queue<'a>(plan: &'a FusionPlan, group: &FusionGroup) -> Option<&'a Persist
 }
 
 /// Whether of an access alone it is known that it finds what the model says.
-fn is_odd(access: &Access) -> bool {
+pub(super) fn is_odd(access: &Access) -> bool {
     access.volatile || access.asynchronous
 }
 
 /// Reads, and by which argument they are made.
-fn reads<'a>(sites: &'a [Site<'_>]) -> impl Iterator<Item = ((usize, usize), usize)> + 'a {
+pub(super) fn reads<'a>(
+    sites: &'a [Site<'_>],
+) -> impl Iterator<Item = ((usize, usize), usize)> + 'a {
     accesses(sites).filter_map(|(at, access)| match access.target {
         Target::Argument {
             argument,
@@ -86,13 +100,15 @@ fn reads<'a>(sites: &'a [Site<'_>]) -> impl Iterator<Item = ((usize, usize), usi
 }
 
 /// Where something is written.
-fn writes(sites: &[Site<'_>]) -> Vec<(usize, usize)> {
+pub(super) fn writes(sites: &[Site<'_>]) -> Vec<(usize, usize)> {
     let writes = accesses(sites).filter(|(_, access)| access.kind != AccessKind::Read);
     writes.map(|(at, _)| at).collect()
 }
 
 /// All accesses of members to global memory, by member and number.
-fn accesses<'a>(sites: &'a [Site<'_>]) -> impl Iterator<Item = ((usize, usize), &'a Access)> {
+pub(super) fn accesses<'a>(
+    sites: &'a [Site<'_>],
+) -> impl Iterator<Item = ((usize, usize), &'a Access)> {
     sites.iter().enumerate().flat_map(|(member, site)| {
         let numbers = global_access_numbers(site.model);
         numbers.map(move |number| ((member, number), &site.model.accesses[number]))

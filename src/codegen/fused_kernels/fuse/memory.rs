@@ -6,8 +6,11 @@
 
 pub(super) mod aliasing;
 pub(super) mod between_iterations;
+pub(super) mod block_values;
 pub(super) mod buffer_promotion;
 pub(super) mod dead_stores;
+pub(super) mod distances;
+pub(super) mod families;
 pub(super) mod forwarding;
 pub(super) mod guarded_values;
 pub(super) mod rows;
@@ -153,7 +156,7 @@ pub(super) fn is_pure_call(call: Value) -> bool {
 /// A call that tells LLVM something and does nothing.
 pub(super) fn is_remark(call: Value) -> bool {
     let name = call.called_name();
-    let remarks = ["llvm.lifetime.", "llvm.assume", "llvm.dbg."];
+    let remarks = ["llvm.lifetime.", "llvm.assume", "llvm.dbg.", families::MARK];
     name.is_some_and(|name| remarks.iter().any(|remark| name.starts_with(remark)))
 }
 

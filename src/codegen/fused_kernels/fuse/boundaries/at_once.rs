@@ -6,6 +6,7 @@
 //! the store stands in front of the load in the same iteration, or nobody else writes there in any iteration. The kernel's two forms
 //! share nothing but the members' bodies.
 
+use super::super::families::{self, unmark};
 use super::super::forwarding::forward_across_grid;
 use super::super::indices::Index;
 use super::super::memory::KernelFacts;
@@ -60,6 +61,8 @@ pub(in crate::codegen::fused_kernels::fuse) struct Keeping<'a, 'ctx> {
     pub(in crate::codegen::fused_kernels::fuse) facts: &'a KernelFacts,
     /// Iterations of the host's loop follow each other in it, and values are kept from one to the next.
     pub(in crate::codegen::fused_kernels::fuse) iterates: bool,
+    /// Launches of it are going to follow each other in another kernel, in which threads hand values on then.
+    pub(in crate::codegen::fused_kernels::fuse) goes_on: bool,
 }
 
 /// Lets a copy of the barrier be a call until values have been kept across it.
@@ -71,11 +74,13 @@ pub(in crate::codegen::fused_kernels::fuse) fn hold_barrier(barrier: Value) {
 
 /// Forgets which values may be kept: barriers are what they were.
 pub(in crate::codegen::fused_kernels::fuse) fn settle(module: &Module) {
+    families::settle(module);
     for function in Value::functions(module) {
         let loads = function.instructions().into_iter();
         for load in loads.filter(|at| at.opcode() == Some(Opcode::LLVMLoad)) {
             load.remove_metadata(OWN_READ);
             load.remove_metadata(KEPT_READ);
+            unmark(load);
         }
     }
     let barriers = Value::functions(module).into_iter();
@@ -113,6 +118,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         builder.branch_if(holds, at_once, in_turns);
         builder.continue_in(at_once);
         self.mark_own_reads(bodies);
+        self.mark_families(builder, bodies);
         write(Form::AtOnce)?;
         builder.branch(end);
         builder.continue_in(in_turns);
@@ -202,6 +208,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             if number > 0 {
                 between(phase.members.start, values)?;
             }
+            self.mark_phase(builder, phase);
             let beyond = (phase.grid != most.grid).then(|| {
                 let [inside, end] = ["inside", "beyond"].map(|name| Block::append(function, name));
                 let count = phase.blocks(self.module, function, builder);

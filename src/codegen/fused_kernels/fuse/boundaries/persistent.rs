@@ -7,6 +7,7 @@
 
 use super::super::at_once::{hold_barrier, is_kept_read, waits_for_grid};
 use super::super::batch::{Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, RECORDS_OFFSET_BYTES};
+use super::super::block_values::hand_on;
 use super::super::built::Built;
 use super::super::forwarding::forward_across_launches;
 use super::super::memory::{KernelFacts, base_of};
@@ -317,7 +318,8 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
     (offsets, rows): (&[Option<u32>], &PersistentRows),
 ) -> Result<bool, CodegenError> {
     let has_calls = function.instructions().into_iter().any(waits_for_grid);
-    if !keeps_values(function) {
+    let handed_on = hand_on(module, function, facts);
+    if !keeps_values(function) && handed_on == 0 {
         return Ok(has_calls);
     }
     // What the record has is what parameters of the body are, by turns.

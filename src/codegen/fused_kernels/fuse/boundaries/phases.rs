@@ -8,7 +8,8 @@
 //!
 //! What a thread stores and loads again behind a barrier is kept in a register where the verifier says that no other thread writes it
 //! ([`OwnReads`]), and where the launch has as many blocks as the largest grid: the kernel has a second form
-//! for that, in which each block runs one block of each phase, with no loop around.
+//! for that, in which each block runs one block of each phase, with no loop around. There threads of a block also hand values to each
+//! other in shared memory (`block_values`).
 
 use super::super::at_once::Form;
 use super::super::host_values;
@@ -24,7 +25,7 @@ use crate::math::affine::Axis;
 use crate::verify::OwnReads;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Members between two grid-wide barriers.
@@ -89,24 +90,35 @@ impl<'ctx> SiteReader<'_, 'ctx> {
     /// Members and parameters of their bodies, in place of arguments, by which loads read only what their own thread writes, where
     /// that is to be kept.
     pub(in crate::codegen::fused_kernels::fuse) fn own_reads_of_bodies(&self) -> OwnReads {
-        let kept = self
-            .optimisations
-            .contains(&Optimisation::StoreToLoadForwarding);
-        let Some(own) = self.own_reads.filter(|_| kept) else {
+        let Some(own) = self.own_reads else {
             return OwnReads::default();
         };
-        let of_bodies = |own: &BTreeSet<(usize, usize)>| {
-            let of_bodies = own.iter().filter_map(|(member, argument)| {
-                let pieces = self.bodies.get(*member)?.pieces();
-                let mut pieces = pieces.iter();
-                let own = pieces.position(|piece| piece.argument == *argument && piece.is_whole());
-                Some((*member, own?))
-            });
-            of_bodies.collect()
+        let in_registers = self
+            .optimisations
+            .contains(&Optimisation::StoreToLoadForwarding);
+        let in_shared_memory = self.optimisations.contains(&Optimisation::BufferPromotion);
+        let of_body = |(member, argument): &(usize, usize)| {
+            let pieces = self.bodies.get(*member)?.pieces();
+            let mut pieces = pieces.iter();
+            let own = pieces.position(|piece| piece.argument == *argument && piece.is_whole());
+            Some((*member, own?))
+        };
+        let of_bodies = |own: &BTreeSet<(usize, usize)>| own.iter().filter_map(of_body).collect();
+        let of_own = |own: &BTreeSet<(usize, usize)>| match in_registers {
+            true => of_bodies(own),
+            false => BTreeSet::new(),
+        };
+        let of_pairs = |pairs: &BTreeMap<(usize, usize), BTreeSet<(usize, usize)>>| {
+            let pairs = pairs.iter().filter(|_| in_shared_memory);
+            pairs
+                .filter_map(|(stores, loads)| Some((of_body(stores)?, of_bodies(loads))))
+                .collect()
         };
         OwnReads {
-            within: of_bodies(&own.within),
-            across: of_bodies(&own.across),
+            within: of_own(&own.within),
+            across: of_own(&own.across),
+            in_blocks: of_pairs(&own.in_blocks),
+            in_blocks_across: of_pairs(&own.in_blocks_across),
         }
     }
 
@@ -125,6 +137,11 @@ impl<'ctx> SiteReader<'_, 'ctx> {
 }
 
 impl Phase {
+    /// Whether it has the member of a position.
+    pub(in crate::codegen::fused_kernels::fuse) fn contains(&self, member: usize) -> bool {
+        self.members.contains(&member)
+    }
+
     /// How many blocks it has.
     pub(super) fn blocks<'ctx>(
         &self,

@@ -1,6 +1,7 @@
 //! What a segment stores and a later one loads in the same thread, kept in registers.
 
 use super::super::at_once::Keeping;
+use super::super::block_values::hand_on;
 use super::super::guarded_values::{forward_guarded_values, keep_guarded_values};
 use super::super::memory::KernelFacts;
 use super::super::{implied_branches, registers, short_loops};
@@ -51,12 +52,15 @@ pub(in crate::codegen::fused_kernels::fuse) fn forward_values(
     Ok(())
 }
 
-/// Forwards what threads of these kernels store and load again behind a grid-wide barrier.
+/// Forwards what threads of these kernels store and load again behind a grid-wide barrier, or others of their block.
 pub(in crate::codegen::fused_kernels::fuse) fn forward_across_grid<'ctx>(
     module: &Module<'ctx>,
     kernels: &[Keeping<'_, 'ctx>],
 ) -> Result<(), CodegenError> {
     let all: Vec<Value> = kernels.iter().map(|keeping| keeping.kernel).collect();
+    for keeping in kernels.iter().filter(|keeping| !keeping.goes_on) {
+        hand_on(module, keeping.kernel, keeping.facts);
+    }
     forward_values(module, &all, &[])?;
     let machine = device_target_machine("sm_80")?;
     for keeping in kernels {
