@@ -289,7 +289,10 @@ fn a_hungry_kernel_is_fused_in_blocks_that_it_can_have() {
         .unwrap()
         .parse()
         .unwrap();
-    assert!((256..1024).contains(&most) && most.is_multiple_of(32), "{bound}");
+    assert!(
+        (256..1024).contains(&most) && most.is_multiple_of(32),
+        "{bound}"
+    );
     let figures = &fusion["resources"][0]["fused"];
     assert!(figures["registers"].as_u64().unwrap() > 64, "{figures}");
     assert_eq!(figures["spill_store_bytes"], 0);
