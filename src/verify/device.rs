@@ -2,6 +2,7 @@
 
 use super::by_iteration;
 use super::conflict::{Answers, Positions, Separation};
+use super::emptiness::Allowance;
 use super::expansion::Moved;
 use super::fixed::fixed;
 use super::formula::{Assumptions, Formula};
@@ -151,7 +152,7 @@ pub(super) fn meetings(
     pairs: &[[(usize, usize); 2]],
 ) -> Vec<Refusal> {
     let mut refusals = Vec::new();
-    let found = conflicts(graph, group, sites, answers, &mut |judge| {
+    let found = conflicts(graph, group, sites, answers, None, &mut |judge| {
         let found = pairs.iter().map(|pair| judge(*pair, Kept::Beside));
         refusals.extend(found.flatten());
     });
@@ -165,12 +166,14 @@ pub(super) fn meetings(
 }
 
 /// Asks about pairs of accesses, by member and number: `ask` is given what says what speaks against two of them whose order is kept
-/// in a way. Of members whose grids or blocks may differ, no order is kept. What is returned speaks against all.
+/// in a way. Of members whose grids or blocks may differ, no order is kept. What is returned speaks against all. With an allowance,
+/// once that is spent, something speaks against any two.
 pub(super) fn conflicts(
     graph: &LaunchGraph,
     group: &FusionGroup,
     sites: &[Site<'_>],
     answers: &mut Answers,
+    allowance: Option<&Allowance>,
     ask: &mut dyn FnMut(&JudgeOfPairs<'_>),
 ) -> Vec<Refusal> {
     let values = guarded_values(graph, &group.guards, sites);
@@ -217,6 +220,10 @@ pub(super) fn conflicts(
         (0..6).all(|index| assumptions.equal(&one[index], &other[index]))
     };
     ask(&|pair, kept| {
+        if allowance.is_some_and(Allowance::is_spent) {
+            let first = members[0].launch.id;
+            return Some(Refusal::MixedMaps { first });
+        }
         let judged = pair.map(|(member, _)| judge.as_planned(member));
         let accesses = pair.map(|(member, access)| &members[member].model.accesses[access]);
         let kept = match are_alike(pair.map(|(member, _)| member)) {

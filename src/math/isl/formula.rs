@@ -114,11 +114,21 @@ impl<V: Clone + Eq + Hash> System<V> {
     /// # Errors
     /// Quota.
     pub fn is_empty(&self, formula: &RowFormula, questions: usize) -> Result<bool> {
+        self.is_empty_within(formula, &mut { questions })
+    }
+
+    /// The same, and how many conjunctions are left.
+    ///
+    /// # Errors
+    /// Quota.
+    pub fn is_empty_within(&self, formula: &RowFormula, questions: &mut usize) -> Result<bool> {
         let mut search = Search {
             system: self,
-            left: questions,
+            left: *questions,
         };
-        search.is_empty(vec![self.definitions()], Vec::new(), vec![formula])
+        let answer = search.is_empty(vec![self.definitions()], Vec::new(), vec![formula]);
+        *questions = search.left;
+        answer
     }
 }
 

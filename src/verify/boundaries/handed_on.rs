@@ -12,7 +12,8 @@
 use super::super::Site;
 use super::super::conflict::Answers;
 use super::super::device::conflicts;
-use super::super::own_reads::{MOST_PAIRS, accesses, is_odd, reads, writes};
+use super::super::emptiness::Allowance;
+use super::super::own_reads::{MOST_CONJUNCTIONS, MOST_PAIRS, accesses, is_odd, reads, writes};
 use super::super::persistent::sequences;
 use super::super::segments::Kept;
 use crate::kernel::{AccessKind, KernelModel, Target};
@@ -133,48 +134,56 @@ fn courses(
     if phases.len() < 2 || count * (reads.len() + writes.len()) > MOST_PAIRS {
         return found;
     }
-    let against = conflicts(graph, group, sites, answers, &mut |judge| {
-        let in_order = |one: (usize, usize), other: (usize, usize)| match one.0 <= other.0 {
-            true => [one, other],
-            false => [other, one],
-        };
-        for (key, own) in &stores {
-            let meet = |other: (usize, usize), kept: Kept| {
-                let mut own = own.iter();
-                own.any(|store| judge(in_order(*store, other), kept).is_some())
+    let allowance = Allowance::of(MOST_CONJUNCTIONS);
+    let against = conflicts(
+        graph,
+        group,
+        sites,
+        answers,
+        Some(&allowance),
+        &mut |judge| {
+            let in_order = |one: (usize, usize), other: (usize, usize)| match one.0 <= other.0 {
+                true => [one, other],
+                false => [other, one],
             };
-            let Some(home) = phases.iter().position(|phase| phase.contains(&key.0)) else {
-                continue;
-            };
-            let is_written = |phase: usize| {
-                let others = writes.iter().filter(|at| phases[phase].contains(&at.0));
-                let mut others = others.filter(|at| !own.contains(at));
-                others.any(|write| match phase == home && write.0 < key.0 {
-                    true => meet(*write, Kept::InThreads),
-                    false => meet(*write, Kept::Lost),
-                })
-            };
-            if own.iter().any(|store| meet(*store, Kept::InThreads)) || is_written(home) {
-                continue;
-            }
-            let mut later = home + 1..phases.len();
-            let end = later.find(|phase| is_written(*phase));
-            let end = end.unwrap_or(phases.len());
-            let mut course = Course {
-                end,
-                reads: BTreeSet::new(),
-            };
-            for (phase, members) in phases.iter().enumerate().take(end).skip(home + 1) {
-                for (read, argument) in reads.iter().filter(|(at, _)| members.contains(&at.0)) {
-                    let access = &sites[read.0].model.accesses[read.1];
-                    if !is_odd(access) && meet(*read, Kept::Lost) {
-                        course.reads.insert((phase, read.0, *argument));
+            for (key, own) in &stores {
+                let meet = |other: (usize, usize), kept: Kept| {
+                    let mut own = own.iter();
+                    own.any(|store| judge(in_order(*store, other), kept).is_some())
+                };
+                let Some(home) = phases.iter().position(|phase| phase.contains(&key.0)) else {
+                    continue;
+                };
+                let is_written = |phase: usize| {
+                    let others = writes.iter().filter(|at| phases[phase].contains(&at.0));
+                    let mut others = others.filter(|at| !own.contains(at));
+                    others.any(|write| match phase == home && write.0 < key.0 {
+                        true => meet(*write, Kept::InThreads),
+                        false => meet(*write, Kept::Lost),
+                    })
+                };
+                if own.iter().any(|store| meet(*store, Kept::InThreads)) || is_written(home) {
+                    continue;
+                }
+                let mut later = home + 1..phases.len();
+                let end = later.find(|phase| is_written(*phase));
+                let end = end.unwrap_or(phases.len());
+                let mut course = Course {
+                    end,
+                    reads: BTreeSet::new(),
+                };
+                for (phase, members) in phases.iter().enumerate().take(end).skip(home + 1) {
+                    for (read, argument) in reads.iter().filter(|(at, _)| members.contains(&at.0)) {
+                        let access = &sites[read.0].model.accesses[read.1];
+                        if !is_odd(access) && meet(*read, Kept::Lost) {
+                            course.reads.insert((phase, read.0, *argument));
+                        }
                     }
                 }
+                found.insert(*key, course);
             }
-            found.insert(*key, course);
-        }
-    });
+        },
+    );
     match against.is_empty() {
         true => found,
         false => BTreeMap::new(),

@@ -16,6 +16,7 @@
 
 use super::super::conflict::Answers;
 use super::super::device::{conflicts, global_access_numbers};
+use super::super::emptiness::Allowance;
 use super::super::handed_on::{Pairs, handed_on_in_loop, handed_on_in_one};
 use super::super::persistent::{Sequence, sequences};
 use super::super::segments::Kept;
@@ -28,6 +29,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// For so many pairs of accesses of a group it is asked at most.
 pub(super) const MOST_PAIRS: usize = 600;
+/// So many conjunctions isl is asked about for one of these findings at most. Programs of the tests take up to 300; one with
+/// nineteen places a cell would take minutes.
+pub(super) const MOST_CONJUNCTIONS: u64 = 2000;
 
 /// By group, the members and arguments by which loads read only what nobody but their own thread writes: in the launch, or in an
 /// iteration, where a member in front of a barrier may have stored it; and in all iterations that the launch may run.
@@ -154,18 +158,26 @@ fn written_by_others(
     let mut other = BTreeSet::new();
     let mut answers = Answers::default();
     let (graph, group) = sequence.group();
-    let against = conflicts(graph, group, &sites, &mut answers, &mut |judge| {
-        for (read, argument) in &of_last {
-            let key = key(*read, *argument);
-            let conflicts = |write: &(usize, usize)| judge([*write, *read], Kept::InThreads);
-            let odd = is_odd(&sites[read.0].model.accesses[read.1]);
-            if !other.contains(&key)
-                && (odd || writes.iter().any(|write| conflicts(write).is_some()))
-            {
-                other.insert(key);
+    let allowance = Allowance::of(MOST_CONJUNCTIONS);
+    let against = conflicts(
+        graph,
+        group,
+        &sites,
+        &mut answers,
+        Some(&allowance),
+        &mut |judge| {
+            for (read, argument) in &of_last {
+                let key = key(*read, *argument);
+                let conflicts = |write: &(usize, usize)| judge([*write, *read], Kept::InThreads);
+                let odd = is_odd(&sites[read.0].model.accesses[read.1]);
+                if !other.contains(&key)
+                    && (odd || writes.iter().any(|write| conflicts(write).is_some()))
+                {
+                    other.insert(key);
+                }
             }
-        }
-    });
+        },
+    );
     match against.is_empty() {
         true => other,
         false => all().collect(),
@@ -207,23 +219,31 @@ fn in_one(
     };
     let mut own: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut other: BTreeSet<(usize, usize)> = BTreeSet::new();
-    let against = conflicts(graph, group, sites, answers, &mut |judge| {
-        for (read, argument) in &reads {
-            let key = (read.0, *argument);
-            let mut writes = writes.iter();
-            if is_odd(access(*read))
-                || writes
-                    .clone()
-                    .any(|write| judge([*write, *read], Kept::InThreads).is_some())
-            {
-                other.insert(key);
-            } else if writes.any(|write| {
-                phase(write.0) < phase(read.0) && judge([*write, *read], Kept::Lost).is_some()
-            }) {
-                own.insert(key);
+    let allowance = Allowance::of(MOST_CONJUNCTIONS);
+    let against = conflicts(
+        graph,
+        group,
+        sites,
+        answers,
+        Some(&allowance),
+        &mut |judge| {
+            for (read, argument) in &reads {
+                let key = (read.0, *argument);
+                let mut writes = writes.iter();
+                if is_odd(access(*read))
+                    || writes
+                        .clone()
+                        .any(|write| judge([*write, *read], Kept::InThreads).is_some())
+                {
+                    other.insert(key);
+                } else if writes.any(|write| {
+                    phase(write.0) < phase(read.0) && judge([*write, *read], Kept::Lost).is_some()
+                }) {
+                    own.insert(key);
+                }
             }
-        }
-    });
+        },
+    );
     match against.is_empty() {
         true => &own - &other,
         false => BTreeSet::new(),

@@ -3,7 +3,7 @@
 use crate::math::affine::{Affine, Axis, Constraint, Constraints};
 use crate::math::formula::{self, Formula};
 use crate::math::isl::{IslError, Set, System, with_operation_budget};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -58,7 +58,10 @@ impl Points {
     fn searched(&self) -> Result<bool, IslError> {
         let mut system = System::new(&self.parameters, &self.variables);
         let rows = system.rows(&self.condition)?;
-        system.is_empty(&rows, MOST_CONJUNCTIONS)
+        let mut left = MOST_CONJUNCTIONS;
+        let answer = system.is_empty_within(&rows, &mut left);
+        ASKED.set(ASKED.get() + (MOST_CONJUNCTIONS - left) as u64);
+        answer
     }
 
     /// Whether there is none, all alternatives at once.
@@ -148,8 +151,29 @@ impl fmt::Display for Symbol {
     }
 }
 
+/// How much isl may be asked for what a plan can do without.
+pub(in crate::verify) struct Allowance {
+    /// Conjunctions that this thread has asked isl about when it is spent.
+    end: u64,
+}
+
+impl Allowance {
+    /// So many conjunctions from here on.
+    pub(in crate::verify) fn of(conjunctions: u64) -> Self {
+        Self {
+            end: ASKED.get() + conjunctions,
+        }
+    }
+
+    pub(in crate::verify) fn is_spent(&self) -> bool {
+        ASKED.get() > self.end
+    }
+}
+
 thread_local! {
     static ANSWERS: RefCell<HashMap<Points, Option<bool>>> = RefCell::default();
+    /// Conjunctions that isl was asked about.
+    static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
 const MOST_ANSWERS: usize = 10_000;
