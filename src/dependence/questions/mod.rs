@@ -8,6 +8,7 @@ pub(super) mod contradiction;
 pub(super) mod renaming;
 pub(super) mod kinds;
 pub(super) mod relation;
+mod parameter_facts;
 mod shared_rows;
 pub(super) mod union;
 pub(super) mod witness;

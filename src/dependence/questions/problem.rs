@@ -12,7 +12,7 @@ use super::super::relation::{Claim, Facts, Shape, Side};
 use super::super::runs::Quotient;
 use crate::math::affine::{Affine, Axis, Constraint, Variable};
 use crate::math::formula::{self, Formula};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// What a problem speaks of. Source is side 0, sink side 1.
@@ -488,7 +488,7 @@ impl Builder<'_> {
     }
 
     /// True when the value is at least 1 in every launch that runs.
-    fn is_positive(&self, polynomial: &Polynomial) -> bool {
+    pub(super) fn is_positive(&self, polynomial: &Polynomial) -> bool {
         !polynomial.terms.is_empty()
             && polynomial.terms.iter().all(|(monomial, coefficient)| {
                 *coefficient > 0 && monomial.iter().all(|atom| self.is_extent(atom))
@@ -496,7 +496,7 @@ impl Builder<'_> {
     }
 
     /// Extents of a grid or block that runs are at least 1.
-    fn is_extent(&self, atom: &Atom) -> bool {
+    pub(super) fn is_extent(&self, atom: &Atom) -> bool {
         let single = vec![atom.clone()];
         self.sides.iter().any(|side| {
             let shape = side.shape;
@@ -637,68 +637,6 @@ impl Builder<'_> {
         }
         Some(late)
     }
-
-    /// What is known about the parameters that occur: extents are positive, facts that mention
-    /// nothing else hold.
-    fn parameter_facts(&mut self, facts: &Facts) {
-        let extents: HashSet<usize> = (0..self.monomials.len())
-            .filter(|index| {
-                self.monomials[*index]
-                    .iter()
-                    .all(|atom| self.is_extent(atom))
-            })
-            .collect();
-        for index in &self.ordered(&extents) {
-            let parameter = Sum::variable(Symbol::Parameter(*index));
-            self.base.push(parameter.at_least(Sum::number(1)));
-        }
-        for larger in 0..self.monomials.len() {
-            for smaller in 0..self.monomials.len() {
-                let quotient = divide(&self.monomials[larger], &self.monomials[smaller]);
-                let grows = quotient.is_some_and(|rest| {
-                    !rest.is_empty() && rest.iter().all(|atom| self.is_extent(atom))
-                });
-                if grows && extents.contains(&smaller) {
-                    let [larger, smaller] =
-                        [larger, smaller].map(|index| Sum::variable(Symbol::Parameter(index)));
-                    self.base.push(larger.at_least(smaller));
-                }
-            }
-        }
-        let mut known = facts.holding.clone();
-        for monomial in &self.monomials {
-            match monomial.as_slice() {
-                [atom] => known.extend(atom_facts(atom)),
-                atoms => known.extend(atoms.iter().flat_map(|atom| self.facts_of_multiple(atom))),
-            }
-        }
-        for fact in &known {
-            if let Some(sum) = written(&self.monomial_index, fact) {
-                self.base.push(Formula::NonNegative(sum));
-            }
-        }
-    }
-
-    /// `a - b < b · floor(a / b) <= a`, where the divisor is an extent.
-    fn facts_of_multiple(&self, atom: &Atom) -> Vec<Polynomial> {
-        let Atom::FloorDivide(a, b) = atom else {
-            return Vec::new();
-        };
-        if !self.is_positive(b) {
-            return Vec::new();
-        }
-        let multiple = Polynomial::atom(atom.clone()).multiply(b);
-        let rest = multiple.and_then(|multiple| a.subtract(&multiple));
-        let one = Polynomial::constant(1);
-        let slack = (rest.as_ref()).and_then(|rest| b.subtract(rest)?.subtract(&one));
-        [rest, slack].into_iter().flatten().collect()
-    }
-
-    fn ordered(&self, set: &HashSet<usize>) -> Vec<usize> {
-        (0..self.monomials.len())
-            .filter(|index| set.contains(index))
-            .collect()
-    }
 }
 
 /// That two products of one parameter, each given with its factor, are ordered as their factors are, at a distance
@@ -745,28 +683,6 @@ pub(in crate::dependence) fn divide(larger: &Monomial, smaller: &Monomial) -> Op
         rest.remove(at);
     }
     Some(rest)
-}
-
-/// What the definition of a compound atom says about it, each at least zero.
-fn atom_facts(atom: &Atom) -> Vec<Polynomial> {
-    let value = Polynomial::atom(atom.clone());
-    let facts = match atom {
-        Atom::Minimum(a, b) => vec![a.subtract(&value), b.subtract(&value)],
-        Atom::Maximum(a, b) => vec![value.subtract(a), value.subtract(b)],
-        Atom::FloorDivide(a, b) => match b.as_constant() {
-            Some(divisor) if divisor > 0 => {
-                let multiple = value.scale(divisor);
-                let rest = multiple.and_then(|multiple| a.subtract(&multiple));
-                let slack = rest
-                    .as_ref()
-                    .and_then(|rest| Polynomial::constant(divisor - 1).subtract(rest));
-                vec![rest, slack]
-            }
-            _ => Vec::new(),
-        },
-        Atom::Value(_) | Atom::Private(..) | Atom::SinkSide(_) => Vec::new(),
-    };
-    facts.into_iter().flatten().collect()
 }
 
 /// A name for a product of values: `v3_v5`.
