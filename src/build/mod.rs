@@ -445,8 +445,8 @@ pub struct Build {
     pub options: Vec<String>,
     /// Its inputs, in order.
     pub inputs: Vec<Input>,
-    /// The sources that were made of tensor definitions, as locations name them: what threads do there is in order by
-    /// construction.
+    /// The sources that were made of tensor definitions, as locations name them: of what may be an exchange between
+    /// their lanes nobody is warned.
     pub made_of_definitions: Vec<String>,
     /// `-o`.
     pub output: Option<PathBuf>,
