@@ -149,7 +149,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Scope)]) -> Depen
         };
         dependences
             .graph
-            .add_edge(nodes[source.0], nodes[sink.0], edge);
+            .add_edge(nodes[source.0], nodes[sink.0], edge.into());
     }
     dependences
 }

@@ -27,6 +27,7 @@ use crate::program::KernelId;
 use petgraph::graph::NodeIndex;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Finds the edges of pairs, each question once.
 pub(super) struct Builder<'a> {
@@ -672,7 +673,9 @@ impl Builder<'_> {
     pub(super) fn add(&mut self, edge: Edge) {
         let (source, sink) = (NodeIndex::new(edge.source.0), NodeIndex::new(edge.sink.0));
         self.guards += edge.conditions.len() + edge.absent_if.len();
-        self.dependences.graph.add_edge(source, sink, edge);
+        self.dependences
+            .graph
+            .add_edge(source, sink, Arc::new(edge));
     }
 
     pub(super) fn own_parameters(&mut self, instance: &Instance) -> Vec<Polynomial> {

@@ -73,6 +73,7 @@ use crate::launch::{LaunchId, NodeId, Operand, ValueId};
 use crate::math::expression::{Condition, Expression};
 use petgraph::graph::DiGraph;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Most launches that become one: more save next to nothing, and guards and registers grow with each.
 pub const LARGEST_GROUP: usize = 32;
@@ -331,14 +332,22 @@ impl Edge {
 /// The unified graph: a node of the petgraph is a node of the launch graph, at the same index.
 #[derive(Clone, Debug, Default)]
 pub struct DependenceGraph {
-    /// Nodes in the launch graph's order; edges as found.
-    pub graph: DiGraph<NodeId, Edge>,
+    /// Nodes in the launch graph's order; edges as found. A plan that does without some of them has a graph of its own, in
+    /// which the others are the same.
+    pub graph: DiGraph<NodeId, Arc<Edge>>,
     /// What it took to build it.
     pub effort: Effort,
     /// What holds where launches of kernels that are one loop over the whole grid are counted by its iterations.
     pub by_iteration: ByIteration,
     /// There are more edges than are looked for: some are missing, so that nothing follows from where there is none.
     pub cut_short: bool,
+}
+
+impl DependenceGraph {
+    /// All edges, in the order in which they were found.
+    pub fn edges(&self) -> impl Iterator<Item = &Edge> {
+        self.graph.edge_weights().map(AsRef::as_ref)
+    }
 }
 
 /// How much was worked out to build a graph. A program repeats itself, so that none of these grows

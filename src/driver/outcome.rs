@@ -299,7 +299,7 @@ pub(super) fn dependence_as_json(graph: &LaunchGraph, dependences: &DependenceGr
         blocks: &graph.blocks,
         loops: &graph.loops,
     };
-    let edges: Vec<_> = dependences.graph.edge_weights().collect();
+    let edges: Vec<_> = dependences.edges().collect();
     format!("{}\n{}", as_json(&edges), as_json(&operands))
 }
 

@@ -1,6 +1,6 @@
 //! Guards for people: `scale.gridDim.x == shift.gridDim.x`.
 
-use super::{ReportGuard, ReportMappedScope, find_launch};
+use super::{ReportGuard, ReportMappedScope};
 use crate::dependence::{CoordinateSymbol, Guard, MappedScope, PointerRange};
 use crate::kernel::KernelModel;
 use crate::launch::{BEHIND_POINTER, LaunchGraph, LaunchId, NodeKind, Operand, ValueId};
@@ -168,7 +168,7 @@ impl<'a> LaunchNames<'a> {
         };
         match host.constant {
             Some(constant) => constant.to_string(),
-            None if find_launch(self.graph, host.holder.0).is_none() => format!("v{}", value.0),
+            None if !self.names.contains_key(&host.holder.0) => format!("v{}", value.0),
             None => self.operand(host.holder.0, host.holder.1),
         }
     }

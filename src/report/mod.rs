@@ -402,7 +402,7 @@ pub fn build_report(
     stages: &[(Stage, f64)],
 ) -> Report {
     let names = LaunchNames::new(graph, kernels);
-    let edges = dependences.graph.edge_weights().map(|edge| ReportEdge {
+    let edges = dependences.edges().map(|edge| ReportEdge {
         src: edge.source.0,
         dst: edge.sink.0,
         buffer: edge.buffer.clone(),

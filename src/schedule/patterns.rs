@@ -75,7 +75,7 @@ impl<'a> Patterns<'a> {
             _ => None,
         };
         let mut found: BTreeMap<(NodeId, NodeId), LaunchRelation> = BTreeMap::new();
-        for edge in self.dependences.graph.edge_weights() {
+        for edge in self.dependences.edges() {
             let (Some(source), Some(sink)) = (launch(edge.source), launch(edge.sink)) else {
                 continue;
             };

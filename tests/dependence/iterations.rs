@@ -19,8 +19,7 @@ const ALL_KINDS: [DependenceKind; 3] = [
 
 fn carried(dependences: &DependenceGraph, source: NodeId, sink: NodeId) -> Vec<&Edge> {
     dependences
-        .graph
-        .edge_weights()
+        .edges()
         .filter(|edge| edge.source == source && edge.sink == sink && edge.carried)
         .collect()
 }
@@ -249,7 +248,7 @@ fn before_a_loop(last: i64) -> (DependenceGraph, NodeId, NodeId) {
 #[test]
 fn the_domain_of_a_loop_keeps_its_rows_from_others() {
     let forward = |dependences: &DependenceGraph, source, sink| -> Vec<Edge> {
-        let edges = dependences.graph.edge_weights();
+        let edges = dependences.edges();
         let of_pair = |edge: &&Edge| (edge.source, edge.sink) == (source, sink);
         edges.filter(of_pair).cloned().collect()
     };

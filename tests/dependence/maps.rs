@@ -43,7 +43,7 @@ fn edge(writer: (&[Affine], Extents), reader: (&[Affine], Extents)) -> Edge {
         ));
     }
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
-    let found: Vec<_> = dependences.graph.edge_weights().cloned().collect();
+    let found: Vec<_> = dependences.edges().cloned().collect();
     assert_eq!(found.len(), 1, "{found:#?}");
     check(&found[0], writer, reader);
     found[0].clone()
@@ -290,8 +290,7 @@ fn maps_are_parametric() {
     let last = world.launch(turned, [one, rows, one], first_block, actuals(&y, &z, n));
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
     let found = dependences
-        .graph
-        .edge_weights()
+        .edges()
         .find(|edge| edge.source == first && edge.sink == last)
         .unwrap();
     let found = found

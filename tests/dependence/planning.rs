@@ -644,11 +644,7 @@ fn two_updates(first: ReductionOperator, second: ReductionOperator) -> Option<Mi
         this.launch(total, &x, &y);
     }
     let dependences = build_dependence_graph(&this.world.graph, &this.world.kernels);
-    let kinds: Vec<_> = dependences
-        .graph
-        .edge_weights()
-        .map(|edge| edge.kind)
-        .collect();
+    let kinds: Vec<_> = dependences.edges().map(|edge| edge.kind).collect();
     let (plan, missed) = plan(&this.world, &ALL);
     if plan.groups.is_empty() {
         use DependenceKind::{Anti, Flow, Output};

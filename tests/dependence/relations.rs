@@ -14,8 +14,7 @@ use sirius_rs::math::isl::Map;
 
 fn edges(dependences: &DependenceGraph, source: NodeId, sink: NodeId) -> Vec<&Edge> {
     dependences
-        .graph
-        .edge_weights()
+        .edges()
         .filter(|edge| edge.source == source && edge.sink == sink && !edge.carried)
         .collect()
 }
@@ -321,11 +320,7 @@ fn a_host_loop_carries_dependences_back() {
     let first = world.launch(scale, grid, block, actuals(&x, &y, n));
     let last = world.launch(scale, grid, block, actuals(&y, &x, n));
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
-    let carried: Vec<_> = dependences
-        .graph
-        .edge_weights()
-        .filter(|edge| edge.carried)
-        .collect();
+    let carried: Vec<_> = dependences.edges().filter(|edge| edge.carried).collect();
     assert!(
         carried
             .iter()

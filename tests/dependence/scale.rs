@@ -75,7 +75,7 @@ fn a_path_speaks_for_every_pair_without_an_edge() {
         let (dependences, nodes) = chain(36, step, around);
         let mut direct = BTreeSet::new();
         let mut steps = Vec::new();
-        for edge in dependences.graph.edge_weights() {
+        for edge in dependences.edges() {
             direct.insert((edge.source, edge.sink, edge.carried));
             if edge.absent_if.is_empty() {
                 steps.push(Step {
@@ -134,7 +134,7 @@ fn the_graph_grows_with_the_branches() {
     let near = CONDITIONAL_NEIGHBOURS;
     let (dependences, nodes) = under_branches(3 * near);
     let has = |source: usize, sink: usize| {
-        let mut edges = dependences.graph.edge_weights();
+        let mut edges = dependences.edges();
         edges.any(|edge| (edge.source, edge.sink) == (nodes[source], nodes[sink]))
     };
     assert!((1..=3 * near).all(|sink| has(0, sink)));
@@ -168,7 +168,7 @@ fn carried_scope(change: impl Fn(&mut World, usize, &mut Pointer)) -> Scope {
     change(&mut world, of_loop, &mut x);
     let node = world.launch(scale, grid, block, actuals(&x, &x, n));
     let dependences = build_dependence_graph(&world.graph, &world.kernels);
-    let edges = dependences.graph.edge_weights();
+    let edges = dependences.edges();
     edges
         .filter(|edge| edge.carried && edge.source == node && edge.sink == node)
         .map(|edge| edge.scope)
@@ -275,7 +275,7 @@ fn what_is_taken_over_is_what_would_have_been_decided() {
         let unwritten = edges.map(|edge| Edge {
             relation: String::new(),
             exact: false,
-            ..edge.weight
+            ..(*edge.weight).clone()
         });
         unwritten.collect()
     };

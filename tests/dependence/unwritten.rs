@@ -43,7 +43,7 @@ fn chain(first: KernelModel, second: KernelModel) -> World {
 }
 
 fn edges(dependences: &DependenceGraph) -> Vec<Edge> {
-    dependences.graph.edge_weights().cloned().collect()
+    dependences.edges().cloned().collect()
 }
 
 #[test]

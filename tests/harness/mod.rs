@@ -37,14 +37,19 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         true => Some(Built::with(source, folder.path(), "all", KEEP_ALL_STORES)?),
         false => None,
     };
+    let unfused = expectations.runs().map(|arguments| {
+        let unfused = Unfused::run(&off, arguments, folder.path());
+        unfused.map_err(|error| format!("with arguments {arguments:?}: {}", message_of(&error)))
+    });
+    let unfused: Vec<Unfused> = unfused.collect::<Result<_, _>>()?;
     let layouts = expectations.layouts(&report);
     let mut work: BTreeMap<String, &String> = BTreeMap::new();
     for layout in &layouts {
         let name = format!("--sirius-layout={layout}");
         let more = [name.as_str(), KEEP_ALL_STORES[0]];
         let laid_out = Built::with(source, folder.path(), "all", &more)?;
-        for arguments in expectations.runs() {
-            same_runs(&text, &off, &laid_out, arguments, folder.path()).map_err(|error| {
+        for (arguments, unfused) in expectations.runs().zip(&unfused) {
+            same_runs(&text, unfused, &laid_out, arguments, folder.path()).map_err(|error| {
                 let what = format!("layout {layout} with arguments {arguments:?}");
                 format!("{what}: {}", message_of(&error))
             })?;
@@ -62,10 +67,11 @@ pub fn check(source: &Path) -> Result<(), Failed> {
         true => Built::new(source, folder.path(), "all", UNROTATED, true)?.graph()?,
         false => on.graph()?,
     };
-    for arguments in expectations.runs() {
-        compare_runs(
+    let mut counted = Vec::new();
+    for (arguments, unfused) in expectations.runs().zip(&unfused) {
+        let counts = compare_runs(
             &text,
-            &off,
+            unfused,
             &on,
             complete.as_ref(),
             &graph,
@@ -73,6 +79,7 @@ pub fn check(source: &Path) -> Result<(), Failed> {
             folder.path(),
         )
         .map_err(|error| format!("with arguments {arguments:?}: {}", message_of(&error)))?;
+        counted.push((arguments, unfused, counts));
     }
     for options in &expectations.options {
         let options: Vec<&str> = options.iter().map(String::as_str).collect();
@@ -82,30 +89,32 @@ pub fn check(source: &Path) -> Result<(), Failed> {
             return Err(format!("built with {options:?} it does not say PASS").into());
         }
     }
-    for (arguments, expected) in expectations.runs().zip(&expectations.loaded) {
-        let loaded = on.loaded(arguments, folder.path())?;
+    for ((arguments, _, counts), expected) in counted.iter().zip(&expectations.loaded) {
+        let loaded = loaded(counts).ok_or("no bytes")?;
         if loaded != *expected {
             let what = format!("{loaded} bytes are loaded, not {expected}");
             return Err(format!("with arguments {arguments:?}: {what}").into());
         }
     }
-    for (arguments, expected) in expectations.runs().zip(&expectations.executed) {
-        let executed = on.executed(arguments, folder.path())?;
+    for ((arguments, _, counts), expected) in counted.iter().zip(&expectations.executed) {
+        let executed = counts["launches"].as_u64().ok_or("no launches")?;
         if executed != *expected {
             let what = format!("{executed} launches are executed, not {expected}");
             return Err(format!("with arguments {arguments:?}: {what}").into());
         }
     }
-    for (arguments, expected) in expectations.runs().zip(&expectations.graphs) {
+    for ((arguments, unfused, counts), expected) in counted.iter().zip(&expectations.graphs) {
         let own = off.graphs(arguments, "", folder.path())?;
-        for (mode, expected) in [("", *expected), ("off", own)] {
-            let launched = on.graphs(arguments, mode, folder.path())?;
+        let by_default = graphs(counts);
+        let switched_off = on.graphs(arguments, "off", folder.path())?;
+        for (mode, launched, expected) in [("", by_default, *expected), ("off", switched_off, own)]
+        {
             if launched != expected {
                 let what = format!("{launched} graphs are launched, not {expected}");
                 return Err(format!("with arguments {arguments:?}, {mode:?}: {what}").into());
             }
         }
-        let unfused = off.run(arguments, ONE_THREAD)?;
+        let unfused = &unfused.run;
         for environment in GRAPHS_AND_CHECKS {
             let run = on.run(arguments, environment)?;
             if (&run.output.stdout, &run.memory) != (&unfused.output.stdout, &unfused.memory) {
@@ -116,10 +125,12 @@ pub fn check(source: &Path) -> Result<(), Failed> {
     }
     if !expectations.memory.is_empty() {
         let without = Built::with(source, folder.path(), "all", WITHOUT_RESERVATIONS)?;
-        for (arguments, memory) in expectations.runs().zip(&expectations.memory) {
+        for ((arguments, _, counts), memory) in counted.iter().zip(&expectations.memory) {
             let [allocated, reserved] = *memory;
-            for (built, expected) in [(&on, *memory), (&without, [allocated + reserved, 0])] {
-                let found = built.memory(arguments, folder.path())?;
+            let unreserved = without.statistics(arguments, &[], folder.path())?;
+            for (counts, expected) in [(counts, *memory), (&unreserved, [allocated + reserved, 0])]
+            {
+                let found = memory_of(counts).ok_or("no memory")?;
                 if found != expected {
                     let what = format!("allocates and reserves {found:?} bytes, not {expected:?}");
                     return Err(format!("with arguments {arguments:?}: it {what}").into());
@@ -146,17 +157,43 @@ const GRAPHS_AND_CHECKS: [Environment<'static>; 2] = [
 
 const UNROTATED: &[&str] = &["--sirius-opt=-loop-rotation,-loop-ends"];
 
-/// Runs both programs with the same arguments and compares output, memory and traces.
+/// What the unfused program did, to which the others are compared.
+struct Unfused {
+    run: Run,
+    history: History,
+    /// Two of its threads race somewhere.
+    races: bool,
+}
+
+impl Unfused {
+    fn run(off: &Built, arguments: &[String], folder: &Path) -> Result<Self, Failed> {
+        let mut history = History::default();
+        let trace = folder.join("off.trace");
+        let (run, found) = off.races(arguments, &trace, |record| history.add(record))?;
+        Ok(Self {
+            run,
+            history,
+            races: !found.is_empty(),
+        })
+    }
+}
+
+/// Runs the fused program as the unfused one was run and compares output, memory and traces. What the fused one counts of itself,
+/// where all threads of this machine run its blocks.
 fn compare_runs(
     text: &str,
-    off: &Built,
+    unfused: &Unfused,
     on: &Built,
     complete: Option<&Built>,
     graph: &StaticGraph,
     arguments: &[String],
     folder: &Path,
-) -> Result<(), Failed> {
-    let unfused = off.run(arguments, ONE_THREAD)?;
+) -> Result<Value, Failed> {
+    let Unfused {
+        run: unfused,
+        history,
+        races,
+    } = unfused;
     let fused = on.run(arguments, ONE_THREAD)?;
     if unfused.output.stdout != fused.output.stdout {
         return Err(format!(
@@ -171,25 +208,25 @@ fn compare_runs(
     }
     let fiber: Environment = &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_CPU", "fiber")];
     let fused_on_fibers = on.run(arguments, fiber)?;
-    let fused_on_threads = on.run(arguments, &[])?;
+    let (fused_on_threads, counts) = on.run_and_count(arguments, &[], folder)?;
     // Blocks in any order change the roundings of float atomics that meet in one place.
     let ordered = !text.contains("atomicAdd") || text.contains(ORDERED_ATOMICS);
     match complete {
         None => {
-            same_memory(&unfused, &fused, "fusion")?;
-            same_memory(&unfused, &fused_on_fibers, "fusion on fibers")?;
+            same_memory(unfused, &fused, "fusion")?;
+            same_memory(unfused, &fused_on_fibers, "fusion on fibers")?;
             if ordered {
-                same_memory(&unfused, &fused_on_threads, "fusion on many threads")?;
+                same_memory(unfused, &fused_on_threads, "fusion on many threads")?;
             }
         }
         Some(complete) => {
             let written = complete.run(arguments, ONE_THREAD)?;
-            same_memory(&unfused, &written, "fusion with all stores")?;
+            same_memory(unfused, &written, "fusion with all stores")?;
             let written = complete.run(arguments, fiber)?;
-            same_memory(&unfused, &written, "fusion with all stores on fibers")?;
+            same_memory(unfused, &written, "fusion with all stores on fibers")?;
             if ordered {
                 let written = complete.run(arguments, &[])?;
-                same_memory(&unfused, &written, "fusion with all stores on many threads")?;
+                same_memory(unfused, &written, "fusion with all stores on many threads")?;
             }
             for other in [&fused_on_fibers, &fused_on_threads] {
                 if ordered && other.output.stdout != unfused.output.stdout {
@@ -198,12 +235,11 @@ fn compare_runs(
             }
         }
     }
-    let mut history = History::default();
-    no_new_races(off, on, arguments, folder, |record| history.add(record))?;
-    let comparison = compare(graph, &history);
+    no_new_races(*races, on, arguments, folder)?;
+    let comparison = compare(graph, history);
     count(&comparison);
     match &comparison.faults[..] {
-        [] => Ok(()),
+        [] => Ok(counts),
         faults => Err(faults.join("\n").into()),
     }
 }
@@ -212,12 +248,12 @@ fn compare_runs(
 /// and memory however its threads run, and no race that the unfused one does not have.
 fn same_runs(
     text: &str,
-    off: &Built,
+    unfused: &Unfused,
     on: &Built,
     arguments: &[String],
     folder: &Path,
 ) -> Result<(), Failed> {
-    let unfused = off.run(arguments, ONE_THREAD)?;
+    let (races, unfused) = (unfused.races, &unfused.run);
     let ordered = !text.contains("atomicAdd") || text.contains(ORDERED_ATOMICS);
     let fibers: Environment = &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_CPU", "fiber")];
     let threads: Environment = &[];
@@ -238,32 +274,28 @@ fn same_runs(
             )
             .into());
         }
-        same_memory(&unfused, &fused, what)?;
+        same_memory(unfused, &fused, what)?;
     }
-    no_new_races(off, on, arguments, folder, |_| {})
+    no_new_races(races, on, arguments, folder)
 }
 
-/// An error when fused launches race and unfused ones do not. What the unfused program did is handed to `see`.
+/// An error when fused launches race, and unfused ones do not.
 fn no_new_races(
-    off: &Built,
+    unfused_race: bool,
     on: &Built,
     arguments: &[String],
     folder: &Path,
-    mut see: impl FnMut(&Record),
 ) -> Result<(), Failed> {
-    if off
-        .races(arguments, &folder.join("off.trace"), &mut see)?
-        .is_empty()
-    {
-        let found = on.races(arguments, &folder.join("on.trace"), |_| {})?;
-        // A trace tells barriers of blocks. Where a member waits by warps, the device itself says what these order.
-        let by_warps =
-            found.iter().all(|(_, what)| *what == "shared memory") && on.waits_by_warps();
-        if by_warps && !found.is_empty() {
-            on.run(arguments, &[("SIRIUS_CHECK", "race")])?;
-        } else if !found.is_empty() {
-            return Err(format!("fused launches race (site, where): {found:?}").into());
-        }
+    if unfused_race {
+        return Ok(());
+    }
+    let (_, found) = on.races(arguments, &folder.join("on.trace"), |_| {})?;
+    // A trace tells barriers of blocks. Where a member waits by warps, the device itself says what these order.
+    let by_warps = found.iter().all(|(_, what)| *what == "shared memory") && on.waits_by_warps();
+    if by_warps && !found.is_empty() {
+        on.run(arguments, &[("SIRIUS_CHECK", "race")])?;
+    } else if !found.is_empty() {
+        return Err(format!("fused launches race (site, where): {found:?}").into());
     }
     Ok(())
 }
@@ -642,15 +674,16 @@ impl Built {
         report.is_ok_and(|report| report.contains("in the first warp of a block"))
     }
 
-    /// The launch sites that race in a run, and where; its trace goes to a file, and what is in it to `see`.
+    /// A run on one thread, and the launch sites that race in it, and where; its trace goes to a file, and what is in it to
+    /// `see`.
     fn races(
         &self,
         arguments: &[String],
         trace: &Path,
         mut see: impl FnMut(&Record),
-    ) -> Result<BTreeSet<(u32, &'static str)>, Failed> {
+    ) -> Result<(Run, BTreeSet<(u32, &'static str)>), Failed> {
         let file = trace.to_string_lossy().into_owned();
-        self.run(
+        let run = self.run(
             arguments,
             &[("SIRIUS_CPU_THREADS", "1"), ("SIRIUS_TRACE", &file)],
         )?;
@@ -660,29 +693,13 @@ impl Built {
             see(&record);
             races.add(record);
         }
-        Ok(races.found())
-    }
-
-    /// How many launches a run executes.
-    fn executed(&self, arguments: &[String], folder: &Path) -> Result<u64, Failed> {
-        let statistics = self.statistics(arguments, &[], folder)?;
-        Ok(statistics["launches"].as_u64().ok_or("no launches")?)
-    }
-
-    /// How many bytes of global memory a run loads.
-    fn loaded(&self, arguments: &[String], folder: &Path) -> Result<u64, Failed> {
-        let statistics = self.statistics(arguments, &[], folder)?;
-        let kernels = statistics["kernels"].as_array().ok_or("no kernels")?;
-        let bytes = kernels
-            .iter()
-            .map(|kernel| kernel["global_load_bytes"].as_u64());
-        Ok(bytes.sum::<Option<u64>>().ok_or("no bytes")?)
+        Ok((run, races.found()))
     }
 
     /// How many graphs a run launches.
     fn graphs(&self, arguments: &[String], mode: &str, folder: &Path) -> Result<u64, Failed> {
         let statistics = self.statistics(arguments, &[("SIRIUS_GRAPHS", mode)], folder)?;
-        Ok(statistics["graph_launches"].as_u64().unwrap_or_default())
+        Ok(graphs(&statistics))
     }
 
     /// What all kernels together execute.
@@ -703,25 +720,46 @@ impl Built {
         Ok(sums.join(", "))
     }
 
+    /// What a run counts.
     fn statistics(
         &self,
         arguments: &[String],
         environment: Environment,
         folder: &Path,
     ) -> Result<Value, Failed> {
+        let (_, counts) = self.run_and_count(arguments, environment, folder)?;
+        Ok(counts)
+    }
+
+    fn run_and_count(
+        &self,
+        arguments: &[String],
+        environment: Environment,
+        folder: &Path,
+    ) -> Result<(Run, Value), Failed> {
         let path = folder.join("executed.json");
         let file = path.to_string_lossy().into_owned();
         let environment = [environment, &[("SIRIUS_STATS", &file)]].concat();
-        self.run(arguments, &environment)?;
-        Ok(serde_json::from_str(&std::fs::read_to_string(&path)?)?)
+        let run = self.run(arguments, &environment)?;
+        Ok((run, serde_json::from_str(&std::fs::read_to_string(&path)?)?))
     }
+}
 
-    /// Bytes that a run allocates, and bytes of which it takes only the addresses.
-    fn memory(&self, arguments: &[String], folder: &Path) -> Result<[u64; 2], Failed> {
-        let statistics = self.statistics(arguments, &[], folder)?;
-        let bytes = |name: &str| statistics["memory"][name].as_u64();
-        let both = bytes("allocated_bytes").zip(bytes("reserved_bytes"));
-        let (allocated, reserved) = both.ok_or("no memory")?;
-        Ok([allocated, reserved])
-    }
+/// How many bytes of global memory a run loaded, by what it counted.
+fn loaded(counts: &Value) -> Option<u64> {
+    let kernels = counts["kernels"].as_array()?.iter();
+    kernels
+        .map(|kernel| kernel["global_load_bytes"].as_u64())
+        .sum()
+}
+
+/// How many graphs a run launched.
+fn graphs(counts: &Value) -> u64 {
+    counts["graph_launches"].as_u64().unwrap_or_default()
+}
+
+/// Bytes that a run allocated, and bytes of which it took only the addresses.
+fn memory_of(counts: &Value) -> Option<[u64; 2]> {
+    let bytes = |name: &str| counts["memory"][name].as_u64();
+    Some([bytes("allocated_bytes")?, bytes("reserved_bytes")?])
 }

@@ -16,6 +16,7 @@ use crate::math::affine::{Affine, Axis, Constraint, Variable};
 use crate::math::expression::{Condition, Expression};
 use crate::program::KernelId;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// What is known of launches that may be counted by iterations. Edges are those within one iteration of the host's loops.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +25,7 @@ pub struct ByIteration {
     pub conditions: BTreeMap<NodeId, Vec<Guard>>,
     /// The edges of each two launches that were compared, the earlier first, where all that can be counted by iterations are;
     /// and of each such launch with itself: those between its iterations.
-    pub edges: BTreeMap<(NodeId, NodeId), Vec<Edge>>,
+    pub edges: BTreeMap<(NodeId, NodeId), Vec<Arc<Edge>>>,
 }
 
 /// Finds which launches may be counted by iterations: [`LaunchGraph::by_iteration`].

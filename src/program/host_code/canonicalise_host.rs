@@ -18,7 +18,9 @@ use super::super::{
 };
 use crate::llvm::{self, FUNCTION_ATTRIBUTES, Linkage, Value};
 use inkwell::module::Module;
+use inkwell::targets::TargetMachine;
 use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What brings stubs and arguments of launches together, before the second round of folding.
 pub const HOST_PROMOTION: &str = "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>";
@@ -74,18 +76,26 @@ pub(in crate::program) fn canonicalise(
     passes::run(host, "always-inline", &machine)?;
     passes::verify(host, "folding launches")?;
     let drivers = direct_drivers(host, stubs);
+    let mut promoted = Simplified::default();
     for driver in &drivers {
-        run(*driver, HOST_PROMOTION, &machine)?;
+        promoted.run(*driver, HOST_PROMOTION, &machine)?;
     }
     // A kernel that was handed to a helper function is known only now.
     if launches::fold(host, &wrappers) + launches::fold_direct(host, &wrappers) > 0 {
         passes::run(host, "always-inline", &machine)?;
         for driver in &drivers {
-            run(*driver, HOST_PROMOTION, &machine)?;
+            promoted.run(*driver, HOST_PROMOTION, &machine)?;
         }
     }
     let is_visible = || visible_memory(host, outside) != HostVisibleMemory::Nothing;
-    devirtualise(host, stubs, &wrappers, &is_visible, &machine)?;
+    devirtualise(
+        host,
+        stubs,
+        &wrappers,
+        &is_visible,
+        Simplified::default(),
+        &machine,
+    )?;
     launches::remove_wrappers(host);
     let has_main = Value::function(host, "main").is_some_and(|main| !main.is_declaration());
     let is_whole = has_main && !outside.code && !outside.lookups;
@@ -100,7 +110,8 @@ pub(in crate::program) fn canonicalise(
     // Code that is not here may allocate what this code is given.
     let visible = visible_memory(host, outside);
     runtime_effects::declare(host, visible != HostVisibleMemory::Nothing);
-    make_drivers_canonical(host, stubs, &machine)?;
+    make_drivers_canonical(host, stubs, Simplified::default(), &machine)?;
+    passes::verify(host, "the host pipeline")?;
     Ok(visible)
 }
 
@@ -110,15 +121,17 @@ fn has_coroutines(host: &Module<'_>) -> bool {
 }
 
 /// Makes a canonical module canonical again in which calls through pointers were promoted, after `remove` took out
-/// what is called no more. `is_visible`: the device may write memory that the host reads.
+/// what is called no more. `is_visible`: the device may write memory that the host reads. What is as it was when it was
+/// `canonical` stays so.
 ///
 /// # Errors
 /// As [`canonicalise`].
-pub(in crate::program) fn canonicalise_promoted(
-    host: &Module<'_>,
+pub(in crate::program) fn canonicalise_promoted<'ctx>(
+    host: &Module<'ctx>,
     stubs: &BTreeSet<String>,
     unclear_stubs: &BTreeSet<String>,
     is_visible: bool,
+    canonical: Simplified<'ctx>,
     remove: impl FnOnce(),
 ) -> Result<(), ProgramError> {
     let machine = passes::host_machine()?;
@@ -127,12 +140,53 @@ pub(in crate::program) fn canonicalise_promoted(
     launches::fold(host, &wrappers);
     inline_drivers(host, stubs);
     passes::run(host, "always-inline", &machine)?;
-    passes::verify(host, "promoting calls through pointers")?;
-    devirtualise(host, stubs, &wrappers, &|| is_visible, &machine)?;
+    let before = canonical.clone();
+    devirtualise(host, stubs, &wrappers, &|| is_visible, before, &machine)?;
     launches::remove_wrappers(host);
     remove();
     runtime_effects::declare(host, is_visible);
-    make_drivers_canonical(host, stubs, &machine)
+    make_drivers_canonical(host, stubs, canonical, &machine)?;
+    passes::verify(host, "promoting calls through pointers")
+}
+
+/// What functions were when a pipeline last went over them: it need not go over those again that are the same.
+#[derive(Clone, Default)]
+pub(in crate::program) struct Simplified<'ctx>(HashMap<Value<'ctx>, u64>);
+
+impl<'ctx> Simplified<'ctx> {
+    /// What drives the device in a canonical module.
+    pub(in crate::program) fn canonical(host: &Module<'ctx>, stubs: &BTreeSet<String>) -> Self {
+        let drivers = direct_drivers(host, stubs).into_iter();
+        Self(drivers.map(|driver| (driver, outline(driver))).collect())
+    }
+
+    /// Runs a pipeline over a function that is not as the pipeline left it.
+    fn run(
+        &mut self,
+        function: Value<'ctx>,
+        pipeline: &str,
+        machine: &TargetMachine,
+    ) -> Result<(), ProgramError> {
+        if self.0.get(&function) != Some(&outline(function)) {
+            passes::run_on_function(function, pipeline, machine)?;
+            self.0.insert(function, outline(function));
+        }
+        Ok(())
+    }
+}
+
+/// A number for what a function does, in its order, and what it calls: another one where a call was inlined, promoted or
+/// folded.
+fn outline(function: Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for block in function.blocks() {
+        for instruction in block.instructions() {
+            instruction.opcode().map(|is| is as u32).hash(&mut hasher);
+            instruction.called_function().hash(&mut hasher);
+        }
+        0xffff_u32.hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 /// The functions of a module by what they do with the device.
@@ -154,19 +208,20 @@ pub(in crate::program) fn inline_marked(host: &Module<'_>) -> Result<(), Program
     passes::run(host, "always-inline", &passes::host_machine()?)
 }
 
-fn make_drivers_canonical(
-    host: &Module<'_>,
+fn make_drivers_canonical<'ctx>(
+    host: &Module<'ctx>,
     stubs: &BTreeSet<String>,
-    machine: &inkwell::targets::TargetMachine,
+    mut canonical: Simplified<'ctx>,
+    machine: &TargetMachine,
 ) -> Result<(), ProgramError> {
     for driver in direct_drivers(host, stubs) {
-        run(driver, HOST_PIPELINE, machine)?;
+        canonical.run(driver, HOST_PIPELINE, machine)?;
         if allocation_loops::write_out(host, driver, machine)? {
             run(driver, HOST_PIPELINE, machine)?;
         }
     }
     launches::number_sites(host);
-    passes::verify(host, "the host pipeline")
+    Ok(())
 }
 
 /// Keeps instances of templates that launch, where code outside may call them: units that only see
@@ -199,12 +254,13 @@ fn visible_memory(host: &Module<'_>, outside: Outside) -> HostVisibleMemory {
 
 /// Inlines what is called through a pointer (a virtual method, the target of a `std::function`) as
 /// soon as it is clear what that is. One such call may hide the next, so this goes in rounds.
-fn devirtualise(
-    host: &Module<'_>,
+fn devirtualise<'ctx>(
+    host: &Module<'ctx>,
     stubs: &BTreeSet<String>,
     wrappers: &launches::Wrappers,
     is_visible: &dyn Fn() -> bool,
-    machine: &inkwell::targets::TargetMachine,
+    mut simplified: Simplified<'ctx>,
+    machine: &TargetMachine,
 ) -> Result<(), ProgramError> {
     let mut before = (0, 0);
     for _ in 0..DEVIRTUALISATION_ROUNDS {
@@ -213,7 +269,7 @@ fn devirtualise(
         let mut through_pointers = 0;
         for driver in direct_drivers(host, stubs) {
             if calls_through_pointers(driver) > 0 || before != (0, 0) {
-                run(driver, HOST_DEVIRTUALISATION, machine)?;
+                simplified.run(driver, HOST_DEVIRTUALISATION, machine)?;
                 through_pointers += calls_through_pointers(driver);
             }
         }
@@ -251,24 +307,27 @@ pub(in crate::program) fn canonicalise_again(
         run(*function, HOST_PIPELINE, &machine)?;
     }
     launches::number_sites(host);
-    passes::verify(host, "folding launches by handles")
+    match functions
+        .iter()
+        .all(|function| function.is_valid_function())
+    {
+        true => Ok(()),
+        // It says what is wrong.
+        false => passes::verify(host, "folding launches by handles"),
+    }
 }
 
 /// Makes a function canonical in which code was put elsewhere. What is computed in each iteration of a loop is not taken over
 /// from the one before.
 pub(in crate::program) fn make_canonical_as_computed(
     function: Value,
-    machine: &inkwell::targets::TargetMachine,
+    machine: &TargetMachine,
 ) -> Result<(), ProgramError> {
     let pipeline = HOST_PIPELINE.replace("gvn", "gvn<no-pre;no-load-pre>");
     run(function, &pipeline, machine)
 }
 
-fn run(
-    function: Value,
-    pipeline: &str,
-    machine: &inkwell::targets::TargetMachine,
-) -> Result<(), ProgramError> {
+fn run(function: Value, pipeline: &str, machine: &TargetMachine) -> Result<(), ProgramError> {
     passes::run_on_function(function, pipeline, machine)
 }
 
@@ -426,23 +485,25 @@ fn transitive_drivers<'ctx>(
     stubs: &BTreeSet<String>,
     drives: &dyn Fn(&str) -> bool,
 ) -> BTreeSet<Value<'ctx>> {
-    let mut drivers = BTreeSet::new();
-    loop {
-        let before = drivers.len();
-        for (function, called) in calls {
-            let is_driver = called.iter().any(|called| {
-                drivers.contains(called)
-                    || stubs.contains(&called.name())
-                    || (!calls.contains_key(called) && drives(&called.name()))
-            });
-            if is_driver {
-                drivers.insert(*function);
-            }
-        }
-        if drivers.len() == before {
-            return drivers;
+    let mut callers: HashMap<Value<'ctx>, Vec<Value<'ctx>>> = HashMap::new();
+    for (function, called) in calls {
+        for called in called {
+            callers.entry(*called).or_default().push(*function);
         }
     }
+    let is_device = |called: &Value| {
+        stubs.contains(&called.name()) || (!calls.contains_key(called) && drives(&called.name()))
+    };
+    let mut open: Vec<Value> = callers.keys().copied().filter(is_device).collect();
+    let mut drivers = BTreeSet::new();
+    while let Some(reached) = open.pop() {
+        for caller in callers.get(&reached).into_iter().flatten() {
+            if drivers.insert(*caller) {
+                open.push(*caller);
+            }
+        }
+    }
+    drivers
 }
 
 /// Sizes of functions with their inlined calls, computed once each.

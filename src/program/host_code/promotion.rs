@@ -85,6 +85,7 @@ impl Program<'_> {
     ) -> Result<bool, ProgramError> {
         let host = &self.host;
         let stubs = self.stubs();
+        let canonical = canonicalise_host::Simplified::canonical(host, &stubs);
         let mut calls = canonicalise_host::functions(host, &stubs).calls;
         let unnamed = unnamed_calls(host);
         let mut removable = removable.clone();
@@ -129,6 +130,7 @@ impl Program<'_> {
             &stubs,
             &unclear,
             sees_device_memory,
+            canonical,
             || {
                 remove(host, &removable);
             },

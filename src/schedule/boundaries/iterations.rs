@@ -125,7 +125,7 @@ fn why<'a>(
             // What is only overwritten gets other memory where launches wait.
             && (edge.kind == DependenceKind::Flow || !this.in_region)
     };
-    let mut edges: Vec<&Edge> = dependences.graph.edge_weights().filter(carried).collect();
+    let mut edges: Vec<&Edge> = dependences.edges().filter(carried).collect();
     // Values that are handed on say more than memory that is used again, and what crosses blocks more than what does not.
     edges.sort_by_key(|edge| {
         (

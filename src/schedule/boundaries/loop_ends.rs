@@ -99,7 +99,7 @@ fn loop_end(
         let nodes = of.iter().map(|(_, node)| *node);
         nodes.collect()
     });
-    let edges = dependences.graph.edge_weights();
+    let edges = dependences.edges();
     let edges: Vec<&Edge> = edges
         .filter(|edge| tails.contains(&edge.source) && fronts.contains(&edge.sink))
         .collect();

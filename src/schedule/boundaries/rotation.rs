@@ -127,7 +127,7 @@ pub fn sum_loops(
         });
         let mut extents = of.grid.iter();
         let changes = extents.any(|extent| graph.values[extent.0].varies_in == Some(around));
-        let mut edges = dependences.graph.edge_weights();
+        let mut edges = dependences.edges();
         let needs_others = edges.any(|edge| {
             (edge.source, edge.sink) == (node, node)
                 && edge.carried
@@ -198,7 +198,7 @@ fn behind(
         .into_iter()
         .all(|latch| dominates(graph, graph.nodes[behind_node.0].block, latch));
     let front: Vec<NodeId> = front.into_iter().map(|(_, node)| node).collect();
-    let edges = || dependences.graph.edge_weights();
+    let edges = || dependences.edges();
     // Where iterations may be independent, those that wait may run side by side, which is more.
     let is_free = !launches.iter().any(|(launch, _)| waiting.contains(launch))
         || edges().any(|edge| hands_on(edge, (&tail, &front)));

@@ -439,7 +439,7 @@ impl Program<'_> {
     fn edges<'b>(&'b self, dependences: &'b DependenceGraph) -> impl Iterator<Item = &'b Edge> {
         let inside =
             |edge: &&Edge| self.nodes.contains(&edge.source) && self.nodes.contains(&edge.sink);
-        dependences.graph.edge_weights().filter(inside)
+        dependences.edges().filter(inside)
     }
 
     /// Which buffers would save launches if they were not overwritten: each that does so by itself, else
@@ -453,6 +453,8 @@ impl Program<'_> {
         if self.graph.nodes.len() > MOST_NODES {
             return Vec::new();
         }
+        // What is left of the graph's edges is gone through by each plan.
+        let most_plans = MOST_EDGES_PLANNED / dependences.graph.edge_count().max(1);
         let reuses =
             |edge: &&Edge| matches!(edge.kind, DependenceKind::Anti | DependenceKind::Output);
         let names: BTreeSet<&str> = self
@@ -473,10 +475,13 @@ impl Program<'_> {
                 without,
             })
         };
-        let Some(all) = try_without(&names).filter(|_| !names.is_empty()) else {
+        if names.is_empty() || most_plans == 0 {
+            return Vec::new();
+        }
+        let Some(all) = try_without(&names) else {
             return Vec::new();
         };
-        if names.len() > MOST_BUFFERS {
+        if names.len() > MOST_BUFFERS.min(most_plans) {
             return vec![all];
         }
         let single: Vec<_> = names
@@ -528,6 +533,9 @@ impl Program<'_> {
 
 /// Programs of more operations are not planned again.
 const MOST_NODES: usize = 3000;
+
+/// So many edges are gone through at most, in all plans of a region together.
+const MOST_EDGES_PLANNED: usize = 50_000;
 
 /// So many buffers are tried one by one.
 const MOST_BUFFERS: usize = 12;

@@ -53,10 +53,7 @@ impl<'a> Expansion<'a> {
         kernels: &[KernelModel],
         dependences: &'a DependenceGraph,
     ) -> Self {
-        let within = dependences
-            .graph
-            .edge_weights()
-            .filter(|edge| !edge.carried);
+        let within = dependences.edges().filter(|edge| !edge.carried);
         let mut expansion = Self {
             all: within
                 .map(|edge| (edge.source, edge.sink, edge.buffer.as_str()))
@@ -72,11 +69,7 @@ impl<'a> Expansion<'a> {
             }
         }
         let mut whole = WholeWrites::new(graph, kernels);
-        for edge in dependences
-            .graph
-            .edge_weights()
-            .filter(|edge| is_of_place(edge))
-        {
+        for edge in dependences.edges().filter(|edge| is_of_place(edge)) {
             if !expansion.replaced.contains_key(&edge.sink) {
                 let buffers = expansion.replaced_by(kernels, edge.sink, &mut whole);
                 expansion.replaced.insert(edge.sink, buffers);

@@ -11,6 +11,7 @@ use crate::dependence::{Edge, Guard, Scope};
 use crate::launch::NodeId;
 use crate::math::expression::{Condition, Expression};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A member whose iterations count as its threads.
 pub(in crate::schedule) struct ByIteration<'a> {
@@ -92,7 +93,7 @@ impl<'a> Judge<'a> {
             return Some(own()).filter(Vec::is_empty);
         }
         let edges = self.counted.edges.get(&(source.node, sink.node))?;
-        Some(edges.iter().collect())
+        Some(edges.iter().map(AsRef::as_ref).collect())
     }
 
     /// Whether one launch can hold all edges between two where what can be counted by iterations is.
@@ -100,8 +101,8 @@ impl<'a> Judge<'a> {
         let edges = self.counted.edges.get(&(source, sink));
         let edges = edges.filter(|_| source != sink && self.options.remaps_threads);
         edges.is_some_and(|edges| {
-            let inside = |edge: &Edge| may_be_inside(self.graph, edge);
-            edges.iter().any(orders) && edges.iter().all(inside)
+            let inside = |edge: &Arc<Edge>| may_be_inside(self.graph, edge);
+            edges.iter().any(|edge| orders(edge)) && edges.iter().all(inside)
         })
     }
 
