@@ -185,7 +185,8 @@ pub struct HandedOn {
     /// Whether they do.
     pub is_kept: bool,
     /// What a pass through the phases is estimated to take without that and with it, in picoseconds; where blocks would not all be on
-    /// the device nothing is known. Both are unknown where there is no shared memory for it.
+    /// the device nothing is known. Both are unknown where there is no shared memory for it, or the device does not hold
+    /// all blocks anyway.
     pub picoseconds: [Option<u64>; 2],
 }
 

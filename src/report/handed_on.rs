@@ -17,7 +17,8 @@ pub struct ReportHandedOn {
     pub loads: usize,
     /// Whether they do.
     pub kept: bool,
-    /// Nanoseconds that a pass through the phases is estimated to take without that; left out where there is no shared memory for it.
+    /// Nanoseconds that a pass through the phases is estimated to take without that; left out where there is no shared memory for it, or the
+    /// device does not hold all blocks anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without: Option<f64>,
     /// The same with it; left out where the device would not hold all blocks.
@@ -80,7 +81,7 @@ impl ReportHandedOn {
                 "{what}: {loads} could find it in shared memory, but the device would not hold all blocks then"
             ),
             (None, _) => format!(
-                "{what}: {loads} could find it in shared memory, but there is none left for that"
+                "{what}: {loads} could find it in shared memory, but there is none left for that, or the device does not hold all blocks anyway"
             ),
         }
     }

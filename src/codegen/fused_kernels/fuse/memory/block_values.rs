@@ -57,7 +57,7 @@ pub(in crate::codegen::fused_kernels::fuse) struct Kept {
     pub(in crate::codegen::fused_kernels::fuse) family: usize,
     /// Loads that look into slots, or would.
     pub(in crate::codegen::fused_kernels::fuse) loads: usize,
-    /// What the cost model says; `None` where there is no shared memory for it.
+    /// What the cost model says; `None` where there is no shared memory for it, or the device does not hold all blocks anyway.
     pub(in crate::codegen::fused_kernels::fuse) verdict: Option<Verdict>,
 }
 

@@ -354,4 +354,42 @@ mod tests {
         assert!(!verdict.pays && verdict.with.is_none());
         assert!(judge(setting(Some(2_000)), work(60.0), &[large]).is_none());
     }
+
+    /// A kernel with a loop whose counter begins so, is made anew so, and goes on while a comparison holds.
+    fn loop_of(begin: &str, advance: &str, compare: &str) -> Option<u32> {
+        let text = format!(
+            "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+             define void @f(i32 %n) {{
+             entry:
+               %tid = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+               br label %body
+             body:
+               %i = phi i32 [ {begin}, %entry ], [ %next, %body ]
+               %next = {advance}
+               %more = icmp {compare}
+               br i1 %more, label %body, label %end
+             end:
+               ret void
+             }}"
+        );
+        let context = inkwell::context::Context::create();
+        let module = super::super::super::block_tests::parsed(&context, &text);
+        let function = Value::function(&module, "f")?;
+        let flow = ControlFlow::of(function)?;
+        iterations(&flow.natural_loops()[0])
+    }
+
+    #[test]
+    fn loops_run_as_often_as_their_counters_say() {
+        let halves = |compare| loop_of("64", "lshr i32 %i, 1", compare);
+        assert_eq!(halves("ugt i32 %i, 1"), Some(7));
+        assert_eq!(halves("ne i32 %next, 0"), Some(7));
+        let strides = |begin, compare| loop_of(begin, "add i32 %i, 128", compare);
+        assert_eq!(strides("%tid", "slt i32 %next, 33"), Some(1));
+        assert_eq!(strides("0", "ult i32 %next, 1000"), Some(8));
+        // Nobody knows where these begin or end, and the last one never does.
+        assert_eq!(strides("%n", "slt i32 %next, 33"), None);
+        assert_eq!(strides("0", "slt i32 %next, %n"), None);
+        assert_eq!(strides("0", "ne i32 %next, 33"), None);
+    }
 }
