@@ -12,6 +12,8 @@ import subprocess
 import sys
 
 ARCHITECTURE = "sm_90"
+# Of an H100, the device of that architecture.
+MULTIPROCESSORS = "132"
 BATCHES = "--sirius-opt=-launch-batches"
 WAYS = [
     ("unfused", ["--sirius-fusion=off"]),
@@ -35,12 +37,12 @@ def measure_model(bench, name, options, folder):
     said, unfused = None, None
     for way, flags in WAYS:
         build = bench.compile_model(name, options, folder, [*flags, f"-arch={ARCHITECTURE}", "--sirius-device=cpu"], cached=True)
-        run = build if "failure" in build else run_with_room(bench, build["program"], options.limit, folder)
+        run = build if "failure" in build else run_with_room(bench, build["program"], options, folder)
         if "failure" in run:
             ways[way] = {"failure": run["failure"]}
             print(f"{way:22}  {run['failure']}", flush=True)
             continue
-        if said is not None and run["said"] != said:
+        if not options.once and said is not None and run["said"] != said:
             sys.exit(f"{name}: `{way}` says {run['said']!r}, unfused it says {said!r}")
         said = run["said"]
         counts = json.loads((folder / "statistics.json").read_text())
@@ -50,15 +52,16 @@ def measure_model(bench, name, options, folder):
         sums = {kind: sum(kernel.get(kind, 0) for kernel in counts["kernels"]) for kind in KINDS}
         ways[way] = {"launches": counts["launches"], **sums, **estimated(bench, unfused, place, options, folder)}
         print(f"{way:22}" + "".join(f"  {key} {value}" for key, value in ways[way].items()), flush=True)
-    return {"ways": ways, "small": not options.full}
+    return {"ways": ways, "small": not options.full} | ({"once": True} if options.once else {})
 
 
-def run_with_room(bench, program, limit, folder):
-    """A run on a device with as many multiprocessors as cooperative launches need; the CPU device has one for each thread of its own."""
+def run_with_room(bench, program, options, folder):
+    """A run on a device with as many multiprocessors as cooperative launches need; the CPU device has one for each thread of its own. In full size that
+    is as many as the device has that is estimated."""
     before = os.environ.get("SIRIUS_CPU_THREADS")
-    os.environ["SIRIUS_CPU_THREADS"] = "16"
+    os.environ["SIRIUS_CPU_THREADS"] = MULTIPROCESSORS if options.full else "16"
     try:
-        return bench.run_program(program, limit, folder)
+        return bench.run_program(program, options.limit, folder, once=options.once)
     finally:
         os.environ.pop("SIRIUS_CPU_THREADS")
         if before is not None:
@@ -86,7 +89,8 @@ def add(place, name, model, compiler):
 
 
 def table(results):
-    """Markdown: a row for each model, launches and estimate in each way, and the way with the lowest estimate."""
+    """Markdown: a row for each model, launches and estimate in each way, and the way with the lowest estimate. A star is for counts of which
+    launches that are alike made one."""
     models = [*results["models"].items(), *results.get("full", {}).items()]
     devices = sorted({way["device"] for _, model in models for way in model["ways"].values() if "device" in way})
     compilers = sorted({model["compiler"] for _, model in models})
@@ -95,8 +99,34 @@ def table(results):
     for name, model in models:
         cells = [cell_of(model["ways"].get(way, {})) for way, _ in WAYS]
         size = ", small" if model["small"] else ""
+        size += "\\*" if model.get("once") else ""
         lines.append(f"| {name}{size} | " + " | ".join(cells) + f" | {chosen(model['ways'])} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *shares(models)])
+
+
+def shares(models):
+    """Markdown: of the boundaries between two launches that follow each other without fusion, the share that is gone or overlapped in each way."""
+    ways = [way for way, _ in WAYS[1:]]
+    lines = ["| boundaries removed or overlapped | without fusion | " + " | ".join(ways) + " |", "|---|" + "---:|" * (1 + len(ways))]
+    sums = {way: 0 for way in ["unfused", *ways]}
+    for name, model in models:
+        unfused = model["ways"].get("unfused", {})
+        if model["small"] or "launches" not in unfused:
+            continue
+        every = unfused["launches"] - 1
+        counted = {way: model["ways"][way] for way in ways if "launches" in model["ways"].get(way, {})}
+        left = {way: each["launches"] - 1 - each["overlapping"] for way, each in counted.items()}
+        cells = [f"{1 - left[way] / every:.1%}" if way in left else "not run" for way in ways]
+        lines.append(f"| {name} | {every:,} | " + " | ".join(cells) + " |")
+        sums["unfused"] += every
+        for way in ways:
+            # A way that is not known of a model is not known of all.
+            sums[way] = sums[way] + left[way] if way in left and sums[way] is not None else None
+    every = sums.pop("unfused")
+    if not every or None in sums.values():
+        return lines
+    cells = [f"{1 - left / every:.1%}" for left in sums.values()]
+    return [*lines, f"| all | {every:,} | " + " | ".join(cells) + " |"]
 
 
 def cell_of(way):
@@ -110,7 +140,7 @@ def cell_of(way):
 def chosen(ways):
     """The way with the lowest estimate: of several that are as good, the first."""
     known = [(way, ways[way]["microseconds"]) for way, _ in WAYS if "microseconds" in ways.get(way, {})]
-    if not known:
-        return "unknown"
+    if len(known) < len(WAYS):
+        return "not known"
     least = min(time for _, time in known)
     return next(way for way, time in known if time <= least * (1 + EQUAL))

@@ -60,6 +60,7 @@ def main():
     arguments.add_argument("--compile-only", action="store_true", help="only times the compiler anew, and keeps what was counted")
     arguments.add_argument("--rounds", type=int, default=5, help="turns that each program takes on a GPU (5)")
     arguments.add_argument("--boundaries", action="store_true", help="instead, launches and estimates with each way to make boundaries cheaper")
+    arguments.add_argument("--once", action="store_true", help="with --boundaries: launches that are alike run once and count each, and outputs are not compared")
     arguments.add_argument("--draw", action="store_true", help="only draws docs/models.md from the results that are there")
     arguments.add_argument("models", nargs="*", metavar="MODEL", help="of " + ", ".join(MODELS) + "; all by default")
     options = arguments.parse_args()
@@ -165,6 +166,7 @@ def compile_model(name, options, folder, flags, cached):
     architecture = [] if any(flag.startswith("-arch=") for flag in flags) else ["-arch=sm_80"]
     command = [compiler(options), "-O3", *architecture, *flags, f"--sirius-report={report}", source_of(name), "-o", program]
     command += [] if options.full else SMALL
+    command += ["-DCOUNTED"] if options.once else []
     began = cpu_seconds()
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     seconds = cpu_seconds() - began
@@ -184,9 +186,10 @@ def compile_model(name, options, folder, flags, cached):
     }
 
 
-def run_program(program, limit, folder, folder_of_run=None):
+def run_program(program, limit, folder, folder_of_run=None, once=False):
     statistics_file = folder / "statistics.json"
-    environment = dict(os.environ, SIRIUS_STATS=str(statistics_file))
+    statistics_file.unlink(missing_ok=True)
+    environment = dict(os.environ, SIRIUS_STATS=str(statistics_file)) | ({"SIRIUS_STATS_ONCE": "1"} if once else {})
     began = time.monotonic()
     try:
         done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=limit, cwd=folder_of_run)

@@ -19,8 +19,8 @@
 //! | [`dependence`] | both | [`dependence::DependenceGraph`]: the unified graph, each edge with its scope |
 //! | [`schedule`] | the graph | [`schedule::FusionPlan`]: which launches become one |
 //! | [`verify`] | a plan | [`verify::VerifiedPlan`], or a refusal |
+//! | [`tune`] | groups, measurements, counts of code | what launches take, and which variant of a group is best |
 //! | [`codegen`] | a verified plan | objects and programs |
-//! | [`tune`] | groups, measurements | which variant of a group is best |
 //! | [`report`] | all of it | text, JSON, DOT, HTML |
 //! | [`driver`] | [`Invocation`] | what it asks for: the stages in order, plans made again, objects and programs |
 //!
@@ -55,8 +55,8 @@ pub mod kernel;
 pub mod dependence;
 pub mod schedule;
 pub mod verify;
-pub mod codegen;
 pub mod tune;
+pub mod codegen;
 pub mod report;
 pub mod driver;
 

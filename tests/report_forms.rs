@@ -139,6 +139,51 @@ fn reports_are_what_the_schema_says() {
     }
 }
 
+/// The report of a build of `tests/report/phases.cu`.
+fn built(form: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = folder.path().join(format!("report.{form}"));
+    let output = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args(["--sirius-device=cpu", "-O2", "tests/report/phases.cu"])
+        .args(["--sirius-boundaries=grid-barrier", "-o"])
+        .arg(folder.path().join("program"))
+        .arg(format!("--sirius-report={}", report.display()))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("SIRIUS_STRICT", "1")
+        .env_remove("SIRIUS_FLAGS")
+        .output()
+        .expect("the compiler runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    std::fs::read_to_string(report).expect("a report is text")
+}
+
+#[test]
+fn values_stay_in_shared_memory_where_that_takes_less_time() {
+    let report: Value = serde_json::from_str(&built("json")).expect("a report is JSON");
+    let (schema, mut found) = (schema(), Vec::new());
+    mistakes(&schema, &schema, &report, "report", &mut found);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let handed_on = report["handed_on"].as_array().expect("values are there");
+    let [short, long] = &handed_on[..] else {
+        panic!("{handed_on:?}");
+    };
+    let time = |of: &Value, what: &str| of[what].as_f64().expect("a time is there");
+    for (of, buffer, kept) in [(short, "y", true), (long, "z", false)] {
+        assert_eq!(of["buffer"], buffer);
+        assert_eq!(of["loads"], 2);
+        assert_eq!(of["kept"], kept, "{of}");
+        assert_eq!(time(of, "with") < time(of, "without"), kept, "{of}");
+    }
+    let text = built("txt");
+    for line in [
+        "`y` of tests/report/phases.cu:32 `scale`: shared memory is where 2 loads of later phases can find it",
+        "`z` of tests/report/phases.cu:35 `scale`: global memory is where 2 loads of later phases can find it",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+}
+
 /// Of `tests/report/loops.cu`, by the lines of both ends: the reason, the message and whether it is between
 /// iterations.
 fn apart_in_loops() -> BTreeMap<(u64, u64), (String, String, bool)> {

@@ -20,7 +20,7 @@ use sirius_rs::math::affine::{Affine, Axis, Constraint, Variable};
 use sirius_rs::math::expression::{Condition, Expression};
 use sirius_rs::program::KernelId;
 use sirius_rs::schedule::FusionPlan;
-use sirius_rs::verify::{Refusal, verify};
+use sirius_rs::verify::{Refusal, verify, verify_within};
 
 fn refusals(scene: &Scene, plan: &FusionPlan) -> Vec<Refusal> {
     // A plan is judged as it is read back from a file.

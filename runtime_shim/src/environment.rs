@@ -13,6 +13,8 @@ pub struct Settings {
     pub thread_entries_only: bool,
     /// `SIRIUS_STATS`: where counters go at exit.
     pub statistics: Option<PathBuf>,
+    /// `SIRIUS_STATS_ONCE`: of launches that are alike only the first one runs, where counters are asked for.
+    pub runs_once: bool,
     /// `SIRIUS_TRACE`: where the access trace goes.
     pub trace: Option<PathBuf>,
     /// `SIRIUS_CHECK`: what every access of a kernel is checked for. Blocks then run one after the other.
@@ -171,6 +173,7 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
         thread_entries_only,
         checks,
         statistics: path("SIRIUS_STATS"),
+        runs_once: path("SIRIUS_STATS_ONCE").is_some(),
         trace: path("SIRIUS_TRACE"),
         memory_dump: path("SIRIUS_DUMP_MEMORY"),
         whole_dump: path("SIRIUS_DUMP_WHOLE").is_some(),

@@ -209,6 +209,28 @@ fn printing_mixes_with_the_hosts() {
 }
 
 #[test]
+fn launches_that_are_alike_run_once_and_count_each() {
+    let executable = build("alike");
+    let counted = [None, Some("1")].map(|once| {
+        let path = scratch("alike.json");
+        let name = path.to_str().unwrap();
+        let once = once.map(|once| ("SIRIUS_STATS_ONCE", once));
+        let variables = [("SIRIUS_STATS", name)].into_iter().chain(once);
+        let output = run(&executable, &[], &variables.collect::<Vec<_>>());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let statistics: Statistics =
+            serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        (said, statistics)
+    });
+    let [(each, all), (once, few)] = counted;
+    assert_eq!(all, few);
+    assert_eq!((all.launches, all.kernels[0].instructions), (6, 6 * 4 * 3));
+    // What each launch added to, by its number: the second and the fourth are like the first and the third.
+    assert_eq!(each.trim(), "1 1 2 2 1 1");
+    assert_eq!(once.trim(), "1 0 2 0 1 1");
+}
+
+#[test]
 fn statistics_trace_and_dump() {
     let executable = build("instrumented");
     let paths = ["statistics.json", "trace.bin", "dump.jsonl"].map(scratch);

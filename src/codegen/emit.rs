@@ -16,12 +16,13 @@ use super::registration::{add_fused_keys, embed_unit_images, register_fused_imag
 use super::reserve::Reservations;
 use super::tables::link_tables;
 use super::timer::link_timer;
-use super::{CodegenError, DeviceImage};
+use super::{BatchKernel, CodegenError, DeviceImage, FusedKernel, HandedOn};
 use crate::build::{Build, Device, Phase};
 use crate::files::write_whole;
 use crate::kernel::KernelModel;
-use crate::launch::{BufferId, LaunchGraph};
+use crate::launch::{BufferId, LaunchGraph, LaunchId};
 use crate::program::Program;
+use crate::schedule::FusionPlan;
 use crate::tools::Toolchain;
 use crate::verify::VerifiedPlan;
 use std::io::Write;
@@ -39,12 +40,43 @@ pub struct Emitted {
     /// For groups of the plan, by index: allocations that the fused kernel does not write although
     /// its members do, because nobody reads them afterwards.
     pub unwritten: Vec<(usize, Vec<BufferId>)>,
+    /// By the launches that store them: what blocks of cooperative launches store and load in a later phase, from shared memory or not.
+    pub handed_on: Vec<(LaunchId, HandedOn)>,
     /// Allocations that take no memory before an original launch needs it.
     pub reserved: Vec<BufferId>,
     /// What the device tools said (`-Xptxas -v`), for standard error.
     pub messages: String,
     /// The objects that were linked, where their sources were compiled before.
     pub objects: Vec<Vec<u8>>,
+}
+
+/// By the launches that store them, what blocks of these kernels store and load in a later phase. Where the queue has a kernel of its own
+/// for a host loop, that one counts.
+fn handed_on(
+    plan: &FusionPlan,
+    fused: &[FusedKernel],
+    batches: &[BatchKernel],
+) -> Vec<(LaunchId, HandedOn)> {
+    let of_groups = fused.iter().flat_map(|kernel| {
+        let members = &plan.groups[kernel.group].members;
+        let own = kernel.handed_on.iter();
+        own.map(|each| (members[each.member].launch, each.clone()))
+    });
+    let of_batches = batches.iter().flat_map(|batch| {
+        let members = batch.statements.first().map(|site| &site.members);
+        let own = batch.handed_on.iter();
+        own.filter_map(move |each| Some((members?.get(each.member)?.launch, each.clone())))
+    });
+    let mut all: Vec<(LaunchId, HandedOn)> = of_batches.collect();
+    for (launch, own) in of_groups {
+        let is_it =
+            |(other, its): &(LaunchId, HandedOn)| (*other, its.argument) == (launch, own.argument);
+        if !all.iter().any(is_it) {
+            all.push((launch, own));
+        }
+    }
+    all.sort_by_key(|(launch, own)| (*launch, own.argument));
+    all
 }
 
 /// Builds `output`, a program, shared library or object file, from `program` under a plan and with
@@ -90,6 +122,7 @@ pub fn emit(
         .iter()
         .map(|kernel| (kernel.group, kernel.unwritten.clone()))
         .collect();
+    emitted.handed_on = handed_on(plan.plan(), &fused, &batches);
 
     let on_cpu = build.device == Device::Cpu;
     let (launch_function, driver_function) = match build.per_thread_default_stream {

@@ -157,6 +157,8 @@ pub struct FusedKernel {
     pub untouched: Vec<BufferId>,
     /// Static shared memory of a block, in bytes.
     pub static_shared_bytes: u64,
+    /// What its blocks store in a phase and load in a later one, from shared memory or not.
+    pub handed_on: Vec<HandedOn>,
     /// What it keeps in dynamic shared memory, beside what its members have there.
     pub promoted: Option<PromotedRows>,
 }
@@ -170,6 +172,23 @@ pub(in crate::codegen) fn loop_row_bytes(copied_bytes: impl Iterator<Item = u32>
 
 /// See [`loop_row_bytes`].
 pub(in crate::codegen) const LOOP_ROWS_OFFSET_BYTES: u32 = 16;
+
+/// What a member of a cooperative launch stores by an argument and threads of its block load in a later phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedOn {
+    /// The member's position.
+    pub member: usize,
+    /// The argument.
+    pub argument: usize,
+    /// Loads that look into shared memory first, or would.
+    pub loads: usize,
+    /// Whether they do.
+    pub is_kept: bool,
+    /// What a pass through the phases is estimated to take without that and with it, in picoseconds; where blocks would not all be on
+    /// the device nothing is known. Both are unknown where there is no shared memory for it, or the device does not hold
+    /// all blocks anyway.
+    pub picoseconds: [Option<u64>; 2],
+}
 
 /// Shared memory that a launch of a fused kernel has to bring along for the rows that it keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,6 +239,8 @@ pub struct BatchKernel {
     /// The kernel runs launches one after the other in the same blocks. Its parameter begins with their number, then come a
     /// record and the rows of what varies.
     pub persistent: Option<PersistentRows>,
+    /// What blocks of that kernel store and load in a later phase, from shared memory or not.
+    pub handed_on: Vec<HandedOn>,
 }
 
 /// Bytes of a launch's arguments that a record has.

@@ -1,7 +1,7 @@
 //! What the stages before code generation found out.
 
 use super::outcome::PipelineError;
-use crate::codegen::Emitted;
+use crate::codegen::{Emitted, HandedOn};
 use crate::dependence::DependenceGraph;
 use crate::kernel::KernelModel;
 use crate::launch::{BufferId, LaunchGraph, LaunchId};
@@ -74,6 +74,8 @@ pub(super) struct Analysis {
     pub(super) options: ScheduleOptions,
     /// By a group's first member, what its fused kernel leaves unwritten.
     pub(super) unwritten: BTreeMap<LaunchId, Vec<BufferId>>,
+    /// By the launches that store them, what blocks of cooperative launches store and load in a later phase.
+    pub(super) handed_on: Vec<(LaunchId, HandedOn)>,
     /// Allocations that take no memory before an original launch needs it.
     pub(super) reserved: Vec<BufferId>,
     /// By a group's last member, how it fares on each architecture, where ptxas was asked.
@@ -93,6 +95,7 @@ impl Analysis {
             planning: proposed.planning,
             options: proposed.options,
             unwritten: BTreeMap::new(),
+            handed_on: Vec::new(),
             reserved: Vec::new(),
             occupancy: BTreeMap::new(),
             tuned: BTreeMap::new(),
@@ -113,6 +116,7 @@ impl Analysis {
         self.unwritten = unwritten
             .map(|(group, buffers)| (groups[*group].members[0].launch, buffers.clone()))
             .collect();
+        self.handed_on.clone_from(&emitted.handed_on);
         self.reserved.clone_from(&emitted.reserved);
         self.seconds = seconds;
     }

@@ -20,6 +20,7 @@ impl Analysis {
         let orders = batch_orders(graph, models, dependences, &self.options, plan);
         report.add_batched_regions(&orders);
         report.add_reservations(graph, &self.reserved);
+        report.add_handed_on(graph, &self.handed_on);
         report.planning.clone_from(&self.planning);
         report.overlaps = self.report_overlaps(build);
         let inputs: Vec<PathBuf> = build

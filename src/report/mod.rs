@@ -18,6 +18,7 @@ mod executed;
 mod fold;
 mod former;
 mod grid_barriers;
+mod handed_on;
 mod maps;
 mod overlaps;
 mod host_loops;
@@ -37,6 +38,7 @@ pub use counts::ReportCounts;
 pub use dot::render_dot;
 pub use executed::{ReportExecuted, ReportModelled, StatisticsError};
 pub use grid_barriers::{ReportGridBarrier, ReportOrdered};
+pub use handed_on::ReportHandedOn;
 pub use html::render_html;
 pub use maps::ReportMap;
 pub use overlaps::{ReportInTurn, ReportOverlap, ReportOverlaps};
@@ -93,6 +95,9 @@ pub struct Report {
     /// Allocations that take no memory while only fused kernels run; known once code was generated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<ReportReservation>,
+    /// What threads of cooperative launches store and others of their block load in a later phase; known once code was generated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handed_on: Vec<ReportHandedOn>,
     /// Launches that begin before the one before them has ended, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overlaps: Option<ReportOverlaps>,
@@ -470,6 +475,7 @@ pub fn build_report(
         batched_regions: Vec::new(),
         persistent_loops: persistent::persistent_loops(graph, plan),
         reservations: Vec::new(),
+        handed_on: Vec::new(),
         missed: missed.collect(),
         kernels: effects::launched_kernels(graph, kernels),
         stages: stages.collect(),

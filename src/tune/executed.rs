@@ -61,15 +61,9 @@ impl ExecutedKernel {
         let blocks = self.blocks as f64 / launches;
         let threads = self.threads.div_ceil(self.blocks).clamp(1, 1_024) as u32;
         let warps_of_block = f64::from(threads.div_ceil(32));
-        let (held, most) = match Capability::of(figures.capability) {
-            Some(device) => {
-                let held = device.resident_warps(&KernelUsage::default(), threads, 0);
-                (f64::from(held), f64::from(device.warps()))
-            }
-            None => (1.0, 1.0),
-        };
-        let multiprocessors = figures.multiprocessors as f64;
-        let at_once = (held / warps_of_block).floor().max(1.0) * multiprocessors;
+        let most = Capability::of(figures.capability).map_or(1, |device| device.warps());
+        let (most, multiprocessors) = (f64::from(most), figures.multiprocessors as f64);
+        let at_once = blocks_at_once(figures, threads, 0).max(figures.multiprocessors) as f64;
         let busy = blocks.min(at_once) * warps_of_block;
         let share = (busy / (most * multiprocessors) / ENOUGH_WARPS).clamp(LEAST_SHARE, 1.0);
         let bytes = (self.global_load_bytes + self.global_store_bytes) as f64 / launches;
@@ -91,6 +85,18 @@ impl ExecutedKernel {
         let rounds = (blocks / at_once).ceil().max(1.0);
         of_memory.max(of_cores).max(waits * rounds)
     }
+}
+
+/// How many blocks of so many threads and so much shared memory a device holds at once, as far as registers allow it.
+pub(super) fn blocks_at_once(figures: &Figures, threads: u32, shared_bytes: u64) -> u64 {
+    let warps = threads.div_ceil(32).max(1);
+    let held = match Capability::of(figures.capability) {
+        Some(device) => {
+            device.resident_warps(&KernelUsage::default(), threads, shared_bytes) / warps
+        }
+        None => 1,
+    };
+    u64::from(held) * figures.multiprocessors
 }
 
 const BYTES_OF_LOAD: f64 = 4.0;

@@ -18,6 +18,8 @@ pub struct Figures {
     pub half_rate_bytes: f64,
     /// Instructions of a thread a nanosecond, in all multiprocessors together.
     pub instructions_per_nanosecond: f64,
+    /// Instructions that take as long as it takes to move 32 bits to shared memory or from there.
+    pub instructions_of_shared_word: f64,
     /// From the end of a kernel to the begin of the next one.
     pub launch_nanoseconds: f64,
     /// A load that is waited for.
@@ -64,19 +66,20 @@ const USUAL_ARCHITECTURE: u32 = 80;
 
 /// Assumptions. Multiprocessors and peak rates of memory are those of NVIDIA's data sheets (V100 SXM2 2018,
 /// T4 2018, A100 80 GB SXM 2021, L40S 2023, H100 SXM 2022, B200 2024), of which nine tenths are taken to be
-/// reached; instructions are lanes for 32-bit numbers times the boost clock. The rest is not on data
+/// reached; instructions are lanes for 32-bit numbers times the boost clock. A word of shared memory takes a lane for loads and stores,
+/// of which there is one for two or four of these (tuning guides of each architecture). The rest is not on data
 /// sheets: two microseconds between kernels that wait in one stream, half the rate at about what is under
 /// way while one load waits (rate times 600 ns), doubled for starting and ending blocks. The costs of a barrier across
 /// the grid and of a launch that overlaps are guesses that nobody has measured here. A node of a graph is guessed from our own
 /// graphs of short kernels on an H200: 1.6 microseconds a node with its work (LSTM in docs/models.md), less some for that work.
 static DEVICES: &[Figures] = &[
-    row("V100", 70, 80, 810.0, 7_800.0),
-    row("T4", 75, 40, 288.0, 4_000.0),
-    row("A100", 80, 108, 1_835.0, 9_700.0),
-    row("A40", 86, 84, 626.0, 18_700.0),
-    row("L40S", 89, 142, 778.0, 45_800.0),
-    row("H100", 90, 132, 3_015.0, 33_400.0),
-    row("B200", 100, 148, 7_200.0, 37_000.0),
+    row("V100", 70, 80, 810.0, 7_800.0, 2.0),
+    row("T4", 75, 40, 288.0, 4_000.0, 4.0),
+    row("A100", 80, 108, 1_835.0, 9_700.0, 2.0),
+    row("A40", 86, 84, 626.0, 18_700.0, 4.0),
+    row("L40S", 89, 142, 778.0, 45_800.0, 4.0),
+    row("H100", 90, 132, 3_015.0, 33_400.0, 4.0),
+    row("B200", 100, 148, 7_200.0, 37_000.0, 4.0),
 ];
 
 const fn row(
@@ -85,6 +88,7 @@ const fn row(
     multiprocessors: u64,
     bytes_per_nanosecond: f64,
     instructions_per_nanosecond: f64,
+    instructions_of_shared_word: f64,
 ) -> Figures {
     Figures {
         name,
@@ -93,6 +97,7 @@ const fn row(
         bytes_per_nanosecond,
         half_rate_bytes: bytes_per_nanosecond * 1_200.0,
         instructions_per_nanosecond,
+        instructions_of_shared_word,
         launch_nanoseconds: 2_000.0,
         load_nanoseconds: 600.0,
         barrier_nanoseconds: 30.0,
@@ -111,6 +116,7 @@ static CPU_DEVICE: Figures = Figures {
     bytes_per_nanosecond: 10.0,
     half_rate_bytes: 4_096.0,
     instructions_per_nanosecond: 4.0,
+    instructions_of_shared_word: 1.0,
     launch_nanoseconds: 2_000.0,
     load_nanoseconds: 1.0,
     barrier_nanoseconds: 500.0,

@@ -205,6 +205,20 @@ pub fn verify(
     kernels: &[KernelModel],
     plan: FusionPlan,
 ) -> Result<VerifiedPlan, Vec<Refusal>> {
+    verify_within(graph, kernels, plan, own_reads::MOST_CONJUNCTIONS)
+}
+
+/// The same. For each finding of [`OwnReads`], which a plan can do without, isl is asked about so many conjunctions at most; what
+/// it is not asked then is found by nobody.
+///
+/// # Errors
+/// Everything that speaks against the plan, in the order of its groups. That does not depend on how much isl is asked.
+pub fn verify_within(
+    graph: &LaunchGraph,
+    kernels: &[KernelModel],
+    plan: FusionPlan,
+    conjunctions: u64,
+) -> Result<VerifiedPlan, Vec<Refusal>> {
     let (sites, mut refusals) = sites(graph, &plan);
     let mut groups = Vec::new();
     for (index, group) in plan.groups.iter().enumerate() {
@@ -269,7 +283,7 @@ pub fn verify(
     if !refusals.is_empty() {
         return Err(refusals);
     }
-    let own_reads = own_reads::own_reads(graph, kernels, &plan, &groups, &mut known);
+    let own_reads = own_reads::own_reads(graph, kernels, &plan, &groups, &mut known, conjunctions);
     Ok(VerifiedPlan { plan, own_reads })
 }
 

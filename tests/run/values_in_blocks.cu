@@ -3,10 +3,10 @@
 // stand twins in which somebody else writes there, or in which the thread of the block has stored nothing, or somewhere else. An
 // argument is the number of the part.
 //
-// expect: 47 launches -> 18
+// expect: 51 launches -> 20
 // built with: --sirius-boundaries=grid-barrier --sirius-opt=-launch-batches
-// executes: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
-// loads: 1068 2056 66092 1160 3008 3188 1068 2044 1560 4156 4160 1200 5076 4064 2548 4096 4064 3064
+// executes: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1
+// loads: 1068 2056 66092 1160 3008 3188 1068 2044 1560 4156 4160 1200 5076 4064 2548 4096 4064 3064 1068 4072
 // arguments: 0
 // arguments: 1
 // arguments: 2
@@ -25,6 +25,8 @@
 // arguments: 15
 // arguments: 16 64
 // arguments: 17
+// arguments: 18 3
+// arguments: 19 3
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -109,6 +111,16 @@ __global__ void either(float *y, const float *x, int n) {
     if (i >= n) return;
     if (x[i] > 11.0f) y[i] = 3.0f * x[i];
     else if (x[i] > 5.0f) y[i] = 7.0f;
+}
+// Of three elements a number that takes some time, or not.
+template <bool LONG> __global__ void worked(float *out, const float *y, int rounds, int n) {
+    int i = own();
+    if (i >= n) return;
+    float left = i > 0 ? y[i - 1] : 0.0f, right = i + 1 < n ? y[i + 1] : 0.0f, here = y[i];
+    if (LONG)
+        for (int round = 0; round < rounds; ++round)
+            for (int step = 0; step <= round; ++step) here = 0.5f * (left - right) + 0.25f * here * (left + step);
+    out[i] = here + left * right;
 }
 // All shared memory that a block may have.
 __global__ void heavy(float *out, const float *y, int n) {
@@ -217,6 +229,14 @@ int main(int argc, char **argv) {
     case 17:  // Twin: there is no room.
         scale<<<grid, BLOCK>>>(y, x, N);
         heavy<<<grid, BLOCK>>>(z, y, N);
+        break;
+    case 18:
+        scale<<<grid, BLOCK>>>(y, x, N);
+        worked<false><<<grid, BLOCK>>>(z, y, atoi(argv[2]), N);
+        break;
+    case 19:  // Twin: instructions take longest, of which slots would add some.
+        scale<<<grid, BLOCK>>>(y, x, N);
+        worked<true><<<grid, BLOCK>>>(z, y, atoi(argv[2]), N);
         break;
     default:  // Another grid: its blocks are those of a row of another length.
         scale<<<grid, BLOCK>>>(y, x, N);

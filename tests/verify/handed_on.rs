@@ -15,10 +15,15 @@ fn pairs(of: &BTreeMap<(usize, usize), BTreeSet<(usize, usize)>>) -> Vec<Pair> {
     pairs.collect()
 }
 
-fn found(scene: &Scene, plan: FusionPlan) -> OwnReads {
-    let verified = verify(&scene.graph, &scene.kernels, plan).expect("the plan is right");
+/// What is found where isl is asked about so many conjunctions at most.
+fn found(scene: &Scene, plan: FusionPlan, conjunctions: u64) -> OwnReads {
+    let verified = verify_within(&scene.graph, &scene.kernels, plan, conjunctions);
+    let verified = verified.expect("the plan is right, whatever else is found");
     verified.own_reads().get(&0).cloned().unwrap_or_default()
 }
+
+/// More than any of these scenes needs.
+const ENOUGH: u64 = 1000;
 
 /// The pairs of `b = f(a); c = g(b); d = h(c); e = last(b)`, with barriers in front of these members.
 fn handed_on(
@@ -40,7 +45,7 @@ fn handed_on(
     let launches: Vec<LaunchId> = launches.collect();
     change(&mut scene, &launches);
     let plan = plan_of_three(&launches, barriers);
-    pairs(&found(&scene, plan).in_blocks)
+    pairs(&found(&scene, plan, ENOUGH).in_blocks)
 }
 
 const ALL: [((usize, usize), (usize, usize)); 3] =
@@ -117,7 +122,11 @@ fn volatile_and_atomic_accesses_are_not_handed_on() {
 }
 
 /// What is found in `for (…) { b = f(a); a = g(b); }`, or with `turns` in `for (…) { b = f(a); swap(a, b); }`.
-fn handed_on_in_loop(turns: bool, change: impl Fn(&mut Scene, &[LaunchId])) -> OwnReads {
+fn handed_on_in_loop(
+    turns: bool,
+    conjunctions: u64,
+    change: impl Fn(&mut Scene, &[LaunchId]),
+) -> OwnReads {
     let mut scene = Scene::new();
     let buffers = ["a", "b"].map(|name| scene.buffer(name));
     let size = scene.unknown();
@@ -161,17 +170,77 @@ fn handed_on_in_loop(turns: bool, change: impl Fn(&mut Scene, &[LaunchId])) -> O
             vec![[(launch, 0), (launch, 1)], [(launch, 1), (launch, 0)]];
     }
     change(&mut scene, &launches);
-    found(&scene, plan)
+    found(&scene, plan, conjunctions)
 }
 
 #[test]
 fn says_which_loads_find_what_the_iteration_before_stored() {
     let nothing = |_: &mut Scene, _: &[LaunchId]| ();
-    let own = handed_on_in_loop(false, nothing);
+    let own = handed_on_in_loop(false, ENOUGH, nothing);
     assert_eq!(pairs(&own.in_blocks), [((0, 1), (1, 0))]);
     assert_eq!(pairs(&own.in_blocks_across), [((1, 1), (0, 0))]);
     // Arrays that change places.
-    let own = handed_on_in_loop(true, nothing);
+    let own = handed_on_in_loop(true, ENOUGH, nothing);
     assert_eq!(pairs(&own.in_blocks), []);
     assert_eq!(pairs(&own.in_blocks_across), [((0, 1), (0, 0))]);
+}
+
+/// What is found of `b = f(a); c = g(b); d = h(c); e = last(b)` where isl is asked about so many conjunctions at most, by a thread
+/// that remembers no answers.
+fn found_within(conjunctions: u64) -> OwnReads {
+    let asked = std::thread::spawn(move || {
+        let mut scene = Scene::new();
+        let buffers = ["a", "b", "c", "d", "e"].map(|name| scene.buffer(name));
+        let size = scene.unknown();
+        let shape = scene.known_shape();
+        let places = [[0, 1], [1, 2], [2, 3], [1, 4]];
+        let kernels: [fn(&mut Scene, &str) -> KernelId; 4] = [
+            Scene::pointwise,
+            Scene::stencil,
+            Scene::pointwise,
+            Scene::pointwise,
+        ];
+        let launches = kernels.into_iter().zip(places).map(|(kernel, places)| {
+            let kernel = kernel(&mut scene, "kernel");
+            let [from, to] = places.map(|at: usize| Pass::To(buffers[at]));
+            scene.launch(kernel, shape, &[from, to, Pass::Integer(size)])
+        });
+        let launches: Vec<LaunchId> = launches.collect();
+        let plan = plan_of_three(&launches, &[1, 2, 3]);
+        found(&scene, plan, conjunctions)
+    });
+    asked.join().expect("nothing panics")
+}
+
+#[test]
+fn what_isl_is_not_asked_is_not_found() {
+    let all = found_within(ENOUGH);
+    assert!(
+        !all.within.is_empty() && !all.in_blocks.is_empty(),
+        "{all:?}"
+    );
+    assert_eq!(found_within(0), OwnReads::default());
+    let known = pairs(&all.in_blocks);
+    let mut parts = 0;
+    for conjunctions in 1.. {
+        let found = found_within(conjunctions);
+        if found == all {
+            break;
+        }
+        assert!(found.within.is_subset(&all.within), "{found:?}");
+        let mut own = pairs(&found.in_blocks).into_iter();
+        assert!(own.all(|pair| known.contains(&pair)), "{found:?}");
+        parts += usize::from(found.any());
+    }
+    assert!(parts > 0, "all is found at once or nothing is");
+}
+
+#[test]
+fn what_isl_is_not_asked_of_iterations_is_not_found() {
+    let asked = |conjunctions| {
+        let ask = move || handed_on_in_loop(false, conjunctions, |_, _| ());
+        std::thread::spawn(ask).join().expect("nothing panics")
+    };
+    assert!(asked(ENOUGH).any());
+    assert_eq!(asked(0), OwnReads::default());
 }

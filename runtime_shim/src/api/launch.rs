@@ -13,7 +13,7 @@ use super::driver::execution;
 use super::{Dim3, device, function, graph, registration, stream};
 use crate::error::{CudaError, CudaResult, set_device_failure};
 use crate::execution::kernel::KernelRecord;
-use crate::execution::{Failure, Launch, fiber, grid, overlap};
+use crate::execution::{Failure, Launch, fiber, grid, once, overlap};
 use crate::execution::{check, statistics};
 use crate::memory::{self, MemoryKind};
 use crate::output::trace;
@@ -369,10 +369,16 @@ pub fn launch_as(
         early: blocks.early,
         in_graph: graph::capture::is_replaying(),
     };
-    let (counters, failure) = match blocks.early {
-        true => grid::run_early(&launch, &mut kept),
-        false => grid::run(&launch),
+    let kind = once::Kind::of(&launch, || argument_bytes(record, arguments));
+    let counted = kind.as_ref().and_then(|kind| kind.counted(&launch));
+    let (counters, failure) = match counted {
+        Some(counters) => (counters, None),
+        None if blocks.early => grid::run_early(&launch, &mut kept),
+        None => grid::run(&launch),
     };
+    if let Some(kind) = kind.filter(|_| failure.is_none()) {
+        kind.has_counted(&launch, &counters);
+    }
     kept.at_end();
     check::launch_ends(&record.display_name);
     statistics::launched(&launch, begins, &counters);

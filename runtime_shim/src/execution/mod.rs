@@ -13,6 +13,7 @@ pub mod fault;
 pub mod fiber;
 pub mod grid;
 pub mod kernel;
+pub mod once;
 pub mod shared_barrier;
 pub mod statistics;
 pub mod textures;

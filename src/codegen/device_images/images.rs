@@ -20,6 +20,7 @@ use crate::schedule::occupancy::KernelUsage;
 use crate::schedule::resources::{ASSUMED_ROW_ELEMENTS, GroupUsage};
 use crate::stage::Stage;
 use crate::tools::Toolchain;
+use crate::tune::Figures;
 use crate::verify::VerifiedPlan;
 use inkwell::module::Module;
 use std::cell::RefCell;
@@ -238,7 +239,9 @@ impl<'ctx> FusedKernels<'ctx> {
         let known = (plan, own_reads);
         let preparation = Preparation::of(program, graph, models, known, optimisations)?;
         let part = Part::Groups;
-        let groups = build_kernels(program, &preparation, part, models, plan, optimisations)?;
+        let figures = Figures::of_gpu(build);
+        let known = (plan, optimisations, figures);
+        let groups = build_kernels(program, &preparation, part, models, known)?;
         save(&groups, build, "device.fused.ll")?;
         Ok(Self {
             preparation,
@@ -280,7 +283,8 @@ impl<'ctx> FusedKernels<'ctx> {
             // What a launch takes is noted for one site.
             optimisations.remove(&Optimisation::HeterogeneousBatches);
         }
-        let kernels = build_kernels(program, preparation, part, models, plan, &optimisations)?;
+        let known = (plan, &optimisations, Figures::of_gpu(build));
+        let kernels = build_kernels(program, preparation, part, models, known)?;
         save(&kernels, build, "device.batches.ll")?;
         if !kernels.batches.is_empty() {
             let made = begin_images(&kernels.module, Part::Batches, bench)?;
@@ -346,8 +350,8 @@ pub fn try_candidates(
     let optimisations = &bench.build.sirius.optimisations;
     let unknown = (candidates, &BTreeMap::new());
     let preparation = Preparation::of(program, graph, models, unknown, optimisations)?;
-    let (part, plan) = (Part::Groups, candidates);
-    let kernels = build_kernels(program, &preparation, part, models, plan, optimisations)?;
+    let known = (candidates, optimisations, Figures::of_gpu(bench.build));
+    let kernels = build_kernels(program, &preparation, Part::Groups, models, known)?;
     let code = DeviceCode::for_all(kernels.module);
     let image = PendingImage::begin(&code, &[], bench, ("candidates", "candidates"))?;
     let emitted = image.wait()?;

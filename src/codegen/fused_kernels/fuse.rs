@@ -41,7 +41,7 @@ use control_flow::{
 };
 use memory::{
     aliasing, between_iterations, block_values, buffer_promotion, dead_stores, distances, families,
-    forwarding, guarded_values, rows, scopes, shared_memory_reuse,
+    forwarding, guarded_values, rows, scopes, shared_memory_reuse, slot_costs,
 };
 use rearranged::Rearranged;
 use side_by_side::{batch, heterogeneous, interleaved, partitions};
@@ -60,9 +60,11 @@ use crate::llvm::{
 };
 use crate::program::Program;
 use crate::schedule::FusionPlan;
+use crate::tune::Figures;
 use at_once::Keeping;
 use batch_phases::InPhases;
 use built::Built;
+
 use clipped::leave;
 use host_values::Known;
 use indices::{Given, Index};
@@ -103,7 +105,8 @@ pub(in crate::codegen) struct Kernels<'ctx> {
 }
 
 /// Builds one module with a kernel for each group of the plan, or one with those of batches. Groups whose members
-/// use a device variable that the host cannot name are left out; their launches stay unfused.
+/// use a device variable that the host cannot name are left out; their launches stay unfused. What pays is judged by the figures of a
+/// device.
 ///
 /// The result is as clang's device modules are, to be run through
 /// [`device::optimise_device`] like them.
@@ -115,8 +118,7 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
     preparation: &Preparation<'ctx>,
     part: Part,
     models: &[KernelModel],
-    plan: &FusionPlan,
-    optimisations: &BTreeSet<Optimisation>,
+    (plan, optimisations, figures): (&FusionPlan, &BTreeSet<Optimisation>, &Figures),
 ) -> Result<Kernels<'ctx>, CodegenError> {
     let Preparation {
         segments,
@@ -197,9 +199,10 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
         })
     });
     let keeping = keeping.collect::<Result<Vec<_>, CodegenError>>()?;
-    at_once::keep_values(&module, &keeping)?;
+    let mut kept = at_once::keep_values(&module, &keeping, figures)?.into_iter();
     for (kernel, order) in built.iter_mut().zip(orders) {
         if kernel.is_whole && order.specialisation.shape.own_reads.any() {
+            kernel.handed_on = kernel.handed_on(&kept.next().unwrap_or_default());
             let function = function_of(&module, kernel)?;
             kernel.static_shared_bytes = shared_memory_reuse::shared_bytes(&module, function);
         }
@@ -271,7 +274,7 @@ pub(in crate::codegen) fn build_kernels<'ctx>(
         }));
     }
     groups.sort_by_key(|kernel| kernel.group);
-    let batches = batch::build_batches(&module, bodies, optimisations)?;
+    let batches = batch::build_batches(&module, bodies, optimisations, figures)?;
     if part == Part::Batches {
         at_once::settle(&module);
     }
@@ -359,6 +362,7 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
                 true => facts.largest,
                 false => [None; 3],
             },
+            blocks: host_values::largest_grid(&facts.extents),
             static_shared_bytes: phases::static_shared_bytes(shape, self.models),
             dynamic_shared_bytes: facts.dynamic_shared_bytes,
         };
@@ -386,6 +390,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
             promoted: None,
             spare_bytes: 0,
             static_shared_bytes: 0,
+            families: families::families(&shape.own_reads),
+            handed_on: Vec::new(),
             unwritten: Vec::new(),
             untouched: Vec::new(),
         };

@@ -32,6 +32,7 @@ pub fn render_html(report: &Report) -> String {
     persistent_loops(&mut page, report);
     overlapped(&mut page, report);
     reservations(&mut page, report);
+    handed_on(&mut page, report);
     unfused(&mut page, report, &links);
     dependences(&mut page, report);
     times(&mut page, report);
@@ -155,6 +156,7 @@ fn summarise(page: &mut String, report: &Report) {
         ("batches", "batched regions", report.batched_regions.len()),
         ("loops", "host loops", report.persistent_loops.len()),
         ("memory", "memory", report.reservations.len()),
+        ("handed-on", "values between phases", report.handed_on.len()),
         ("unfused", "pairs that are not fused", report.missed.len()),
         ("dependences", "dependences", report.edges.len()),
         ("time", "time", report.stages.len()),
@@ -359,6 +361,15 @@ fn overlapped(page: &mut String, report: &Report) {
         .collect();
     let title = ("overlaps", "Launches that begin early");
     section(page, title, &["launch"], &rows, false);
+}
+
+fn handed_on(page: &mut String, report: &Report) {
+    let all = report.handed_on.iter().enumerate();
+    let rows: Vec<_> = all
+        .map(|(index, each)| (format!("h{index}"), vec![escape(&each.line(report))]))
+        .collect();
+    let title = ("handed-on", "Values between phases");
+    section(page, title, &["stored by"], &rows, false);
 }
 
 fn reservations(page: &mut String, report: &Report) {

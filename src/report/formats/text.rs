@@ -80,6 +80,12 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
     for reservation in &report.reservations {
         let _ = writeln!(text, "{}", reservation.line(report));
     }
+    if !report.handed_on.is_empty() {
+        text.push('\n');
+    }
+    for handed_on in &report.handed_on {
+        let _ = writeln!(text, "{}", handed_on.line(report));
+    }
     if let Some(overlaps) = &report.overlaps {
         let lines = overlaps::lines(report, overlaps);
         let _ = writeln!(text, "\n{}", lines.join("\n"));

@@ -13,7 +13,7 @@ use super::super::Site;
 use super::super::conflict::Answers;
 use super::super::device::conflicts;
 use super::super::emptiness::Allowance;
-use super::super::own_reads::{MOST_CONJUNCTIONS, MOST_PAIRS, accesses, is_odd, reads, writes};
+use super::super::own_reads::{MOST_PAIRS, accesses, is_odd, reads, writes};
 use super::super::persistent::sequences;
 use super::super::segments::Kept;
 use crate::kernel::{AccessKind, KernelModel, Target};
@@ -38,9 +38,10 @@ pub(in crate::verify) fn handed_on_in_one(
     group: &FusionGroup,
     sites: &[Site<'_>],
     answers: &mut Answers,
+    allowance: &Allowance,
 ) -> Pairs {
     let mut found = Pairs::new();
-    for (stores, course) in courses(graph, group, sites, answers, sites.len()) {
+    for (stores, course) in courses((graph, group), sites, answers, sites.len(), allowance) {
         let reads = course.reads.iter();
         let in_time = reads.filter(|(phase, ..)| *phase < course.end);
         let loads: BTreeSet<_> = in_time.map(|(_, member, own)| (*member, *own)).collect();
@@ -53,11 +54,11 @@ pub(in crate::verify) fn handed_on_in_one(
 
 /// The pairs of one iteration, and those of which the load is in the next one.
 pub(in crate::verify) fn handed_on_in_loop(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    (graph, kernels): (&LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
     sites: &[Site<'_>],
     places: &PersistentLoop,
+    conjunctions: u64,
 ) -> (Pairs, Pairs) {
     let Ok(sequences) = sequences(graph, group, sites, places) else {
         return Default::default();
@@ -66,9 +67,16 @@ pub(in crate::verify) fn handed_on_in_loop(
     let mut all: Option<BTreeMap<(usize, usize), Course>> = None;
     for sequence in sequences {
         let own_sites = sequence.sites(kernels);
-        let (graph, group) = sequence.group();
         let mut answers = Answers::default();
-        let found = courses(graph, group, &own_sites, &mut answers, sites.len());
+        let allowance = Allowance::of(conjunctions);
+        let first = sites.len();
+        let found = courses(
+            sequence.group(),
+            &own_sites,
+            &mut answers,
+            first,
+            &allowance,
+        );
         all = Some(match all {
             None => found,
             Some(before) => before
@@ -101,11 +109,11 @@ pub(in crate::verify) fn handed_on_in_loop(
 
 /// What becomes of what the first members of a group store, by member and argument.
 fn courses(
-    graph: &LaunchGraph,
-    group: &FusionGroup,
+    (graph, group): (&LaunchGraph, &FusionGroup),
     sites: &[Site<'_>],
     answers: &mut Answers,
     first: usize,
+    allowance: &Allowance,
 ) -> BTreeMap<(usize, usize), Course> {
     let writes = writes(sites);
     let reads: Vec<((usize, usize), usize)> = reads(sites).collect();
@@ -134,13 +142,12 @@ fn courses(
     if phases.len() < 2 || count * (reads.len() + writes.len()) > MOST_PAIRS {
         return found;
     }
-    let allowance = Allowance::of(MOST_CONJUNCTIONS);
     let against = conflicts(
         graph,
         group,
         sites,
         answers,
-        Some(&allowance),
+        Some(allowance),
         &mut |judge| {
             let in_order = |one: (usize, usize), other: (usize, usize)| match one.0 <= other.0 {
                 true => [one, other],
@@ -180,7 +187,10 @@ fn courses(
                         }
                     }
                 }
-                found.insert(*key, course);
+                // Once it is spent, all may be read as well as written.
+                if !allowance.is_spent() {
+                    found.insert(*key, course);
+                }
             }
         },
     );

@@ -31,9 +31,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const MOST_PAIRS: usize = 600;
 /// So many conjunctions isl is asked about for one of these findings at most. Programs of the tests take up to 300; one with
 /// nineteen places a cell would take minutes.
-pub(super) const MOST_CONJUNCTIONS: u64 = 2000;
+pub(in crate::verify) const MOST_CONJUNCTIONS: u64 = 2000;
 
-/// By group, the members and arguments by which loads read only what nobody but their own thread writes: in the launch, or in an
+/// By group, for each finding of which isl is asked about so many conjunctions at most, the members and arguments by which loads read only what nobody but their own thread writes: in the launch, or in an
 /// iteration, where a member in front of a barrier may have stored it; and in all iterations that the launch may run.
 pub(in crate::verify) fn own_reads(
     graph: &LaunchGraph,
@@ -41,6 +41,7 @@ pub(in crate::verify) fn own_reads(
     plan: &FusionPlan,
     groups: &[(usize, &FusionGroup, Vec<Site<'_>>)],
     answers: &mut Answers,
+    conjunctions: u64,
 ) -> BTreeMap<usize, OwnReads> {
     let mut found = BTreeMap::new();
     for (number, group, sites) in groups {
@@ -51,17 +52,21 @@ pub(in crate::verify) fn own_reads(
         let changes = of_loop.is_some_and(|own| changes(own, sites));
         let within = match group.grid_barriers.is_empty() || changes {
             true => BTreeSet::new(),
-            false => in_one(graph, group, sites, answers),
+            false => in_one(graph, group, sites, answers, &Allowance::of(conjunctions)),
         };
         let places = of_loop.map(TestedLoop::places);
         let places = places.as_ref().or_else(|| in_queue(plan, group));
         let across = match places {
-            Some(places) => in_all(graph, kernels, group, sites, places),
+            Some(places) => in_all((graph, kernels), group, sites, places, conjunctions),
             None => BTreeSet::new(),
         };
         let (in_blocks, in_blocks_across) = match places {
-            Some(places) => handed_on_in_loop(graph, kernels, group, sites, places),
-            None => (handed_on_in_one(graph, group, sites, answers), Pairs::new()),
+            Some(places) => handed_on_in_loop((graph, kernels), group, sites, places, conjunctions),
+            None => {
+                let allowance = Allowance::of(conjunctions);
+                let pairs = handed_on_in_one(graph, group, sites, answers, &allowance);
+                (pairs, Pairs::new())
+            }
         };
         let own = OwnReads {
             within,
@@ -122,11 +127,11 @@ pub(super) fn accesses<'a>(
 /// The members and arguments of a group whose launches or iterations follow each other in one kernel by which loads read only what
 /// nobody but their own thread writes in any of them.
 fn in_all(
-    graph: &LaunchGraph,
-    kernels: &[KernelModel],
+    (graph, kernels): (&LaunchGraph, &[KernelModel]),
     group: &FusionGroup,
     sites: &[Site<'_>],
     places: &PersistentLoop,
+    conjunctions: u64,
 ) -> BTreeSet<(usize, usize)> {
     let all = reads(sites).map(|((member, _), argument)| (member, argument));
     let mut own: BTreeSet<(usize, usize)> = all.collect();
@@ -134,7 +139,8 @@ fn in_all(
         return BTreeSet::new();
     };
     for sequence in sequences {
-        own = &own - &written_by_others(&sequence, kernels, sites.len());
+        let allowance = Allowance::of(conjunctions);
+        own = &own - &written_by_others(&sequence, kernels, sites.len(), &allowance);
     }
     own
 }
@@ -144,6 +150,7 @@ fn written_by_others(
     sequence: &Sequence,
     kernels: &[KernelModel],
     members: usize,
+    allowance: &Allowance,
 ) -> BTreeSet<(usize, usize)> {
     let sites = sequence.sites(kernels);
     let first = sites.len().saturating_sub(members);
@@ -158,13 +165,12 @@ fn written_by_others(
     let mut other = BTreeSet::new();
     let mut answers = Answers::default();
     let (graph, group) = sequence.group();
-    let allowance = Allowance::of(MOST_CONJUNCTIONS);
     let against = conflicts(
         graph,
         group,
         &sites,
         &mut answers,
-        Some(&allowance),
+        Some(allowance),
         &mut |judge| {
             for (read, argument) in &of_last {
                 let key = key(*read, *argument);
@@ -205,6 +211,7 @@ fn in_one(
     group: &FusionGroup,
     sites: &[Site<'_>],
     answers: &mut Answers,
+    allowance: &Allowance,
 ) -> BTreeSet<(usize, usize)> {
     let access =
         |(member, number): (usize, usize)| -> &Access { &sites[member].model.accesses[number] };
@@ -219,13 +226,12 @@ fn in_one(
     };
     let mut own: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut other: BTreeSet<(usize, usize)> = BTreeSet::new();
-    let allowance = Allowance::of(MOST_CONJUNCTIONS);
     let against = conflicts(
         graph,
         group,
         sites,
         answers,
-        Some(&allowance),
+        Some(allowance),
         &mut |judge| {
             for (read, argument) in &reads {
                 let key = (read.0, *argument);
@@ -238,7 +244,8 @@ fn in_one(
                     other.insert(key);
                 } else if writes.any(|write| {
                     phase(write.0) < phase(read.0) && judge([*write, *read], Kept::Lost).is_some()
-                }) {
+                }) && !allowance.is_spent()
+                {
                     own.insert(key);
                 }
             }

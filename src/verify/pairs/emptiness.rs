@@ -151,7 +151,7 @@ impl fmt::Display for Symbol {
     }
 }
 
-/// How much isl may be asked for what a plan can do without.
+/// How much isl may be asked for what a plan can do without. Whoever has spent it takes what it did not ask for the worse.
 pub(in crate::verify) struct Allowance {
     /// Conjunctions that this thread has asked isl about when it is spent.
     end: u64,
@@ -166,7 +166,7 @@ impl Allowance {
     }
 
     pub(in crate::verify) fn is_spent(&self) -> bool {
-        ASKED.get() > self.end
+        ASKED.get() >= self.end
     }
 }
 

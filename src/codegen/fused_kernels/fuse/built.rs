@@ -1,6 +1,7 @@
 //! A kernel that was made from a specialisation key, and what its sites are told of it.
 
-use super::super::super::{BatchMember, FusedKernel, FusedParameter, PromotedRows};
+use super::super::super::{BatchMember, FusedKernel, FusedParameter, HandedOn, PromotedRows};
+use super::block_values::Kept;
 use super::fields::Piece;
 use super::memory::KernelFacts;
 use super::specialisation::Site;
@@ -31,6 +32,10 @@ pub(super) struct Built {
     pub(super) spare_bytes: u64,
     /// Static shared memory of a block as it was made.
     pub(super) static_shared_bytes: u64,
+    /// Members and parameters whose values threads of a block could hand to each other, by number.
+    pub(super) families: Vec<(usize, usize)>,
+    /// What became of them.
+    pub(super) handed_on: Vec<HandedOn>,
     /// Those of the specialisation key's unread allocations, as parameters that lead there, that it leaves
     /// unwritten.
     pub(super) unwritten: Vec<Vec<usize>>,
@@ -75,6 +80,24 @@ impl Built {
         members.collect()
     }
 
+    /// What became of values that threads of a block could hand to each other.
+    pub(super) fn handed_on(&self, kept: &[Kept]) -> Vec<HandedOn> {
+        let picoseconds = |nanoseconds: f64| (nanoseconds * 1e3).round() as u64;
+        let told = kept.iter().filter_map(|kept| {
+            let (member, parameter) = *self.families.get(kept.family)?;
+            let without = kept.verdict.map(|verdict| picoseconds(verdict.without));
+            let with = kept.verdict.and_then(|verdict| verdict.with);
+            Some(HandedOn {
+                member,
+                argument: self.pieces.get(member)?.get(parameter)?.argument,
+                loads: kept.loads,
+                is_kept: kept.is_kept(),
+                picoseconds: [without, with.map(picoseconds)],
+            })
+        });
+        told.collect()
+    }
+
     /// As the kernel of a group.
     pub(super) fn at(&self, group: usize, site: &Site) -> FusedKernel {
         let among = |known: &[Vec<usize>]| {
@@ -89,6 +112,7 @@ impl Built {
             unwritten: among(&self.unwritten),
             untouched: among(&self.untouched),
             static_shared_bytes: self.static_shared_bytes,
+            handed_on: self.handed_on.clone(),
             promoted: self.promoted.clone(),
         }
     }

@@ -16,6 +16,7 @@ pub(super) mod guarded_values;
 pub(super) mod rows;
 pub(super) mod scopes;
 pub(super) mod shared_memory_reuse;
+pub(super) mod slot_costs;
 
 use super::control_flow::is_barrier;
 use crate::kernel::{ArgumentPointer, computes_from_operands};
@@ -43,6 +44,8 @@ pub(super) struct KernelFacts {
     pub(super) block: [Option<u64>; 3],
     /// Extents that its grid does not exceed, where such are known.
     pub(super) grid: [Option<u64>; 3],
+    /// Blocks of its largest member, where they are known.
+    pub(super) blocks: Option<u64>,
     /// Bytes of static shared memory that its members have.
     pub(super) static_shared_bytes: u64,
     /// Bytes of dynamic shared memory that its members ask for at the most; `None` where only a run tells.

@@ -1,5 +1,6 @@
 use super::super::super::FusedParameter;
 use super::*;
+use crate::build::Device;
 use crate::codegen::device::device_target_machine;
 use crate::kernel::{Tables, model_kernels};
 use crate::launch::{Argument, ArgumentPiece, Buffer, BufferId, MemoryKind, Node, NodeId};
@@ -189,7 +190,15 @@ fn built<'ctx>(
     let all = Optimisation::ALL.into();
     let known = (plan, &BTreeMap::new());
     let made = Preparation::of(program, graph, models, known, &all)
-        .and_then(|made| build_kernels(program, &made, Part::Groups, models, plan, &all))
+        .and_then(|made| {
+            build_kernels(
+                program,
+                &made,
+                Part::Groups,
+                models,
+                (plan, &all, Figures::of(Device::Cuda, 80)),
+            )
+        })
         .expect("it can be built");
     (made.module, made.groups)
 }

@@ -6,6 +6,7 @@
 //! the store stands in front of the load in the same iteration, or nobody else writes there in any iteration. The kernel's two forms
 //! share nothing but the members' bodies.
 
+use super::super::block_values::Kept;
 use super::super::families::{self, unmark};
 use super::super::forwarding::forward_across_grid;
 use super::super::indices::Index;
@@ -16,6 +17,7 @@ use super::super::{GroupBuilder, segment};
 use crate::codegen::CodegenError;
 use crate::llvm::{Block, Builder, FUNCTION_ATTRIBUTES, Opcode, Value};
 use crate::math::affine::Axis;
+use crate::tune::Figures;
 use inkwell::IntPredicate;
 use inkwell::module::Module;
 
@@ -44,14 +46,16 @@ pub(in crate::codegen::fused_kernels::fuse) fn waits_for_grid(instruction: Value
     }
 }
 
-/// Keeps in registers what threads of these kernels store and load again behind a grid-wide barrier.
+/// Keeps in registers what threads of these kernels store and load again behind a grid-wide barrier, and in shared memory what others
+/// of their block load. Says of each kernel what became of the latter.
 pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
     module: &Module<'ctx>,
     kernels: &[Keeping<'_, 'ctx>],
-) -> Result<(), CodegenError> {
+    figures: &Figures,
+) -> Result<Vec<Vec<Kept>>, CodegenError> {
     match kernels.is_empty() {
-        true => Ok(()),
-        false => forward_across_grid(module, kernels),
+        true => Ok(Vec::new()),
+        false => forward_across_grid(module, kernels, figures),
     }
 }
 

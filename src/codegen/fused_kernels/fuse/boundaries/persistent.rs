@@ -7,7 +7,7 @@
 
 use super::super::at_once::{hold_barrier, is_kept_read, waits_for_grid};
 use super::super::batch::{Layout, PARAMETER_BYTES, RECORD_ALIGNMENT_BYTES, RECORDS_OFFSET_BYTES};
-use super::super::block_values::hand_on;
+use super::super::block_values::{Kept, hand_on};
 use super::super::built::Built;
 use super::super::forwarding::forward_across_launches;
 use super::super::memory::{KernelFacts, base_of};
@@ -22,6 +22,7 @@ use crate::llvm::{
     Value,
 };
 use crate::schedule::PersistentLoop;
+use crate::tune::Figures;
 use inkwell::module::Module;
 use std::collections::BTreeSet;
 
@@ -310,17 +311,19 @@ fn keeps_values(body: Value) -> bool {
 }
 
 /// Keeps in registers what threads have from one launch to the next, in a kernel of launches between which all blocks wait for each
-/// other. Bodies have been inlined. `offsets` says where arguments that are no structures stand in the record. Says whether there may be such values: barriers are calls as long as their kernel is not settled.
+/// other. Bodies have been inlined. `offsets` says where arguments that are no structures stand in the record. Says whether there may be such values, as barriers are calls
+/// as long as their kernel is not settled, and what became of those that threads of a block hand to each other.
 pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
     module: &Module<'ctx>,
     function: Value<'ctx>,
     facts: &KernelFacts,
     (offsets, rows): (&[Option<u32>], &PersistentRows),
-) -> Result<bool, CodegenError> {
+    figures: &Figures,
+) -> Result<(bool, Vec<Kept>), CodegenError> {
     let has_calls = function.instructions().into_iter().any(waits_for_grid);
-    let handed_on = hand_on(module, function, facts);
-    if !keeps_values(function) && handed_on == 0 {
-        return Ok(has_calls);
+    let handed_on = hand_on(module, function, facts, figures);
+    if !keeps_values(function) && !handed_on.iter().any(Kept::is_kept) {
+        return Ok((has_calls, handed_on));
     }
     // What the record has is what parameters of the body are, by turns.
     let told = |value: Value<'ctx>| {
@@ -337,7 +340,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn keep_values<'ctx>(
         is_record.then(|| (0..offsets.len()).filter(turns).collect())
     };
     forward_across_launches(module, function, facts, &told)?;
-    Ok(has_calls)
+    Ok((has_calls, handed_on))
 }
 
 /// Calls a body, as it wants to be called.

@@ -12,6 +12,8 @@
 //! Where iterations of a host's loop follow each other in the kernel, a load may also look for what the iteration before stored. It
 //! finds these slots as they were if the phase that fills them anew comes later. If it does not, there are two sets of slots, which
 //! are filled by turns.
+//!
+//! Values are kept so where the cost model says that the launch takes less time then (`slot_costs`).
 
 use super::super::at_once::{is_kept_read, is_own_read};
 use super::super::control_flow::ControlFlow;
@@ -20,28 +22,63 @@ use super::super::families::{Family, Marks, Since, reads_since};
 use super::super::indices::Index;
 use super::super::memory::{Effect, KernelFacts};
 use super::super::shared_memory_reuse::{MOST_SHARED_BYTES, shared_bytes};
+use super::super::slot_costs::{Counted, Setting, SlotCost, Verdict, judge};
 use crate::llvm::{Block, Builder, Linkage, Opcode, Type, Value};
 use crate::math::affine::Axis;
+use crate::tune::Figures;
 use inkwell::IntPredicate;
 use inkwell::module::Module;
+use std::iter;
 
 const SHARED_ADDRESS_SPACE: u32 = 3;
 
 /// Slots begin at multiples of so many bytes.
 const ALIGNMENT: u64 = 16;
 
+/// To count rounds, and to find the own slot.
+const INSTRUCTIONS_OF_BEGIN: f64 = 3.0;
+/// To find where address and value go, and to put them there.
+const INSTRUCTIONS_OF_STORE: f64 = 4.0;
+/// To find a slot, to compare, and to choose.
+const INSTRUCTIONS_OF_LOAD: f64 = 8.0;
+/// To count how far away the slot is.
+const INSTRUCTIONS_OF_COUNT: f64 = 7.0;
+/// To compare with a variable of the thread.
+const INSTRUCTIONS_OF_OWN: f64 = 3.0;
+/// So often, it is assumed, the thread that is counted to be asked is one of the block.
+const COUNTED_ARE_FOUND: f64 = 0.5;
+
 /// Slots of a thread have so many bytes at most: blocks of 2,048 threads together then have 96 KB on a multiprocessor.
 const MOST_BYTES_OF_THREAD: u64 = 48;
 
-/// Lets threads of a kernel take from shared memory what others of their block have stored, and takes the marks of that out of
-/// the kernel. Returns how many loads look there first.
+/// What became of a family of which threads of a block could take values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::codegen::fused_kernels::fuse) struct Kept {
+    pub(in crate::codegen::fused_kernels::fuse) family: usize,
+    /// Loads that look into slots, or would.
+    pub(in crate::codegen::fused_kernels::fuse) loads: usize,
+    /// What the cost model says; `None` where there is no shared memory for it, or the device does not hold all blocks anyway.
+    pub(in crate::codegen::fused_kernels::fuse) verdict: Option<Verdict>,
+}
+
+impl Kept {
+    /// Whether its loads look into slots.
+    pub(in crate::codegen::fused_kernels::fuse) fn is_kept(&self) -> bool {
+        self.verdict.is_some_and(|verdict| verdict.pays)
+    }
+}
+
+/// Lets threads of a kernel take from shared memory what others of their block have stored, where that pays on a device, and takes
+/// the marks of that out of the kernel. Says what became of each family that has such loads.
 pub(in crate::codegen::fused_kernels::fuse) fn hand_on<'ctx>(
     module: &Module<'ctx>,
     kernel: Value<'ctx>,
     facts: &KernelFacts,
-) -> usize {
+    figures: &Figures,
+) -> Vec<Kept> {
     let marks = Marks::of(kernel);
     let mut planned: Vec<Handing> = Vec::new();
+    let mut kept: Vec<Kept> = Vec::new();
     if let Some(flow) = ControlFlow::of(kernel)
         && let [Some(x), Some(y), Some(z)] = facts.block
         && let Some(dynamic) = facts.dynamic_shared_bytes
@@ -58,20 +95,47 @@ pub(in crate::codegen::fused_kernels::fuse) fn hand_on<'ctx>(
             };
             let family = (*number, family);
             let found = Handing::of(module, &flow, &marks.forms, family, block, is_free);
-            if let Some(found) = found
-                && found.bytes(module) <= left
-            {
-                left -= found.bytes(module);
-                planned.push(found);
+            let Some(found) = found else {
+                continue;
+            };
+            match left.checked_sub(found.bytes(module)) {
+                Some(rest) => {
+                    left = rest;
+                    planned.push(found);
+                }
+                None => kept.push(found.with(None)),
             }
         }
+        let begins = marks.families.values().flat_map(|family| &family.begins);
+        let counted = Counted::of(&flow, &begins.copied().collect::<Vec<_>>());
+        let shared = shared_bytes(module, kernel) + dynamic;
+        let work = counted.work(module, (kernel, &flow), &marks.forms, shared);
+        let costs = planned
+            .iter()
+            .map(|handing| handing.cost(module, &counted))
+            .collect::<Vec<_>>();
+        let setting = Setting {
+            figures,
+            blocks: facts.blocks,
+            threads,
+        };
+        let verdicts = judge(setting, work, &costs).unwrap_or_default();
+        let verdicts = verdicts.into_iter().map(Some).chain(iter::repeat(None));
+        planned = planned
+            .into_iter()
+            .zip(verdicts)
+            .filter_map(|(handing, verdict)| {
+                let own = handing.with(verdict);
+                kept.push(own);
+                own.is_kept().then_some(handing)
+            })
+            .collect();
     }
-    let count = planned.iter().map(|handing| handing.loads.len()).sum();
     for handing in planned {
         handing.write(module, kernel);
     }
     marks.take_out();
-    count
+    kept
 }
 
 /// What is to be done for one family of stores.
@@ -192,6 +256,60 @@ impl<'a, 'ctx> Handing<'a, 'ctx> {
         let of_slot = self.address.allocation_bytes(module) + self.value.allocation_bytes(module);
         let sets = 1 + u64::from(self.has_turns());
         of_slot * self.threads() * sets + 2 * ALIGNMENT
+    }
+
+    /// What became of it.
+    fn with(&self, verdict: Option<Verdict>) -> Kept {
+        Kept {
+            family: self.number,
+            loads: self.loads.len(),
+            verdict,
+        }
+    }
+
+    /// What its slots cost a thread, and what they save, in a pass through the phases.
+    fn cost(&self, module: &Module<'ctx>, counted: &Counted<'ctx>) -> SlotCost {
+        let times = |at: Value<'ctx>| counted.times(at.block());
+        let words = |ty: Type<'ctx>| ty.allocation_bytes(module).div_ceil(4) as f64;
+        let bytes = self.value.allocation_bytes(module) as f64;
+        let in_shared = f64::from(self.needs_slots());
+        let (address, both) = (words(self.address), words(self.address) + words(self.value));
+        let mut cost = SlotCost {
+            shared_bytes: self.bytes(module),
+            ..SlotCost::default()
+        };
+        for begin in &self.family.begins {
+            cost.instructions += times(*begin) * INSTRUCTIONS_OF_BEGIN;
+            cost.shared_words += times(*begin) * address * in_shared;
+        }
+        // A slot has what was stored last.
+        let mut stored = 0.0;
+        for store in &self.stores {
+            cost.instructions += times(*store) * INSTRUCTIONS_OF_STORE;
+            cost.shared_words += times(*store) * both * in_shared;
+            stored += times(*store);
+        }
+        for taking in &self.loads {
+            let (instructions, shared_words, found) = match taking.guess {
+                _ if taking.is_own() => (INSTRUCTIONS_OF_OWN, 0.0, 1.0),
+                Guess::Constant(distances) => {
+                    let inside = self.block.iter().zip(distances).map(|(extent, distance)| {
+                        1.0 - distance.unsigned_abs() as f64 / *extent as f64
+                    });
+                    (INSTRUCTIONS_OF_LOAD, both, inside.product())
+                }
+                // The thread first looks where it stored itself.
+                Guess::Counted(_) => {
+                    let instructions = INSTRUCTIONS_OF_LOAD + INSTRUCTIONS_OF_COUNT;
+                    (instructions, address + both, COUNTED_ARE_FOUND)
+                }
+            };
+            let times = times(taking.load);
+            cost.instructions += times * instructions;
+            cost.shared_words += times * shared_words;
+            cost.saved_bytes += times * bytes * found / f64::max(stored, 1.0);
+        }
+        cost
     }
 
     fn write(&self, module: &Module<'ctx>, kernel: Value<'ctx>) {

@@ -9,6 +9,7 @@ use super::super::phases::Phase;
 use super::super::scopes::accesses;
 use super::super::{GroupBuilder, segment};
 use crate::llvm::{Builder, FUNCTION_ATTRIBUTES, Opcode, Type, Value};
+use crate::verify::OwnReads;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,26 +115,25 @@ pub(in crate::codegen::fused_kernels::fuse) fn unmark(load: Value) {
     }
 }
 
-impl<'ctx> GroupBuilder<'_, 'ctx> {
-    /// The members and parameters that store what others may take, as many as there may be families.
-    fn families(&self) -> Vec<(usize, usize)> {
-        let own = &self.specialisation.shape.own_reads;
-        let all: BTreeSet<(usize, usize)> = own
-            .in_blocks
-            .keys()
-            .chain(own.in_blocks_across.keys())
-            .copied()
-            .collect();
-        all.into_iter().take(MOST_FAMILIES).collect()
-    }
+/// The members and parameters that store what others may take, as many as there may be families.
+pub(in crate::codegen::fused_kernels::fuse) fn families(own: &OwnReads) -> Vec<(usize, usize)> {
+    let pairs = [&own.in_blocks, &own.in_blocks_across];
+    let all: BTreeSet<(usize, usize)> = pairs
+        .into_iter()
+        .flat_map(|pairs| pairs.keys())
+        .copied()
+        .collect();
+    all.into_iter().take(MOST_FAMILIES).collect()
+}
 
+impl<'ctx> GroupBuilder<'_, 'ctx> {
     /// Marks stores of families, loads of what they store, and where the form begins, which is where the builder stands.
     pub(in crate::codegen::fused_kernels::fuse) fn mark_families(
         &self,
         builder: &Builder<'ctx>,
         bodies: &[segment::Body<'ctx>],
     ) {
-        let families = self.families();
+        let families = families(&self.specialisation.shape.own_reads);
         if families.is_empty() {
             return;
         }
@@ -185,7 +185,8 @@ impl<'ctx> GroupBuilder<'_, 'ctx> {
         builder: &Builder<'ctx>,
         phase: &Phase,
     ) {
-        for (number, (member, _)) in self.families().into_iter().enumerate() {
+        let families = families(&self.specialisation.shape.own_reads);
+        for (number, (member, _)) in families.into_iter().enumerate() {
             let mark = Value::function(self.module, &self.name_of(&format!("begin {number}")));
             if let Some(mark) = mark.filter(|_| phase.contains(member)) {
                 builder.call_function(mark, &[]);

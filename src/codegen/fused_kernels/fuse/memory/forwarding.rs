@@ -1,7 +1,7 @@
 //! What a segment stores and a later one loads in the same thread, kept in registers.
 
 use super::super::at_once::Keeping;
-use super::super::block_values::hand_on;
+use super::super::block_values::{Kept, hand_on};
 use super::super::guarded_values::{forward_guarded_values, keep_guarded_values};
 use super::super::memory::KernelFacts;
 use super::super::{implied_branches, registers, short_loops};
@@ -9,6 +9,7 @@ use crate::codegen::CodegenError;
 use crate::codegen::device::{device_target_machine, kernels, mark_pure_math, run_passes};
 use crate::codegen::divisors::show_constant_divisors;
 use crate::llvm::Value;
+use crate::tune::Figures;
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
 
@@ -52,15 +53,19 @@ pub(in crate::codegen::fused_kernels::fuse) fn forward_values(
     Ok(())
 }
 
-/// Forwards what threads of these kernels store and load again behind a grid-wide barrier, or others of their block.
+/// Forwards what threads of these kernels store and load again behind a grid-wide barrier, or others of their block. Says of each
+/// kernel what became of the latter.
 pub(in crate::codegen::fused_kernels::fuse) fn forward_across_grid<'ctx>(
     module: &Module<'ctx>,
     kernels: &[Keeping<'_, 'ctx>],
-) -> Result<(), CodegenError> {
+    figures: &Figures,
+) -> Result<Vec<Vec<Kept>>, CodegenError> {
     let all: Vec<Value> = kernels.iter().map(|keeping| keeping.kernel).collect();
-    for keeping in kernels.iter().filter(|keeping| !keeping.goes_on) {
-        hand_on(module, keeping.kernel, keeping.facts);
-    }
+    let handed_on = kernels.iter().map(|keeping| match keeping.goes_on {
+        true => Vec::new(),
+        false => hand_on(module, keeping.kernel, keeping.facts, figures),
+    });
+    let handed_on = handed_on.collect();
     forward_values(module, &all, &[])?;
     let machine = device_target_machine("sm_80")?;
     for keeping in kernels {
@@ -73,7 +78,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn forward_across_grid<'ctx>(
             clean_up(kernel, &machine)?;
         }
     }
-    Ok(())
+    Ok(handed_on)
 }
 
 /// Forwards what threads of a kernel that calls another one again and again have from one call to the next. Calls have been inlined.

@@ -21,6 +21,7 @@ use crate::llvm::{
     Value,
 };
 use crate::schedule::{FusionGroup, FusionPlan, Member, PersistentLoop, ThreadMap, Variant};
+use crate::tune::Figures;
 use inkwell::module::Module;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -260,6 +261,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
     module: &Module<'ctx>,
     bodies: Vec<Body<'_>>,
     optimisations: &BTreeSet<Optimisation>,
+    figures: &Figures,
 ) -> Result<Vec<BatchKernel>, CodegenError> {
     let mut batches = Vec::new();
     let mut built = Vec::new();
@@ -275,10 +277,9 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
             continue;
         };
         let in_phases = persistent.grid_barrier;
-        let facts = &found.kernel.facts;
         let built = persistent.build(module, (found.kernel, body), optimisations)?;
         loops.extend(built.map(|(function, layout, rows)| {
-            let kept = in_phases.then(|| (facts, layout.plain_offsets()));
+            let kept = in_phases.then(|| (found.kernel, layout.plain_offsets()));
             let batch = BatchKernel {
                 persistent: Some(rows),
                 ..layout.batch(function.name(), found.statements, found.single)
@@ -333,10 +334,13 @@ pub(in crate::codegen::fused_kernels::fuse) fn build_batches<'ctx>(
         &device_target_machine("sm_80")?,
     )?;
     let mut keeps = false;
-    for (function, batch, in_phases) in &loops {
-        if let (Some((facts, offsets)), Some(rows)) = (in_phases, &batch.persistent) {
+    for (function, batch, in_phases) in &mut loops {
+        if let (Some((of, offsets)), Some(rows)) = (in_phases, &batch.persistent) {
             let places = (offsets.as_slice(), rows);
-            keeps |= persistent::keep_values(module, *function, facts, places)?;
+            let facts = &of.facts;
+            let (held, kept) = persistent::keep_values(module, *function, facts, places, figures)?;
+            keeps |= held;
+            batch.handed_on = of.handed_on(&kept);
         }
     }
     if keeps {
@@ -515,6 +519,7 @@ impl<'ctx> Layout<'ctx> {
             heterogeneous: None,
             phases: None,
             persistent: None,
+            handed_on: Vec::new(),
         }
     }
 

@@ -290,6 +290,18 @@ pub(in crate::codegen::fused_kernels::fuse) fn extents(
     [gx, gy, gz, bx, by, bz]
 }
 
+/// Blocks of the largest of some launches, given extents of each, where all are known.
+pub(in crate::codegen::fused_kernels::fuse) fn largest_grid(
+    launches: &[[Option<u32>; 6]],
+) -> Option<u64> {
+    let blocks = |extents: &[Option<u32>; 6]| -> Option<u64> {
+        let grid = extents[..3].iter();
+        grid.map(|extent| extent.map(u64::from)).product()
+    };
+    let all: Option<Vec<u64>> = launches.iter().map(blocks).collect();
+    all?.into_iter().max()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
