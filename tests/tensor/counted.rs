@@ -14,6 +14,7 @@ use std::process::Command;
 const ROWS: &[(&str, &str)] = &[
     ("small_tmm", "tmm, 128 x 32 x 256"),
     ("tmm", "tmm, 128 x 1024 x 1024"),
+    ("sgemm", "sgemm, 128 x 128 x 256"),
     ("htmm", "tmm of halves, 128 x 1024 x 1024"),
     ("tbmm", "tbmm, 20 of 500 x 72 x 26 x 26"),
     ("gconv", "gconv, 1 of 32 x 32 x 16 x 16 x 14 x 14"),
