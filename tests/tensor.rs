@@ -19,6 +19,7 @@
 //!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`. A line
 //!   `# reductions: ordered` has that option.
 //! * `printed_templates`: templates of all definitions of this folder and of programs are read as they were written.
+//! * `together`: definitions of several mappings in one program, whose launches fuse with each other; and nothing races.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
@@ -43,6 +44,8 @@ mod quick_link;
 mod random;
 #[path = "tensor/templates.rs"]
 mod templates;
+#[path = "tensor/together.rs"]
+mod together;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
@@ -95,6 +98,7 @@ fn main() {
     trials.push(Trial::test("several_products", counted::products));
     trials.push(Trial::test("interface", interface));
     trials.push(Trial::test("known", known::check));
+    trials.push(Trial::test("together", together::check));
     for seed in random::seeds() {
         trials.push(Trial::test(format!("random/{seed}"), move || {
             random::check(seed)

@@ -23,16 +23,6 @@ int main()
         return sum;
     });
 
-    const int rows = 69, columns = 66, terms = 33;
-    Tensor<> A1(rows * terms, 1), B1(terms * columns, 2), C0(rows * columns);
-    factors(0, rows, terms, columns, 0.75f, A1, B1, C0);
-    C0.compare("factors", [&](size_t at) {
-        double sum = 0;
-        for (size_t k = 0, m = at / columns, n = at % columns; k < terms; ++k)
-            sum += (std::fmax(A1[m * terms + k], 0) + 0.75) * (m > 0 && k > 0 ? std::exp(B1[(k - 1) * columns + n]) : 0.75);
-        return sum;
-    });
-
     Tensor<> bias(N, 6);
     fcrelu(0, M, K, N, A, BT, bias, E);
     E.compare("fcrelu", [&](size_t at) {
