@@ -10,7 +10,7 @@
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `known`: builds take options that are known for some sizes, and nothing else from a file of them.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name, by one mapping. It compares with the
-//!   host in double precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
+//!   host in double precision, with the reference, with the default mapping, and by templates, where nothing races; a line `# built with:` has the compiler's options,
 //!   `# mappings:` which of them is tried (`none`: a test of its own runs it), and what else, such as strategies of isl's scheduler, and `# launches:` how many
 //!   launches of some definitions a run executes. A `.template` of its name has templates.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; the options are those of
@@ -306,8 +306,14 @@ fn program(source: &Path, space: &str) -> Result<(), Failed> {
         .env("SIRIUS_STRICT", "1");
     run(&mut compiler)?;
     let said = run(&mut Command::new(place("program")))?;
-    if said.matches("PASS").count() != 1 {
-        return Err(format!("it says {said}").into());
+    let mut all = vec![said];
+    if mapping != Mapping::Identity {
+        all.push(run(
+            Command::new(place("program")).env("SIRIUS_CHECK", "race")
+        )?);
+    }
+    if all.iter().any(|said| said.matches("PASS").count() != 1) {
+        return Err(format!("it says {all:?}").into());
     }
     match launches {
         Some(launches) => counted::launches(&place("program"), &place("counted.json"), launches),

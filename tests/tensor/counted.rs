@@ -122,11 +122,13 @@ pub fn products() -> Result<(), Failed> {
 pub fn pieces() -> Result<(), Failed> {
     let statistics = statistics("tests/tensor/pieces")?;
     // Kernels of all calls, in the order of their numbers.
-    let wanted: [(&str, &[u64]); 4] = [
+    let wanted: [(&str, &[u64]); 6] = [
         ("pieces_whole", &[1, 1]),
         ("pieces_columns", &[1, 1, 1]),
         ("pieces_product", &[1, 1]),
         ("pieces_over_time", &[1, 3, 3]),
+        ("pieces_of_tiles", &[1, 1]),
+        ("pieces_triangle", &[1]),
     ];
     for (name, launches) in wanted {
         for (number, wanted) in launches.iter().enumerate() {
