@@ -272,6 +272,20 @@ class Caches(unittest.TestCase):
         numpy.testing.assert_array_equal(twice.f(numpy.ones(3, "f4")), numpy.full(3, 2, "f4"))
 
 
+class Toolkits(unittest.TestCase):
+    def test_wheels_are_a_toolkit_where_all_are_there(self):
+        from sirius.command import toolkit
+
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder, "nvidia", "cu13")
+            parts = ("include/cuda_runtime.h", "include/crt/host_config.h", "bin/ptxas", "bin/fatbinary")
+            for part in (*parts, "nvvm/libdevice/libdevice.10.bc"):
+                self.assertIsNone(toolkit(folder))
+                (root / part).parent.mkdir(parents=True, exist_ok=True)
+                (root / part).touch()
+            self.assertEqual(toolkit(folder), root)
+
+
 class Views(unittest.TestCase):
     def test_a_view_keeps_memory(self):
         from sirius.dlpack import View
