@@ -10,7 +10,7 @@
 //! * `interface`: what is written, and what the launcher refuses.
 //! * `known`: builds take options that are known for some sizes, and nothing else from a file of them.
 //! * `programs/…`: a program of `test_programs/tensor`, a `.tc` and a `.cu` of one name, by one mapping. It compares with the
-//!   host in double precision, with the reference, with the default mapping, and by templates; a line `# built with:` has the compiler's options,
+//!   host in double precision, with the reference, with the default mapping, and by templates, where nothing races; a line `# built with:` has the compiler's options,
 //!   `# mappings:` which of them is tried (`none`: a test of its own runs it), and what else, such as strategies of isl's scheduler, and `# launches:` how many
 //!   launches of some definitions a run executes. A `.template` of its name has templates.
 //! * `schedules/…`: a file of `tests/tensor/schedules`, and its schedule in lines as those of `cases`; the options are those of
@@ -19,6 +19,7 @@
 //!   empty ones, and what becomes of each: its schedule, or what is wrong with it, in lines as those of `cases`. A line
 //!   `# reductions: ordered` has that option.
 //! * `printed_templates`: templates of all definitions of this folder and of programs are read as they were written.
+//! * `together`: definitions of several mappings in one program, whose launches fuse with each other; and nothing races.
 //! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
@@ -43,6 +44,8 @@ mod quick_link;
 mod random;
 #[path = "tensor/templates.rs"]
 mod templates;
+#[path = "tensor/together.rs"]
+mod together;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sirius_rs::tensor::describe::{describe, describe_launches};
@@ -95,6 +98,7 @@ fn main() {
     trials.push(Trial::test("several_products", counted::products));
     trials.push(Trial::test("interface", interface));
     trials.push(Trial::test("known", known::check));
+    trials.push(Trial::test("together", together::check));
     for seed in random::seeds() {
         trials.push(Trial::test(format!("random/{seed}"), move || {
             random::check(seed)
@@ -302,8 +306,14 @@ fn program(source: &Path, space: &str) -> Result<(), Failed> {
         .env("SIRIUS_STRICT", "1");
     run(&mut compiler)?;
     let said = run(&mut Command::new(place("program")))?;
-    if said.matches("PASS").count() != 1 {
-        return Err(format!("it says {said}").into());
+    let mut all = vec![said];
+    if mapping != Mapping::Identity {
+        all.push(run(
+            Command::new(place("program")).env("SIRIUS_CHECK", "race")
+        )?);
+    }
+    if all.iter().any(|said| said.matches("PASS").count() != 1) {
+        return Err(format!("it says {all:?}").into());
     }
     match launches {
         Some(launches) => counted::launches(&place("program"), &place("counted.json"), launches),

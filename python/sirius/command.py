@@ -41,9 +41,26 @@ def known():
     return folder().parent / "tuned.json"
 
 
+def toolkit(folder):
+    """The CUDA toolkit that NVIDIA's wheels make in a folder of packages; none where one of them is missing."""
+    parts = ("include/cuda_runtime.h", "include/crt/host_config.h", "nvvm/libdevice/libdevice.10.bc", "bin/ptxas", "bin/fatbinary")
+    roots = sorted(pathlib.Path(folder).glob("nvidia/cu*"), reverse=True)
+    return next((root for root in roots if all((root / part).exists() for part in parts)), None)
+
+
+def environment():
+    """The environment of the compiler: where it would find no toolkit by itself, it gets the one of this Python's packages."""
+    names_one = any(os.environ.get(name) for name in ("CUDA_PATH", "CUDA_HOME"))
+    if names_one or shutil.which("nvcc") or pathlib.Path("/usr/local/cuda").exists():
+        return None
+    found = toolkit(sysconfig.get_path("purelib"))
+    return dict(os.environ, CUDA_PATH=str(found)) if found else None
+
+
 def run(arguments, place):
     """Runs the compiler on files of a folder. What it says of an error becomes a :class:`CompileError`."""
-    done = subprocess.run([str(compiler()), *map(str, arguments)], capture_output=True, text=True)
+    command = [str(compiler()), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment())
     if done.returncode != 0:
         said = done.stderr.replace(f"{place}/", "").strip()
         raise CompileError(said or f"sirius-rs ended with status {done.returncode}")

@@ -235,10 +235,55 @@ class Caches(unittest.TestCase):
             entries = compiler("--tune=M=77,K=8,N=40", f"--known={path}", "--emit=options")
             self.assertEqual(json.loads(entries)["entries"][0]["options"], list(by_hand))
 
+    def test_a_known_template_is_for_definitions_of_its_name(self):
+        text = "def softmax" + NET.split("def softmax")[1].split("def pair")[0]
+        renamed = text.replace("softmax", "rows")
+        sizes = {"N": 5, "M": 71}
+        stitched = ["--sirius-tc-mapping=stitched"]
+        sirius.tuned.keep(text, "softmax", "cpu", sizes, stitched)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "tuned.json"
+            sirius.tuned.export(path)
+            entries = [each for each in json.loads(path.read_text())["entries"] if each["sizes"] == [*map(list, sizes.items())]]
+            self.assertEqual(len(entries), 1)
+            # One that no model would choose: a kernel for each statement.
+            teams = ("L: warp", "E: thread", "S: warp", "O: thread")
+            entries[0]["template"] = [
+                "template softmax {",
+                *(f"  kernel row 1 threads 32 rows 8 {{ {each} }}" for each in teams),
+                "}",
+            ]
+            path.write_text(json.dumps({"entries": entries}))
+            sirius.tuned.take(path)
+        found = sirius.tuned.find(text, "softmax", "cpu", sizes)
+        self.assertEqual(found, (*stitched, "--sirius-template=" + "\n".join(entries[0]["template"])))
+        self.assertEqual(sirius.tuned.find(renamed, "rows", "cpu", sizes), (*stitched,))
+        for net, name, kernels in ((sirius.define(text), "softmax", 4), (sirius.define(renamed), "rows", 1)):
+            known = sirius.tuned.find(net.text, name, "cpu", sizes)
+            made = getattr(sirius.define(net.text, options=known), name).inspect("cuda")
+            self.assertEqual(made.count("static __global__"), kernels)
+        matrix = numpy.random.default_rng(3).standard_normal((5, 71)).astype("f4")
+        powers = numpy.exp(matrix - matrix.max(1, keepdims=True))
+        numpy.testing.assert_allclose(sirius.define(text).softmax(matrix), powers / powers.sum(1, keepdims=True), rtol=1e-5)
+
     def test_options_of_another_compiler_cost_nothing_but_speed(self):
         twice = sirius.define("def f(float(N) A) -> (B) { B(i) = A(i) * 2 }")
         sirius.tuned.keep(twice.text, "f", "cpu", {"N": 3}, ("--sirius-tc-mapping=spiral",))
         numpy.testing.assert_array_equal(twice.f(numpy.ones(3, "f4")), numpy.full(3, 2, "f4"))
+
+
+class Toolkits(unittest.TestCase):
+    def test_wheels_are_a_toolkit_where_all_are_there(self):
+        from sirius.command import toolkit
+
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder, "nvidia", "cu13")
+            parts = ("include/cuda_runtime.h", "include/crt/host_config.h", "bin/ptxas", "bin/fatbinary")
+            for part in (*parts, "nvvm/libdevice/libdevice.10.bc"):
+                self.assertIsNone(toolkit(folder))
+                (root / part).parent.mkdir(parents=True, exist_ok=True)
+                (root / part).touch()
+            self.assertEqual(toolkit(folder), root)
 
 
 class Views(unittest.TestCase):

@@ -56,6 +56,41 @@ static __global__ void __launch_bounds__(64) by_hand_small_tmm(int N, int K, con
     product_of_tile<32>(N, K, A, B, C);
 }
 
+// C = b C + a A B: the same tiles, but strips of the second matrix lie in memory as they do in the tile. The factor of the product
+// is multiplied once a point.
+static __global__ void __launch_bounds__(256)
+    by_hand_sgemm(int N, int K, float factor, float old, const float *A, const float *B, float *C)
+{
+    __shared__ __align__(16) float a[16][68], b[16][64];
+    const int x = threadIdx.x % 16, y = threadIdx.x / 16, row = threadIdx.x / 4, four = threadIdx.x % 4 * 4;
+    const float *fromA = A + (blockIdx.y * 64 + row) * K + four, *fromB = B + y * N + blockIdx.x * 64 + x * 4;
+    float sum[4][4] = {};
+    for (int k = 0; k < K; k += 16) {
+        const float4 next = load_four(fromA + k);
+        a[four][row] = next.x, a[four + 1][row] = next.y, a[four + 2][row] = next.z, a[four + 3][row] = next.w;
+        store_four(&b[y][x * 4], load_four(fromB + k * N));
+        __syncthreads();
+#pragma unroll
+        for (int step = 0; step < 16; ++step) {
+            const float4 p = load_four(&a[step][y * 4]), q = load_four(&b[step][x * 4]);
+            const float ps[4] = {p.x, p.y, p.z, p.w}, qs[4] = {q.x, q.y, q.z, q.w};
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+#pragma unroll
+                for (int j = 0; j < 4; ++j)
+                    sum[i][j] += ps[i] * qs[j];
+        }
+        __syncthreads();
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        float *to = &C[size_t(blockIdx.y * 64 + y * 4 + i) * N + blockIdx.x * 64 + x * 4];
+        const float4 was = load_four(to);
+        store_four(to, make_float4(old * was.x + factor * sum[i][0], old * was.y + factor * sum[i][1],
+                                   old * was.z + factor * sum[i][2], old * was.w + factor * sum[i][3]));
+    }
+}
+
 // The large one of halves by tensor cores: tiles of 64 x 64 points and 32 terms, two of them on their way while four warps of
 // 2 x 2 fragments compute a third one. Rows have eight halves more, so that they begin in different banks.
 static __global__ void __launch_bounds__(128) by_hand_htmm(int N, int K, const __half *A, const __half *B, __half *C)

@@ -35,6 +35,23 @@ static void large_products()
     C.compare("tmm", [&](size_t at) { return C1[at]; }, 1e-4);
 }
 
+static void products_with_factors()
+{
+    const int M = 128, N = 256, K = 128;
+    const float a = 1.5f, b = 0.25f;
+    Tensor<> A(M * K, 1), B(K * N, 2), C(M * N, 3), C1(M * N, 3);
+    const std::vector<double> old = C.host;
+    counted_sgemm(0, M, K, N, a, b, A, B, C);
+    by_hand_sgemm<<<dim3(N / 64, M / 64), 256>>>(N, K, a, b, A, B, C1);
+    C1.compare("sgemm by hand", [&](size_t at) {
+        double sum = 0;
+        for (int k = 0; k < K; ++k)
+            sum += A[at / N * K + k] * B[k * N + at % N];
+        return b * old[at] + a * sum;
+    }, 1e-4);
+    C.compare("sgemm", [&](size_t at) { return C1[at]; }, 1e-4);
+}
+
 static void products_of_halves()
 {
     const int M = 128, N = 1024, K = 1024;
@@ -160,6 +177,7 @@ int main()
 {
     products();
     large_products();
+    products_with_factors();
     products_of_halves();
     batches();
     convolutions();

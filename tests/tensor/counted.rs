@@ -14,6 +14,7 @@ use std::process::Command;
 const ROWS: &[(&str, &str)] = &[
     ("small_tmm", "tmm, 128 x 32 x 256"),
     ("tmm", "tmm, 128 x 1024 x 1024"),
+    ("sgemm", "sgemm, 128 x 128 x 256"),
     ("htmm", "tmm of halves, 128 x 1024 x 1024"),
     ("tbmm", "tbmm, 20 of 500 x 72 x 26 x 26"),
     ("gconv", "gconv, 1 of 32 x 32 x 16 x 16 x 14 x 14"),
@@ -121,11 +122,13 @@ pub fn products() -> Result<(), Failed> {
 pub fn pieces() -> Result<(), Failed> {
     let statistics = statistics("tests/tensor/pieces")?;
     // Kernels of all calls, in the order of their numbers.
-    let wanted: [(&str, &[u64]); 4] = [
+    let wanted: [(&str, &[u64]); 6] = [
         ("pieces_whole", &[1, 1]),
         ("pieces_columns", &[1, 1, 1]),
         ("pieces_product", &[1, 1]),
         ("pieces_over_time", &[1, 3, 3]),
+        ("pieces_of_tiles", &[1, 1]),
+        ("pieces_triangle", &[1]),
     ];
     for (name, launches) in wanted {
         for (number, wanted) in launches.iter().enumerate() {

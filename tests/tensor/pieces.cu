@@ -1,5 +1,6 @@
 // One call of each definition but the last, and two of the one that the launcher chooses for.
 #include "pieces.tc.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -38,8 +39,52 @@ static void columns(int N, int M)
     for (int j = 0; j < M; ++j)
         expect("columns", found[j], sums[j], 1000 * 6e-8 * absolute[j]);
 }
+static void tiles()
+{
+    const int M = 40, N = 36, K = 8200;
+    std::vector<float> a(size_t(M) * K), b(size_t(K) * N);
+    for (size_t i = 0; i < a.size(); ++i)
+        a[i] = at(i);
+    for (size_t i = 0; i < b.size(); ++i)
+        b[i] = at(i + 5);
+    float *A = sent(a), *B = sent(b), *C = sent(std::vector<float>(M * N));
+    pieces_of_tiles(0, A, B, C);
+    const std::vector<float> found = fetched(C, M * N);
+    for (int m = 0; m < M; ++m)
+        for (int n = 0; n < N; ++n) {
+            double sum = 0, absolute = 0;
+            for (int k = 0; k < K; ++k) {
+                const double term = double(a[m * K + k]) * b[k * N + n];
+                sum += term, absolute += std::fabs(term);
+            }
+            expect("tiles", found[m * N + n], sum, 600 * 6e-8 * absolute);
+        }
+}
+static void triangle()
+{
+    const int L = 9, M = 37, N = 35, K = 22;
+    std::vector<float> a(L * M * K), w(K * N);
+    for (size_t i = 0; i < a.size(); ++i)
+        a[i] = at(i);
+    for (size_t i = 0; i < w.size(); ++i)
+        w[i] = at(i + 3);
+    float *A = sent(a), *W = sent(w), *C = sent(std::vector<float>(L * M * N, 7));
+    pieces_triangle(0, L, M, K, N, A, W, C);
+    const std::vector<float> found = fetched(C, L * M * N);
+    for (int i = 0; i < L * M * N; ++i) {
+        const int b = i / N / M, m = i / N % M, n = i % N;
+        double sum = 0, absolute = 0;
+        for (int k = b; k < std::min(3 * b + 2, K); ++k) {
+            const double term = double(a[(b * M + m) * K + k]) * w[k * N + n];
+            sum += term, absolute += std::fabs(term);
+        }
+        expect("triangle", found[i], sum, 30 * 6e-8 * absolute);
+    }
+}
 int main()
 {
+    tiles();
+    triangle();
     std::vector<float> a(262144), two(1);
     double sum = 0, largest = -1e30, absolute = 0;
     for (size_t i = 0; i < a.size(); ++i) {

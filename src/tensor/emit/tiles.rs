@@ -2,6 +2,7 @@
 
 mod cores;
 mod loads;
+mod made;
 mod strips;
 
 use super::kernels::{Lines, accumulate, comment, parameters};

@@ -5,7 +5,7 @@
 
 use super::Checked;
 use super::scope::{Entity, Scope};
-use super::typing::counted;
+use super::typing::{counted, instead_of};
 use crate::tensor::fault::{Fault, Span};
 use crate::tensor::linear::Linear;
 use crate::tensor::program::{Check, Role};
@@ -52,25 +52,27 @@ pub(super) fn inlined(
         .iter()
         .find(|definition| definition.name.text == name.text)
     else {
-        let message = format!("'{}' is no definition before this one", name.text);
-        let known: Vec<&str> = earlier
-            .iter()
-            .map(|other| other.name.text.as_str())
-            .collect();
-        let mend = match known.is_empty() {
-            true => "define it before this definition".to_owned(),
-            false => format!(
-                "define it before this definition; there are {}",
-                known.join(", ")
-            ),
+        let message = format!("no definition '{}' stands before this one", name.text);
+        let known = earlier.iter().map(|other| format!("'{}'", other.name.text));
+        let known: Vec<String> = known.collect();
+        let [_, later] = &scope.others;
+        let mend = match (later.contains(&name.text), known.is_empty()) {
+            (true, _) => "move it up, above the one that calls it".to_owned(),
+            (false, _) if instead_of(&name.text).is_some() => instead_of(&name.text).unwrap_or_default().to_owned(),
+            (false, true) => "only definitions that stand before can be called so; functions of CUDA's math, such as 'exp', take elements: 'B(i) = exp(A(i))'".to_owned(),
+            (false, false) => format!("what stands there is {}", known.join(", ")),
         };
         return Err(Fault::new(name.span, message).mend(mend).into());
     };
     counts_fit(call, called)?;
     scope.calls += 1;
     if scope.calls > MOST_CALLS {
-        let fault = Fault::new(call.span, "the definition stands for too many statements");
-        let mend = "definitions that call others are copied; let the program call them one by one";
+        let message = format!(
+            "with this call, '{}' makes more than {MOST_CALLS} calls, those of what it calls among them",
+            scope.function.name
+        );
+        let fault = Fault::new(scope.call.unwrap_or(call.span), message);
+        let mend = "statements of a definition are copied wherever it is called; let the program call some of them one by one";
         return Err(fault.mend(mend).into());
     }
     let mut copy = Copy {
@@ -171,30 +173,35 @@ fn bind(
     let tensor = number.map(|number| &scope.function.tensors[number]);
     let Some(tensor) = tensor.filter(|tensor| tensor.role != Role::Value) else {
         let message = format!(
-            "the input '{}' needs the name of a tensor",
+            "the input '{}' is a tensor, so that only the name of one can be passed",
             parameter.name.text
         );
-        let mend = "define a tensor with this value in a statement before, and give its name";
+        let mend = "define a tensor with this value in a statement before, and pass its name";
         return Err(Fault::new(argument.span, message).mend(mend).into());
     };
     let here = |message: String| {
         let fault = Fault::new(argument.span, message);
-        Box::new(fault.note(parameter.name.span, "the input is declared here"))
+        fault.note(parameter.name.span, "the input is declared here")
     };
     if tensor.scalar != parameter.scalar {
         let message = format!(
-            "'{}' has elements of type '{}', and the input '{}'",
+            "elements of '{}' are of type '{}', and those of the input are '{}'",
             tensor.name, tensor.scalar, parameter.scalar
         );
-        return Err(here(message));
+        let mend = format!(
+            "convert them in a statement before, as in 'T(…) = {}({}(…))', and pass 'T'",
+            parameter.scalar, tensor.name
+        );
+        return Err(here(message).mend(mend).into());
     }
     if tensor.extents.len() != extents.len() {
         let has = counted(tensor.extents.len(), "dimension", "dimensions");
-        return Err(here(format!(
+        let message = format!(
             "'{}' has {has}, and the input {}",
             tensor.name,
             extents.len()
-        )));
+        );
+        return Err(here(message).into());
     }
     let name = Name {
         text: tensor.name.clone(),
@@ -241,7 +248,7 @@ fn equal(
     }
     let shown = |form: &Linear| scope.shown(form, &[]);
     let message = format!(
-        "'{name}.{dimension}' is {}, and must be equal to {}",
+        "dimension {dimension} of '{name}' has the extent {}, and {} is needed",
         shown(&actual),
         shown(&wanted)
     );
@@ -298,8 +305,12 @@ fn concatenation(scope: &mut Scope, call: &Call) -> Checked<Vec<Statement>> {
         let tensor = &scope.function.tensors[number];
         if axis >= tensor.extents.len() {
             let has = counted(tensor.extents.len(), "dimension", "dimensions");
-            let message = format!("'{}' has {has}, counted from 0", tensor.name);
-            return Err(Fault::new(part.span, message).into());
+            let message = format!(
+                "'{}' has {has}, and there is no dimension {axis} among them",
+                tensor.name
+            );
+            let mend = "dimensions are counted from 0: the last number is that of the dimension along which they follow each other";
+            return Err(Fault::new(part.span, message).mend(mend).into());
         }
         tensors.push((
             tensor.name.clone(),
@@ -310,8 +321,18 @@ fn concatenation(scope: &mut Scope, call: &Call) -> Checked<Vec<Statement>> {
     }
     let (first, extents, scalar, _) = tensors[0].clone();
     for (name, others, other_scalar, span) in &tensors[1..] {
-        if others.len() != extents.len() || *other_scalar != scalar {
-            let message = format!("'{name}' has another type or other dimensions than '{first}'");
+        if *other_scalar != scalar {
+            let message = format!(
+                "elements of '{name}' are of type '{other_scalar}', and those of '{first}' are '{scalar}'"
+            );
+            let mend = format!(
+                "convert them in a statement before, as in 'T(…) = {scalar}({name}(…))', and pass 'T'"
+            );
+            return Err(Fault::new(*span, message).mend(mend).into());
+        }
+        if others.len() != extents.len() {
+            let has = counted(others.len(), "dimension", "dimensions");
+            let message = format!("'{name}' has {has}, and '{first}' {}", extents.len());
             return Err(Fault::new(*span, message).into());
         }
         for (dimension, (extent, other)) in extents.iter().zip(others).enumerate() {

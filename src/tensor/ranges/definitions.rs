@@ -18,13 +18,15 @@ use std::collections::HashMap;
 enum State {
     Nothing,
     Whole,
-    /// Where one of these holds.
-    Parts(Vec<Condition>),
+    /// Where one of these holds, and which statements say so.
+    Parts(Vec<(Condition, Span)>),
 }
 
 struct Walk<'f> {
     function: &'f Function,
     states: Vec<State>,
+    /// By tensor: what defines it wholly, or else declares it.
+    firsts: Vec<Span>,
     times: HashMap<usize, (Linear, Linear)>,
     /// By tensor: it was wholly defined before the outermost time loop around the statement, so that it is a state that
     /// steps may set anew.
@@ -45,6 +47,7 @@ pub(super) fn check(function: &mut Function) -> Checked<()> {
     let mut walk = Walk {
         function,
         states: states.collect(),
+        firsts: function.tensors.iter().map(|tensor| tensor.span).collect(),
         times: HashMap::new(),
         carried: Vec::new(),
         named: OTHER.instance,
@@ -56,8 +59,12 @@ pub(super) fn check(function: &mut Function) -> Checked<()> {
         let questions = Questions::new(function, &walk.times);
         let all = whole(&tensor.extents);
         if !walk.covers(&questions, *number, rank, &all) {
-            let message = format!("not every element of '{}' is defined", tensor.name);
-            let mend = "its statements together have to cover its extents; this is proven only where the bounds are sums of sizes";
+            let message = format!(
+                "some elements of '{}' are defined by no statement, as far as can be seen",
+                tensor.name
+            );
+            let questions_of = "that statements cover a tensor is seen only where their ranges are sums of sizes and numbers";
+            let mend = format!("define the other elements as well; {questions_of}");
             return Err(Fault::new(tensor.span, message).mend(mend).into());
         }
     }
@@ -153,11 +160,11 @@ impl Walk<'_> {
             }
             all.push(region(statement, naming));
             let region = Formula::All(all);
-            self.add(*tensor, region);
+            self.add(*tensor, (region, statement.span));
         }
     }
 
-    fn add(&mut self, tensor: usize, region: Condition) {
+    fn add(&mut self, tensor: usize, region: (Condition, Span)) {
         match &mut self.states[tensor] {
             State::Whole => {}
             State::Nothing => self.states[tensor] = State::Parts(vec![region]),
@@ -205,7 +212,7 @@ impl Walk<'_> {
             return false;
         };
         let mut union: Option<Set> = None;
-        for part in parts {
+        for (part, _) in parts {
             let Some(part) = questions.set(&names, std::slice::from_ref(part)) else {
                 return false;
             };
@@ -256,39 +263,61 @@ impl Walk<'_> {
             if is_carried && (is_whole || statement.scatter) {
                 return Ok(());
             }
-            let overlaps = match &self.states[target] {
-                State::Nothing => false,
-                State::Whole => true,
-                State::Parts(parts) => parts.iter().any(|part| {
-                    let mut both = wanted.clone();
-                    both.push(part.clone());
-                    questions.is_empty(&both) != Some(true)
-                }),
+            let first = match &self.states[target] {
+                State::Nothing => None,
+                State::Whole => Some(self.firsts[target]),
+                State::Parts(parts) => {
+                    let mut parts = parts.iter();
+                    let overlapping = parts.find(|(part, _)| {
+                        let mut both = wanted.clone();
+                        both.push(part.clone());
+                        questions.is_empty(&both) != Some(true)
+                    });
+                    overlapping.map(|(_, span)| *span)
+                }
             };
-            if overlaps {
-                let message = match tensor.role {
-                    Role::Changed => format!(
-                        "this overwrites the input '{}' without a look at it",
-                        tensor.name
-                    ),
-                    _ => format!("elements of '{}' are defined twice", tensor.name),
-                };
-                let mend = match tensor.role {
-                    Role::Changed => "make it an output alone, or read it on the right".to_owned(),
-                    _ => "choose another name, or let the ranges not meet".to_owned(),
-                };
-                let fault = Fault::new(statement.span, message).mend(mend);
-                return Err(fault
-                    .note(tensor.span, "the first definition is here")
-                    .into());
+            if let Some(first) = first {
+                return Err(self.defined_twice(statement, first).into());
             }
             (!is_whole).then_some(own)
         };
         match region {
-            None => self.states[target] = State::Whole,
-            Some(region) => self.add(target, region),
+            None => {
+                self.states[target] = State::Whole;
+                self.firsts[target] = statement.span;
+            }
+            Some(region) => self.add(target, (region, statement.span)),
         }
         Ok(())
+    }
+
+    /// That a statement defines what another one, or an input, has defined.
+    fn defined_twice(&self, statement: &Statement, first: Span) -> Fault {
+        let tensor = &self.function.tensors[statement.target];
+        let name = &tensor.name;
+        if tensor.role == Role::Changed {
+            let message = format!(
+                "this overwrites the input '{name}', of which nothing is read on the right"
+            );
+            let mend = format!(
+                "remove '{name}' from the inputs, so that it is an output alone, or read it: '{name}(…) = … {name}(…) …'"
+            );
+            let fault = Fault::new(statement.span, message).mend(mend);
+            return fault.note(tensor.span, "it is declared here");
+        }
+        let how = match self.states[statement.target] {
+            State::Whole => "are",
+            _ => "may be",
+        };
+        let message = format!("elements of '{name}' {how} defined twice");
+        let mend = format!(
+            "to change what is defined, read it on the right, as in '{name}(…) = {name}(…) * 2'; else choose another name, or ranges that have nothing in common"
+        );
+        let fault = Fault::new(statement.span, message).mend(mend);
+        match first == statement.span {
+            true => fault.note(first, "another iteration of the loop has defined them"),
+            false => fault.note(first, "they are defined here first"),
+        }
     }
 
     /// That every element that is read has been defined.
@@ -320,7 +349,7 @@ impl Walk<'_> {
                 );
                 let mend = "define them in a statement before, or narrow the range of the indices";
                 let new = Fault::new(span, message).mend(mend);
-                fault = Some(new.note(known.span, "it is defined from here on"));
+                fault = Some(new.note(known.span, "it stands here first"));
             }
         };
         self.each_read(&questions, statement, &mut visit);
@@ -380,7 +409,7 @@ impl Walk<'_> {
             subscripts.join(", ")
         );
         let mend = format!(
-            "every read comes before every write, so '{name}' would have to exist twice; give the result another name"
+            "a statement reads everything before it writes anything, so that '{name}' would have to exist twice; give the result another name"
         );
         Err(Fault::new(span, message).mend(mend).into())
     }

@@ -373,9 +373,19 @@ pub(super) fn order(variables: &[Name], free: usize, ranges: &[Range]) -> Checke
             .iter()
             .any(|bound| bound.linear().is_none());
         if is_data || !needs(variable).is_empty() {
-            let message = format!("the range of '{}' is not one of sizes alone", name.text);
+            let on = match is_data {
+                true => "elements of a tensor",
+                false => "another index",
+            };
+            let message = format!(
+                "the range of '{}' depends on {on}, which that of an index on the left may not",
+                name.text
+            );
             let fault = Fault::new(name.span, message);
-            let mend = "indices on the left have bounds of sizes and numbers; test what else must hold with '… ? … : …'";
+            let mend = format!(
+                "give '{0}' a range of sizes and numbers, and say what the elements beyond are: '{0} < … ? … : 0'",
+                name.text
+            );
             return Err(fault.mend(mend).into());
         }
         order.push(variable);
@@ -388,7 +398,9 @@ pub(super) fn order(variables: &[Name], free: usize, ranges: &[Range]) -> Checke
             let mut rest = (0..variables.len()).filter(|variable| !order.contains(variable));
             let name = &variables[rest.next().unwrap_or_default()];
             let message = format!("the range of '{}' depends on itself", name.text);
-            return Err(Fault::new(name.span, message).into());
+            let mend =
+                "bounds are made of sizes, numbers, and indices whose ranges come without this one";
+            return Err(Fault::new(name.span, message).mend(mend).into());
         };
         order.push(ready);
     }
@@ -412,6 +424,26 @@ fn without_range(
     let fault = Fault::new(name.span, format!("the range of '{text}' is not known"));
     let Some(limit) = limits.iter().find(is_in) else {
         let target = &question.tree.target.text;
+        let mut is_subscript = false;
+        let mut look = |value: &Value| {
+            let mut inside = Vec::new();
+            typing::variables(value, &mut inside);
+            is_subscript |= inside.contains(&missing);
+        };
+        let left = question.left.0.iter();
+        left.for_each(|subscript| look(&subscript.value));
+        question.value.reads(&mut |_, subscripts| {
+            subscripts
+                .iter()
+                .for_each(|subscript| look(&subscript.value));
+        });
+        if !is_subscript {
+            return fault
+                .mend(format!(
+                    "'{text}' is taken for an index, since no tensor, size or value has that name: write another name, or a range, 'where {text} in 0:…'"
+                ))
+                .into();
+        }
         return fault
             .mend(format!(
                 "no subscript of a tensor on the right bounds it; write 'where {text} in 0:…', or declare '{target}' with its extents"
@@ -438,9 +470,9 @@ fn without_range(
         None => fault
             .note(
                 limit.subscript.span,
-                format!("{note}, which gives '{text}' no range"),
+                format!("{note}, and no range of '{text}' is concluded from that"),
             )
-            .mend(format!("write 'where {text} in 0:…'"))
+            .mend(format!("say it: 'where {text} in 0:…'"))
             .into(),
     }
 }

@@ -31,8 +31,8 @@ use super::syntax::tree::Definition;
 pub fn infer(definitions: &[Definition]) -> Result<Vec<Function>, Vec<Fault>> {
     let (mut functions, mut faults) = (Vec::new(), Vec::new());
     for (number, definition) in definitions.iter().enumerate() {
-        let earlier = &definitions[..number];
-        match function(definition, earlier) {
+        let others = [&definitions[..number], &definitions[number + 1..]];
+        match function(definition, others) {
             Ok(function) => functions.push(function),
             Err(fault) => faults.push(*fault),
         }
@@ -46,13 +46,14 @@ pub fn infer(definitions: &[Definition]) -> Result<Vec<Function>, Vec<Fault>> {
 /// What a question of this stage gives; faults are large.
 type Checked<T> = Result<T, Box<Fault>>;
 
-fn function(definition: &Definition, earlier: &[Definition]) -> Checked<Function> {
+fn function(definition: &Definition, others: [&[Definition]; 2]) -> Checked<Function> {
+    let [earlier, _] = others;
     let name = &definition.name;
     if let Some(other) = earlier.iter().find(|other| other.name.text == name.text) {
         let fault = Fault::new(name.span, format!("'{}' is defined twice", name.text));
         return Err(fault.note(other.name.span, "the first one is here").into());
     }
-    let mut scope = scope::Scope::new(definition)?;
+    let mut scope = scope::Scope::new(definition, others)?;
     let body = statements::steps(&mut scope, &definition.body, earlier)?;
     scope.function.body = body;
     scope.all_returns_are_defined(definition)?;

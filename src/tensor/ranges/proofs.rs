@@ -486,7 +486,16 @@ impl Prover<'_> {
         let form_text = shown(form);
         let Some((least, most, last)) = ends.filter(|_| fits) else {
             let message = match (below, above) {
+                (true, false) if form.as_number().is_some() => {
+                    format!("the subscript '{form_text}' of '{name}' is negative")
+                }
                 (true, false) => format!("the subscript '{form_text}' of '{name}' can be negative"),
+                (false, true) if form.as_number().is_some() && extent.as_number().is_some() => {
+                    format!(
+                        "the subscript '{form_text}' of '{name}' is outside: the extent is {}",
+                        shown(extent)
+                    )
+                }
                 _ => format!(
                     "the subscript '{form_text}' of '{name}' can reach or pass its extent {}",
                     shown(extent)
@@ -502,7 +511,11 @@ impl Prover<'_> {
                     "narrow the range of '{index}' with 'where', or read it only where it is inside: '{form_text} >= 0 && {form_text} < {} ? … : …'",
                     shown(extent)
                 ),
-                None => "read it only where it is inside: 'condition ? … : …'".to_owned(),
+                None => {
+                    let last = extent.offset(-1);
+                    let last = last.map_or_else(|| "…".to_owned(), |last| shown(&last));
+                    format!("subscripts are counted from 0, and the last one is '{last}'")
+                }
             };
             return Err(fault.mend(mend).into());
         };

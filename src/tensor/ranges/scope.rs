@@ -41,11 +41,15 @@ pub(super) struct Scope {
     pub(super) defined: Vec<String>,
     /// How many definitions have been called, for names of their temporaries.
     pub(super) calls: usize,
+    /// The call in the definition's own text for which statements are copied.
+    pub(super) call: Option<Span>,
+    /// Names of the definitions before this one, and of those behind it.
+    pub(super) others: [Vec<String>; 2],
 }
 
 impl Scope {
     /// The scope with inputs and declared outputs.
-    pub(super) fn new(definition: &Definition) -> Checked<Self> {
+    pub(super) fn new(definition: &Definition, others: [&[Definition]; 2]) -> Checked<Self> {
         let function = Function {
             name: definition.name.text.clone(),
             span: definition.name.span,
@@ -63,6 +67,11 @@ impl Scope {
             ended: Vec::new(),
             defined: Vec::new(),
             calls: 0,
+            call: None,
+            others: others.map(|others| {
+                let names = others.iter().map(|other| other.name.text.clone());
+                names.collect()
+            }),
         };
         targets(&definition.body, &mut scope.defined);
         is_usable(&definition.name)?;
@@ -83,7 +92,10 @@ impl Scope {
                         "'{}' is a value and cannot be a result",
                         parameter.name.text
                     );
-                    let mend = format!("write '{}() {}'", parameter.scalar, parameter.name.text);
+                    let mend = format!(
+                        "write '{}() {}', which is a tensor of one element that the call changes",
+                        parameter.scalar, parameter.name.text
+                    );
                     return Err(Fault::new(parameter.name.span, message).mend(mend).into());
                 }
                 (None, false) => Role::Value,
@@ -135,7 +147,8 @@ impl Scope {
                 Kind::Integer(_) => {}
                 _ => {
                     let fault = fault("the extent of an input is a name or a number");
-                    let mend = "give it a name: the call brings its value";
+                    let mend =
+                        "write a name of its own, as in 'float(M) A': each call brings its value";
                     return Err(fault.mend(mend).into());
                 }
             }
@@ -157,7 +170,9 @@ impl Scope {
                 Entity::Tensor(tensor) => {
                     fault.note(self.function.tensors[*tensor].span, "the first one is here")
                 }
-                Entity::Symbol(_) => fault.mend("it is the name of a size; choose another one"),
+                Entity::Symbol(_) => fault.mend(
+                    "it is the name of a size, which is an input by itself; remove this one, or choose another name",
+                ),
             }
             .into());
         }
@@ -213,7 +228,7 @@ impl Scope {
             };
             if self.function.returns.contains(&number) {
                 let message = format!("'{}' is returned twice", name.text);
-                return Err(Fault::new(name.span, message).into());
+                return Err(Fault::new(name.span, message).mend("name it once").into());
             }
             self.function.returns.push(number);
             let tensor = &mut self.function.tensors[number];

@@ -38,8 +38,11 @@ pub(super) fn steps(
                     steps.push(Step::Statement(Box::new(typed)));
                 }
                 None => {
+                    let outer = scope.call;
+                    scope.call = outer.or(Some(call.span));
                     let inlined = calls::inlined(scope, call, earlier)?;
                     steps.extend(self::steps(scope, &inlined, earlier)?);
+                    scope.call = outer;
                 }
             },
             tree::Statement::Loop(time_loop) => {
@@ -185,8 +188,14 @@ fn statement_of(scope: &mut Scope, tree: &Comprehension) -> Checked<Statement> {
             tree.target.text
         );
         let mend = format!(
-            "write '{}!' to begin with the neutral element",
-            reduction.text()
+            "write '{}!' to begin with {}",
+            reduction.text(),
+            match reduction {
+                Reduction::Sum => "0",
+                Reduction::Product => "1",
+                Reduction::Minimum => "the largest number",
+                Reduction::Maximum => "the smallest number",
+            }
         );
         return Err(Fault::new(tree.operator_span, message).mend(mend).into());
     }
@@ -230,7 +239,14 @@ fn target_of(scope: &Scope, tree: &Comprehension) -> Checked<Option<usize>> {
             counted(tree.subscripts.len(), "subscript", "subscripts"),
         );
         let fault = Fault::new(name.span, message);
-        return Err(fault.note(tensor.span, "it is defined here").into());
+        let fault = match tensor.extents.is_empty() {
+            true => fault.mend(format!(
+                "declare it with its extents, as in 'float(N) {0}', or without a type: '{0}'",
+                name.text
+            )),
+            false => fault,
+        };
+        return Err(fault.note(tensor.span, "it stands here first").into());
     }
     Ok(Some(number))
 }
@@ -264,10 +280,23 @@ fn new_extents(
     for subscript in subscripts {
         let number = subscript.linear.as_ref().and_then(Linear::as_variable);
         let Some(number) = number.filter(|number| !seen.contains(number)) else {
+            let unknown = vec!["…"; subscripts.len()].join(", ");
+            let form = subscript.linear.as_ref();
+            let size = form.filter(|form| !form.has_variables() && form.as_number().is_none());
+            if let Some(size) = size {
+                let size = scope.shown(size, &[]);
+                let message = format!(
+                    "'{size}' is a size or value of the inputs, so that this defines one element of '{target}'"
+                );
+                let mend = format!(
+                    "give the index another name than a size or input has, or {}",
+                    declared(&unknown)
+                );
+                return Err(Fault::new(subscript.span, message).mend(mend).into());
+            }
             let message = format!(
                 "this subscript does not say how large '{target}' is; it is not an index of its own"
             );
-            let unknown = vec!["…"; subscripts.len()].join(", ");
             return Err(Fault::new(subscript.span, message)
                 .mend(declared(&unknown))
                 .into());
@@ -288,11 +317,12 @@ fn new_extents(
             let names: Vec<String> = variables.iter().map(|other| other.name.clone()).collect();
             let low = scope.shown(low, &names);
             let message = format!(
-                "'{}' begins at {low}, so elements of '{target}' before that would never be defined",
+                "the range of '{}' begins at {low}, so that nothing would define the first elements of '{target}'",
                 variable.name
             );
             let mend = format!(
-                "shift it so that it begins at 0, or declare '{target}' with its extents and define the others, too"
+                "let it begin at 0, as with '{0} + …' in subscripts on the right, or declare '{target}' with its extents and define the first elements in another statement",
+                variable.name
             );
             return Err(Fault::new(subscript.span, message).mend(mend).into());
         }
@@ -392,7 +422,10 @@ fn without_lets(tree: &Comprehension) -> Checked<Comprehension> {
                 is_usable(&name)?;
                 if let Some((other, _)) = lets.iter().find(|(known, _)| known.text == name.text) {
                     let fault = Fault::new(name.span, format!("'{}' is named twice", name.text));
-                    return Err(fault.note(other.span, "the first one is here").into());
+                    return Err(fault
+                        .note(other.span, "the first one is here")
+                        .mend("choose another name")
+                        .into());
                 }
                 size += calls::size(&value);
                 if size > LARGEST_LETS || calls::depth(&value) > DEEPEST {

@@ -151,7 +151,9 @@ fn typed(names: &mut Names<'_>, expression: &Expression, wish: Wish) -> Checked<
                     name.span,
                     format!("'{}' is a size, not a tensor", name.text),
                 );
-                Err(fault.mend("put '*' between factors").into())
+                Err(fault
+                    .mend(format!("to multiply by it, write '{} * (…)'", name.text))
+                    .into())
             }
             None => match builtins::of_name(&name.text) {
                 Some(builtin) => call(names, builtin, (name, span), arguments, wish),
@@ -249,8 +251,11 @@ fn named(names: &mut Names<'_>, name: &Name, index_type: Scalar) -> Checked<Valu
                     names.variables.len() - 1
                 }
                 (None, false) => {
-                    let message = format!("'{}' is not a size that an input brings", name.text);
-                    let mend = "only sizes in the extents of inputs, whole values among the inputs and 'T.0' can stand here";
+                    let message = format!("'{}' is no size of an input", name.text);
+                    let mend = format!(
+                        "use sizes from the extents of inputs, or an extent such as 'A.0', or add the input 'int {}'",
+                        name.text
+                    );
                     return Err(Fault::new(name.span, message).mend(mend).into());
                 }
             };
@@ -280,12 +285,26 @@ fn read(
                 counted(arguments.len(), "subscript", "subscripts"),
             ),
         };
-        let fault = Fault::new(span, message);
+        let mut fault = Fault::new(span, message);
+        if known.role != Role::Value {
+            let indices = ["i", "j", "k", "l"];
+            let all: Vec<&str> = (0..rank)
+                .map(|at| *indices.get(at).unwrap_or(&"…"))
+                .collect();
+            fault = fault.mend(match rank {
+                0 => format!("write '{}'", name.text),
+                _ => format!(
+                    "values are those of elements, with a subscript for each dimension: '{}({})'",
+                    name.text,
+                    all.join(", ")
+                ),
+            });
+        }
         return Err(fault.note(known.span, "it is declared here").into());
     }
     if names.scope.ended[tensor] {
         let message = format!(
-            "'{}' is defined by each iteration of a loop for itself",
+            "'{}' is gone when the loop ends: each iteration makes one of its own",
             name.text
         );
         return Err(Fault::new(span, message)
@@ -295,7 +314,7 @@ fn read(
     if !names.scope.written[tensor] {
         let message = format!("'{}' is read before anything defines it", name.text);
         return Err(Fault::new(span, message)
-            .mend("move the statement that defines it before this one")
+            .mend("give it a first value in a statement before this one, and before the loop around it if there is one")
             .into());
     }
     let mut subscripts = Vec::new();
@@ -331,8 +350,12 @@ fn extent(scope: &Scope, name: &Name, dimension: usize, span: Span) -> Checked<L
         Some(extent) => Ok(extent.clone()),
         None => {
             let count = counted(tensor.extents.len(), "dimension", "dimensions");
-            let message = format!("'{}' has {count}, counted from 0", name.text);
-            Err(Fault::new(span, message).into())
+            let message = format!(
+                "there is no '{}.{dimension}': '{}' has {count}",
+                name.text, name.text
+            );
+            let fault = Fault::new(span, message);
+            Err(fault.mend("dimensions are counted from 0").into())
         }
     }
 }
@@ -410,24 +433,63 @@ fn unknown(names: &Names<'_>, name: &Name) -> Box<Fault> {
     if names.defined == Some(name.text.as_str()) || later {
         let message = format!("'{}' is read before anything defines it", name.text);
         let fault = Fault::new(name.span, message);
-        return fault
-            .mend("give it a first value in a statement before this one")
-            .into();
+        let mend = match later {
+            true => {
+                "statements run in the order in which they stand: move the one that defines it up, or give it a first value before"
+            }
+            false => "give it a first value in a statement before this one",
+        };
+        return fault.mend(mend).into();
+    }
+    if names
+        .scope
+        .others
+        .iter()
+        .flatten()
+        .any(|other| *other == name.text)
+    {
+        let message = format!("the definition '{}' cannot be called in a value", name.text);
+        let mend = format!(
+            "call it in a statement of its own, as in 'T = {}(A)', and read 'T(…)' here",
+            name.text
+        );
+        return Fault::new(name.span, message).mend(mend).into();
     }
     let message = format!("'{}' is neither a tensor nor a function", name.text);
     let fault = Fault::new(name.span, message);
+    if let Some(mend) = instead_of(&name.text) {
+        return fault.mend(mend).into();
+    }
     let tensors = names.scope.function.tensors.iter();
     let known = tensors.map(|tensor| tensor.name.as_str());
     let known = known.chain(builtins::BUILTINS.iter().map(|row| row.name));
     let close = known.map(|known| (strsim::damerau_levenshtein(known, &name.text), known));
     match close.min() {
-        Some((distance, known)) if distance <= 2 && distance < name.text.len() => {
+        // Two letters of three are another word.
+        Some((distance, known)) if distance <= 2 && distance * 3 <= name.text.len() => {
             fault.mend(format!("did you mean '{known}'?")).into()
         }
         _ => fault
-            .mend("a definition is called in a statement of its own: 'B = f(A)'")
+            .mend("add it to the inputs, or define it in a statement before; functions are those of CUDA's math, such as 'exp(x)' and 'fmax(x, y)'")
             .into(),
     }
+}
+
+/// What is written here for what other languages have as a function.
+pub(super) fn instead_of(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "sum" | "mean" | "dot" | "matmul" | "einsum" => {
+            "write a sum as a statement: 'C(i, j) +=! A(i, k) * B(k, j)' adds up over 'k', which stands only on the right"
+        }
+        "prod" | "amax" | "amin" => {
+            "write a reduction as a statement, such as 'L(i) max=! A(i, j)', which is over 'j'"
+        }
+        "len" | "size" | "shape" => "the extent of dimension 0 of a tensor is 'A.0'",
+        "relu" => "write 'fmax(x, 0)'",
+        "sigmoid" => "write '1 / (1 + exp(-x))'",
+        "sqr" | "square" => "write 'x * x'",
+        _ => return None,
+    })
 }
 
 /// "one dimension", "2 dimensions", "no dimensions".

@@ -147,6 +147,9 @@ fn foreign(text: &str, span: Span) -> Fault {
         '&' => fault.mend("write '&&' for \"and\""),
         '|' => fault.mend("write '||' for \"or\""),
         '^' => fault.mend("write 'pow(x, y)' for a power"),
+        '.' => fault.mend("a tensor's extents are 'A.0', 'A.1', …; nothing else has a '.'"),
+        '"' | '\'' => fault.mend("values are numbers and elements of tensors"),
+        '@' => fault.mend("write a product as 'C(i, j) +=! A(i, k) * B(k, j)'"),
         _ => fault,
     }
 }

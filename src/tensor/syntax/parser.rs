@@ -244,7 +244,16 @@ impl Parser<'_> {
         if self.is(Token::OpenBracket) {
             return Err(brackets(self.span()));
         }
+        if self.is(Token::Times) {
+            let fault = self.expected("a name");
+            return Err(fault.mend(format!(
+                "a tensor is declared by type and extents: '{scalar}(N) A'"
+            )));
+        }
         let name = self.name("a name")?;
+        if self.is(Token::OpenBracket) {
+            return Err(brackets(self.span()));
+        }
         if self.is(Token::Open) {
             let fault = self.expected("',' or ')'");
             return Err(fault.mend(format!(
@@ -290,7 +299,11 @@ impl Parser<'_> {
             false => Vec::new(),
         };
         let operator_span = self.span();
-        let operator = self.operator()?;
+        let operator = self.operator().map_err(|fault| {
+            let is_known = fault.mend.is_some();
+            let mend = instead_of_statement(&target.text);
+            if is_known { fault } else { fault.mend(mend) }
+        })?;
         let value = self.expression()?;
         let clauses = match self.take(Token::Where) {
             true => self.clauses()?,
@@ -393,7 +406,9 @@ impl Parser<'_> {
             "=*" => fault.mend("write '*='"),
             "=-" => fault.mend("write '= -'"),
             "=!" => fault.mend("write '=': only reductions have '!', such as '+=!'"),
-            _ => fault.mend("statements have '=', '+=', '*=', 'min=', 'max=', and these with '!'"),
+            "--" => fault.mend("put a blank or brackets between the signs: '-(-x)'"),
+            "++" => fault.mend("write 'x + 1'"),
+            _ => fault.mend("statements have '=', '+=', '*=', 'min=' and 'max=', and the last four with '!', such as '+=!', which begin anew"),
         }
     }
 
@@ -438,7 +453,12 @@ impl Parser<'_> {
             return Ok(Clause::Exists(self.expression()?));
         }
         let is_let = self.take(Token::Let);
-        let name = self.name("an index or a name")?;
+        let clauses = "behind 'where' stand 'i in low:high', 'x = value' and 'exists T(i)'";
+        let name = self.name("an index or a name");
+        let name = name.map_err(|fault| match fault.mend {
+            Some(_) => fault,
+            None => fault.mend(clauses),
+        })?;
         if self.take(Token::Equals) {
             return Ok(Clause::Let(name, self.expression()?));
         }
@@ -463,12 +483,16 @@ impl Parser<'_> {
         self.expect(
             Token::Colon,
             "':'",
-            "write a range as 'low:high', without the last value",
+            "write a range as 'low:high', as in '0:N', which ends before 'high'",
         )?;
         Ok((low, self.expression()?))
     }
 
     fn time_loop(&mut self, start: Span) -> Parsed<Loop> {
+        if self.is(Token::Open) {
+            let fault = self.expected("the index of the loop");
+            return Err(fault.mend("'B(i) = A(i)' is for all 'i', without a loop; steps that need those before them are 'for t in 0:T { … }'"));
+        }
         let variable = self.name("the index of the loop")?;
         self.expect(Token::In, "'in'", "write 'for t in 0:T { … }'")?;
         let (low, high) = self.bounds()?;
@@ -588,7 +612,10 @@ impl Parser<'_> {
                     .parse()
                     .ok()
                     .filter(|number| *number <= i64::MAX as u64);
-                let fault = || Fault::new(span, "the number is too large for 64 bits");
+                let fault = || {
+                    let fault = Fault::new(span, "the number is too large for 64 bits");
+                    fault.mend("write a real number, as in '1e20'")
+                };
                 Kind::Integer(number.ok_or_else(fault)?)
             }
             Token::Real => {
@@ -610,6 +637,17 @@ impl Parser<'_> {
             Token::Name => return self.named(&word, span),
             Token::OpenBracket => return Err(brackets(span)),
             Token::ForeignOperator => return Err(self.foreign_operator()),
+            Token::Colon => {
+                let fault = self.expected("a value");
+                return Err(fault.mend(
+                    "an index stands for all values of a dimension: write a name, such as 'j'",
+                ));
+            }
+            Token::Times if self.at > 0 && self.tokens[self.at - 1].0 == Token::Times => {
+                return Err(self
+                    .expected("a value")
+                    .mend("write 'pow(x, y)' for a power"));
+            }
             _ => return Err(self.expected("a value")),
         };
         Ok(Expression { span, kind })
@@ -673,7 +711,21 @@ fn real(word: &str, span: Span) -> Parsed<Kind> {
 }
 
 fn brackets(span: Span) -> Fault {
-    Fault::new(span, "subscripts stand in '(…)', not in '[…]'").mend("write 'A(i, j)'")
+    Fault::new(span, "subscripts stand in '(…)', not in '[…]'")
+        .mend("write them as in 'A(i, j)', and extents behind the type, as in 'float(N, M) A'")
+}
+
+/// What is written for a statement that other languages have.
+fn instead_of_statement(word: &str) -> &'static str {
+    match word {
+        "if" | "else" | "while" | "switch" => {
+            "values are chosen by 'B(i) = condition ? value : other'"
+        }
+        "return" => "what stands behind '->' is returned, without a statement",
+        _ => {
+            "a statement is 'B(i) = value' or a reduction such as 'B(i) +=! value', for one tensor"
+        }
+    }
 }
 
 fn instead_of_type(word: &str) -> String {

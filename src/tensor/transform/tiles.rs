@@ -12,7 +12,7 @@ use super::TileSizes;
 use super::legality::parallel_dimensions;
 use crate::tensor::linear::{Atom, Linear};
 use crate::tensor::mapping::{Kernel, Part, Plan, Work};
-use crate::tensor::program::{Bound, Function, Role, Statement, Subscript, Value, ValueKind};
+use crate::tensor::program::{Function, Role, Statement, Subscript, Value, ValueKind};
 use crate::tensor::syntax::tree::Binary;
 
 /// Threads along each of the two dimensions of a tile.
@@ -240,13 +240,14 @@ pub fn tiles(
         return None;
     }
     let reductions = reductions(function, kernel)?;
+    let alone = products::alone(kernel, &reductions)?;
     let mut groups = products::groups(kernel, &reductions).into_iter();
     let first = groups.next()?;
     let accesses = products::accesses(function, kernel, &first)?;
     let dimensions = dimensions(
         kernel,
         &accesses,
-        taken(&kernel.parts[first[0]])?,
+        (taken(&kernel.parts[first[0]])?, &alone),
         (shape, sizes),
     )?;
     let mut tiles = product(function, kernel, (&first, &accesses), (dimensions, sizes))?;
@@ -405,7 +406,7 @@ fn is_extra(side: TileDimension) -> bool {
 fn dimensions(
     kernel: &Kernel<'_>,
     accesses: &[Found],
-    taken: &[usize],
+    (taken, alone): (&[usize], &[bool]),
     (shape, sizes): (Shape, Option<TileSizes>),
 ) -> Option<Vec<TileDimension>> {
     let rank = kernel.threads.len();
@@ -426,17 +427,17 @@ fn dimensions(
     let mut pairs = (0..rank)
         .rev()
         .flat_map(|x| (0..x).rev().map(move |y| (y, x)));
-    let pair = pairs.find(|(y, x)| shares(*y, *x));
+    let pair = pairs.find(|(y, x)| !alone[*y] && !alone[*x] && shares(*y, *x));
     let extent = |dimension: usize| {
         let number = kernel.threads[dimension].as_number()?;
         usize::try_from(number).ok().filter(|extent| *extent > 0)
     };
-    let alone = |dimension: usize| TileDimension {
+    let single = |dimension: usize| TileDimension {
         threads: 1,
         points: 1,
         extent: extent(dimension),
     };
-    let mut dimensions: Vec<TileDimension> = (0..rank).map(alone).collect();
+    let mut dimensions: Vec<TileDimension> = (0..rank).map(single).collect();
     let Some((y, x)) = pair else {
         if shape == Shape::Plane {
             return None;
@@ -453,7 +454,7 @@ fn dimensions(
                 indices.contains(&strip_index) && !indices.contains(&taken[rank - 1])
             }) && depends(access, rank - 1)
         };
-        if !accesses.iter().any(is_apart) {
+        if alone[rank - 1] || !accesses.iter().any(is_apart) {
             return None;
         }
         dimensions[rank - 1].threads = LINE_THREADS;
@@ -472,6 +473,7 @@ fn dimensions(
         let threads = threads(&dimensions);
         let sides = dimensions.iter().filter(|side| side.size() > 1);
         if let Some(extent) = extent(dimension)
+            && !alone[dimension]
             && dimensions[dimension].size() == 1
             && gains
             && sides.count() < MOST_SIDES
@@ -488,7 +490,9 @@ fn dimensions(
     {
         *most = most.spread();
     }
-    Some(dimensions)
+    // Where a block may not have more, threads of an element each are more.
+    let is_small = alone.contains(&true) && threads(&dimensions) < 32;
+    (!is_small).then_some(dimensions)
 }
 
 fn threads(dimensions: &[TileDimension]) -> usize {
@@ -581,10 +585,12 @@ fn count(statement: &Statement, index: usize) -> Option<usize> {
         .filter(|count| *count > 0)
 }
 
-/// The one part that reduces.
+/// The one part that reduces, if all points of a tile reduce over the same.
 fn reduction(function: &Function, kernel: &Kernel<'_>) -> Option<usize> {
-    match reductions(function, kernel)?.as_slice() {
-        [only] => Some(*only),
+    let reductions = reductions(function, kernel)?;
+    let is_same = !products::alone(kernel, &reductions)?.contains(&true);
+    match reductions.as_slice() {
+        [only] if is_same => Some(*only),
         _ => None,
     }
 }
@@ -607,24 +613,10 @@ fn reductions(function: &Function, kernel: &Kernel<'_>) -> Option<Vec<usize>> {
             return None;
         }
         if statement.reduced().next().is_some() {
-            if !is_rectangular(statement) {
-                return None;
-            }
             found.push(number);
         }
     }
     (!found.is_empty()).then_some(found)
-}
-
-/// Whether all points of a tile reduce over the same.
-fn is_rectangular(statement: &Statement) -> bool {
-    statement.reduced().all(|index| {
-        let variable = &statement.variables[index];
-        [&variable.low, &variable.high].into_iter().all(|bound| {
-            matches!(bound, Bound::Linear(form)
-                if form.variables().iter().all(|other| !statement.variables[*other].on_left))
-        })
-    })
 }
 
 fn taken<'p>(part: &'p Part<'_>) -> Option<&'p [usize]> {

@@ -4,10 +4,12 @@
 //! Else each element is asked for, and is 0 outside.
 
 use super::Tiled;
+use super::made::is_of;
 use crate::tensor::emit::kernels::Lines;
-use crate::tensor::emit::values::{self, bracketed};
+use crate::tensor::emit::values::{self, Scope, bracketed};
 use crate::tensor::emit::{factor, size};
 use crate::tensor::linear::{Atom, Linear};
+use crate::tensor::program::{Subscript, Value};
 use crate::tensor::transform::Promoted;
 use crate::tensor::transform::tiles::reducing;
 use crate::tensor::types::Scalar;
@@ -20,6 +22,8 @@ struct Load<'t> {
     promoted: &'t Promoted,
     /// Where it begins in each dimension of the tensor.
     origins: Vec<String>,
+    /// What its elements are, where that is not what the tensor has.
+    made: Option<Value>,
 }
 
 impl Tiled<'_> {
@@ -34,6 +38,7 @@ impl Tiled<'_> {
             origins: forms
                 .map(|form| values::form(self.function, statement, form))
                 .collect(),
+            made: self.made().of_boxes.swap_remove(number),
         }
     }
 
@@ -157,6 +162,7 @@ impl Tiled<'_> {
                     number,
                     promoted,
                     origins: Vec::new(),
+                    made: None,
                 };
                 let depth = lines.depth;
                 if self.tiles.stages > 1 {
@@ -445,6 +451,21 @@ impl Load<'_> {
         }
     }
 
+    /// What the box has of an element of the tensor.
+    fn made_of(&self, element: &str) -> String {
+        let Some(made) = &self.made else {
+            return element.to_owned();
+        };
+        let held = |tensor: usize, subscripts: &[Subscript]| {
+            is_of(self.promoted, tensor, subscripts).then(|| element.to_owned())
+        };
+        let scope = Scope {
+            statement: reducing(self.tiled.kernel, self.tiled.tiles),
+            held: &held,
+        };
+        values::value(self.tiled.function, scope, made)
+    }
+
     /// An element on its way; four or eight bytes need no register.
     fn copy(&self, to: &str, from: &str) -> String {
         let scalar = self.tiled.function.tensors[self.promoted.tensor].scalar;
@@ -452,7 +473,7 @@ impl Load<'_> {
             (2.., bytes @ (4 | 8)) => {
                 format!("__pipeline_memcpy_async(&{to}, &{from}, {bytes});")
             }
-            _ => format!("{to} = {from};"),
+            _ => format!("{to} = {};", self.made_of(from)),
         }
     }
 
@@ -481,21 +502,31 @@ impl Load<'_> {
         let width = self.width();
         self.share_out(count / width, lines);
         self.digits(&promoted.loaded, groups, width, lines);
-        if self.has_rows(groups) {
-            let to = self.shared(groups, &along);
+        let to = self.shared(groups, &along);
+        let has_rows = self.has_rows(groups);
+        if has_rows && self.made.is_none() {
             lines.line(&self.copy_16_bytes(&to, &place));
             return lines.close_to(depth);
         }
         lines.line(&format!(
             "const float4 tc_four = *reinterpret_cast<const float4 *>(&{place});"
         ));
+        if has_rows {
+            let each = ["x", "y", "z", "w"].map(|part| self.made_of(&format!("tc_four.{part}")));
+            lines.line(&format!(
+                "*reinterpret_cast<float4 *>(&{to}) = make_float4({});",
+                each.join(", ")
+            ));
+            return lines.close_to(depth);
+        }
         let last = groups.last().map_or(0, |group| group.start);
         for (offset, part) in ["x", "y", "z", "w"].into_iter().enumerate() {
             let to = self.shared(groups, &|dimension| match (dimension == last, offset) {
                 (true, 1..) => format!("tc_{dimension} + {offset}"),
                 _ => along(dimension),
             });
-            lines.line(&format!("{to} = tc_four.{part};"));
+            let from = self.made_of(&format!("tc_four.{part}"));
+            lines.line(&format!("{to} = {from};"));
         }
         lines.close_to(depth);
     }
@@ -565,7 +596,15 @@ impl Load<'_> {
                 lines.line("else");
                 lines.line(&format!("    {to} = {zero};"));
             }
-            inside => lines.line(&format!("{to} = {inside} ? {place} : {zero};")),
+            inside => {
+                let from = self.made_of(&place);
+                // A choice within the value would be taken for the end of this one.
+                let from = match self.made {
+                    Some(_) => format!("({from})"),
+                    None => from,
+                };
+                lines.line(&format!("{to} = {inside} ? {from} : {zero};"));
+            }
         }
         lines.close_to(depth);
     }

@@ -1,10 +1,11 @@
 //! The reduction of a tile: strip after strip through shared memory, and the terms of each.
 
+use super::made::is_of;
 use super::{Tiled, taken};
 use crate::tensor::emit::kernels::{Lines, accumulate};
 use crate::tensor::emit::values::{self, Scope, bracketed};
 use crate::tensor::emit::{layers, size};
-use crate::tensor::linear::{Atom, Linear};
+use crate::tensor::linear::Atom;
 use crate::tensor::mapping::Part;
 use crate::tensor::program::{Statement, Subscript};
 use crate::tensor::syntax::tree::Operator;
@@ -289,15 +290,10 @@ impl Tiled<'_> {
                 ));
             }
         }
+        let made = self.made();
         let held = |tensor: usize, subscripts: &[Subscript]| {
-            let forms: Option<Vec<&Linear>> = subscripts
-                .iter()
-                .map(|subscript| subscript.linear.as_ref())
-                .collect();
-            let forms = forms?;
-            let number = self.tiles.promoted.iter().position(|promoted| {
-                promoted.tensor == tensor && promoted.subscripts.iter().eq(forms.iter().copied())
-            })?;
+            let mut boxes = self.tiles.promoted.iter();
+            let number = boxes.position(|promoted| is_of(promoted, tensor, subscripts))?;
             Some(self.register(part, number))
         };
         if self.tiles.promoted.is_empty() {
@@ -318,7 +314,11 @@ impl Tiled<'_> {
                 unreachable!("only reductions are tiled")
             };
             let computed = function.tensors[member.target].scalar.computed();
-            let term = values::value_as(function, scope, &member.value, computed);
+            let whole = match *number == self.tiles.reduction {
+                true => &made.rest,
+                false => &member.value,
+            };
+            let term = values::value_as(function, scope, whole, computed);
             lines.line(&accumulate(reduction, computed, value, &term));
         }
         lines.close_to(outermost);

@@ -4,7 +4,7 @@
 //! A thread has the points of all of them. So a product may come before what stands in front of it, as long as that is nothing
 //! of its own: no element and no term is another one, and terms of an element keep their order.
 
-use super::{Found, staged_accesses};
+use super::{Found, staged_accesses, taken};
 use crate::tensor::mapping::{Kernel, Part};
 use crate::tensor::program::{Function, Statement};
 use crate::tensor::syntax::tree::Operator;
@@ -87,4 +87,24 @@ pub fn with_indices_of(statement: &Statement, other: &Statement) -> Statement {
         variables: other.variables.clone(),
         ..statement.clone()
     }
+}
+
+/// By dimension: a tile has one value of it, as the terms of a point depend on it; `None` where they depend on more.
+pub(super) fn alone(kernel: &Kernel<'_>, reductions: &[usize]) -> Option<Vec<bool>> {
+    let mut alone = vec![false; kernel.threads.len()];
+    for number in reductions {
+        let part = &kernel.parts[*number];
+        let (statement, taken) = (part.statement, taken(part)?);
+        for index in statement.reduced() {
+            let variable = &statement.variables[index];
+            for bound in [&variable.low, &variable.high] {
+                for other in bound.linear()?.variables() {
+                    if statement.variables[other].on_left {
+                        alone[taken.iter().position(|known| *known == other)?] = true;
+                    }
+                }
+            }
+        }
+    }
+    Some(alone)
 }
