@@ -255,6 +255,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         shared_cudart: false,
         host_compiler: None,
         run: None,
+        sources_at_once: 1,
         verbose: false,
         dry_run: false,
         keep_directory: None,

@@ -167,3 +167,38 @@ fn wrong_words_are_answered_with_right_ones() {
         assert_eq!(answered.status.code(), Some(1));
     }
 }
+
+/// However many sources are read at once, what is said of them stands in their order, up to the first with errors.
+#[test]
+fn sources_at_once_are_spoken_of_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = [
+        "#warning one\nint one() { return 1; }\n",
+        "#warning two\n#error no two\n",
+        "#error no three\n",
+        "int main() { return 0; }\n",
+    ];
+    let paths: Vec<String> = (0..texts.len())
+        .map(|index| {
+            let path = folder.path().join(format!("source{index}.cu"));
+            std::fs::write(&path, texts[index]).unwrap();
+            path.to_string_lossy().into_owned()
+        })
+        .collect();
+    let [by_one, at_once] = ["-t1", "-t4"].map(|threads| {
+        let mut arguments = vec![threads, "--sirius-device=cpu", "-o", "/dev/null"];
+        arguments.extend(paths.iter().map(String::as_str));
+        let output = program(&arguments);
+        assert!(!output.status.success());
+        (output.status, String::from_utf8(output.stderr).unwrap())
+    });
+    assert_eq!(by_one, at_once);
+    for (word, is_said) in [
+        ("one", true),
+        ("two", true),
+        ("no two", true),
+        ("three", false),
+    ] {
+        assert_eq!(at_once.1.contains(word), is_said, "{word}: {}", at_once.1);
+    }
+}

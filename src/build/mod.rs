@@ -501,6 +501,8 @@ pub struct Build {
     pub host_compiler: Option<PathBuf>,
     /// `-run`: the program is run afterwards, with these arguments.
     pub run: Option<Vec<String>>,
+    /// `-t`: so many sources are read at the same time at most.
+    pub sources_at_once: usize,
     /// `-v`: print each command to standard error with `#$ ` before it.
     pub verbose: bool,
     /// `-dryrun`: print, run nothing.

@@ -98,8 +98,9 @@ pub fn read_program<'ctx>(
     let architecture = build.oldest_target().number;
     let alone = [Phase::Ptx, Phase::Cubin, Phase::Fatbin];
     let links_device_code = !alone.contains(&build.phase);
-    for (index, input) in sources.iter().enumerate() {
-        let unit = front_end::compile(context, input, build, toolchain)?;
+    let made = front_end::run_all(&sources, build, toolchain)?;
+    for (index, (input, made)) in sources.iter().zip(made).enumerate() {
+        let unit = front_end::read_made(context, input, build, toolchain, made)?;
         warnings += &unit.warnings;
         bitcode = unit.bitcode;
         if let Some(relocatable) = &unit.relocatable {

@@ -414,7 +414,11 @@ pub(super) static NVCC_GROUPS: &[Group] = &[
                 "unknown options are for the linker",
             ),
             says("forward-unknown-opts", "", "both"),
-            says("threads", "N", "compile for several architectures at once"),
+            says(
+                "threads",
+                "N",
+                "read N sources of the command at once; 0: as many as there are processors (default: that, but 1 below make -j)",
+            ),
             says("split-compile", "N", "optimise in several threads"),
             says("split-compile-extended", "N", "as -split-compile"),
             says("jobserver", "", "take part in make's job server"),

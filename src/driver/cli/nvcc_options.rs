@@ -3,7 +3,7 @@
 use super::draft::{Draft, Information};
 use super::options::{
     Arity, OptionRow, boolean, hidden_device_entities, honour, ignore, inform, integer, joined,
-    reject, static_template_stubs,
+    reject, sources_at_once, static_template_stubs,
 };
 use super::parse::UsageError;
 use super::values::{one_of, undefined};
@@ -463,9 +463,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         draft.build.verbose = true;
         Ok(())
     }),
-    joined(honour("threads", &["t"], Arity::Scalar, |_, value| {
-        integer("threads", value).map(drop)
-    })),
+    joined(honour("threads", &["t"], Arity::Scalar, sources_at_once)),
     ignore("split-compile", &["split-compile"], Arity::Scalar),
     ignore(
         "split-compile-extended",

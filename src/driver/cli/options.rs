@@ -9,6 +9,7 @@ use super::draft::{Draft, Information};
 use super::nvcc_options::NVCC_OPTIONS;
 use super::parse::UsageError;
 use super::sirius_options::SIRIUS_OPTIONS;
+use std::num::NonZero;
 
 /// Every option: nvcc's, then ours.
 pub(super) fn all_options() -> impl Iterator<Item = &'static OptionRow> {
@@ -135,6 +136,27 @@ pub(super) fn integer(option: &'static str, value: &str) -> Result<u32, UsageErr
         value: value.to_owned(),
         instead: format!("it takes a whole number from 0 to {}", u32::MAX),
     })
+}
+
+/// How many sources are read at the same time where the command does not say: below a `make` that counts its jobs, one.
+pub(super) fn at_once_below(makeflags: Option<&str>) -> usize {
+    match makeflags.is_some_and(|flags| flags.contains("--jobserver")) {
+        true => 1,
+        false => processors(),
+    }
+}
+
+pub(super) fn sources_at_once(draft: &mut Draft, value: &str) -> Result<(), UsageError> {
+    draft.build.sources_at_once = match integer("threads", value)? {
+        0 => processors(),
+        threads => usize::try_from(threads).unwrap_or(usize::MAX),
+    };
+    Ok(())
+}
+
+/// How many processors this machine has.
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 pub(super) fn static_template_stubs(draft: &mut Draft, value: &str) -> Result<(), UsageError> {

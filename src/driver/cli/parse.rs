@@ -10,7 +10,7 @@ use super::draft::{Draft, Information, is_host_option};
 use super::help;
 use super::manual::manual_page;
 use super::nvcc_options::host_compiler;
-use super::options::{Arity, Class, all_options};
+use super::options::{Arity, Class, all_options, at_once_below};
 use super::shown::options_given;
 use super::sirius_options::report_format;
 use super::spelling::{Argument, split_arguments, split_list, split_options_file, split_words};
@@ -418,6 +418,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         shared_cudart: false,
         host_compiler,
         run: None,
+        sources_at_once: at_once_below(set("MAKEFLAGS").as_deref()),
         verbose: false,
         dry_run: false,
         keep_directory: None,

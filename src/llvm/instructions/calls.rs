@@ -2,6 +2,7 @@
 
 use super::super::*;
 use inkwell::llvm_sys::{LLVMInlineAsmDialect, LLVMTailCallKind};
+use std::collections::HashSet;
 
 impl<'ctx> Value<'ctx> {
     /// What a call calls.
@@ -43,6 +44,15 @@ impl<'ctx> Value<'ctx> {
     pub(crate) fn called_function(self) -> Option<Value<'ctx>> {
         // SAFETY: only a call is asked for what it calls.
         (self.is_call()).then(|| unsafe { Self::checked(LLVMIsAFunction(self.called().0)) })?
+    }
+
+    /// The calls that name a function directly.
+    pub(crate) fn direct_calls(self) -> Vec<Value<'ctx>> {
+        let mut seen = HashSet::new();
+        let calls = self.users().into_iter();
+        calls
+            .filter(|user| user.called_function() == Some(self) && seen.insert(*user))
+            .collect()
     }
 
     /// The name of the function that a call names directly.

@@ -18,8 +18,12 @@ use crate::output::colours;
 use crate::tools::{Bounded, Listener, ToolError, Toolchain};
 use inkwell::context::Context;
 use inkwell::module::Module;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use tempfile::TempDir;
 
 /// What clang made of one source.
 pub(in crate::program) struct FrontEndUnit<'ctx> {
@@ -49,23 +53,90 @@ pub(in crate::program) fn compile<'ctx>(
     build: &Build,
     toolchain: &Toolchain,
 ) -> Result<FrontEndUnit<'ctx>, ProgramError> {
-    if let Some(bitcode) = &input.bitcode {
-        let relocatable = bitcode.relocatable.as_ref();
-        let symbols = (bitcode.kernel_symbols, toolchain);
-        let host = read_host(context, input, &bitcode.host, (relocatable, symbols))?;
-        let read = |path: &PathBuf| read_device(context, input, path, (&host, relocatable));
-        let newer = bitcode.newer.iter();
-        return Ok(FrontEndUnit {
-            source: input.path.clone(),
-            device: bitcode.device.as_ref().map(read).transpose()?,
-            newer: newer
-                .map(|(target, path)| Ok((*target, read(path)?)))
-                .collect::<Result<_, ProgramError>>()?,
-            host,
-            bitcode: None,
-            relocatable: bitcode.relocatable.clone(),
-            warnings: String::new(),
-        });
+    let made = run(input, build, toolchain, passes_on())?;
+    read_made(context, input, build, toolchain, made)
+}
+
+/// Runs clang over several sources, some of them at the same time, in which case nothing of what clang says is passed on before
+/// all is made, or cannot be. What [`read_made`] reads, a part for each source in their order.
+///
+/// # Errors
+/// As [`compile`], for the first source that has one.
+pub(in crate::program) fn run_all(
+    inputs: &[&Input],
+    build: &Build,
+    toolchain: &Toolchain,
+) -> Result<Vec<Made>, ProgramError> {
+    let at_once = build.sources_at_once.min(inputs.len());
+    // Commands are printed in the order of the sources.
+    if at_once < 2 || build.verbose {
+        let made = inputs.iter();
+        return made
+            .map(|input| run(input, build, toolchain, passes_on()))
+            .collect();
+    }
+    let next = AtomicUsize::new(0);
+    // What comes behind a source with errors is not begun.
+    let failed = AtomicBool::new(false);
+    let made = Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                while !failed.load(Ordering::Relaxed) {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(input) = inputs.get(index) else {
+                        break;
+                    };
+                    let result = run(input, build, toolchain, false);
+                    failed.fetch_or(result.is_err(), Ordering::Relaxed);
+                    let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+                    made.insert(index, result);
+                }
+            });
+        }
+    });
+    let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (mut units, mut warnings) = (Vec::new(), Vec::new());
+    for (index, made) in made {
+        match made {
+            Ok(unit) => {
+                let text = unit.0.iter().map(|files| files.warnings.clone());
+                warnings.extend(text.map(|text| (inputs[index], text)));
+                units.push(unit);
+            }
+            Err(error) => {
+                for (input, text) in warnings.into_iter().filter(|_| passes_on()) {
+                    Speaker::of(&input.path).hear(text.as_bytes());
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(units)
+}
+
+/// What clang made of one source, as files.
+pub(in crate::program) struct Made(Option<MadeFiles>);
+
+struct MadeFiles {
+    /// It is removed with this.
+    _folder: TempDir,
+    host: PathBuf,
+    device: Vec<(Target, PathBuf)>,
+    /// What the source depends on, where that was asked for.
+    rule: PathBuf,
+    warnings: String,
+}
+
+/// Runs clang over one source that no earlier run has read; `passes_on`: what it says is passed on at once.
+fn run(
+    input: &Input,
+    build: &Build,
+    toolchain: &Toolchain,
+    passes_on: bool,
+) -> Result<Made, ProgramError> {
+    if input.bitcode.is_some() {
+        return Ok(Made(None));
     }
     let folder = private_folder().map_err(|error| ProgramError::Files {
         what: "cannot make a temporary folder".into(),
@@ -127,7 +198,7 @@ pub(in crate::program) fn compile<'ctx>(
     let both =
         |host: &[OsString], further: &[OsString]| run_both(host, further, &mut Bounded::default());
     // A folder that is to hold all messages gets them from what this gives.
-    let passes_on = passes_on() && build.sirius.save_directory.is_none();
+    let passes_on = passes_on && build.sirius.save_directory.is_none();
     let first = match passes_on {
         true => run_both(&host, &[], &mut Speaker::of(&input.path)),
         false => both(&host, &[]),
@@ -159,9 +230,6 @@ pub(in crate::program) fn compile<'ctx>(
         };
         ProgramError::from_clang(input, refused_by, error)
     })?;
-    if build.dependencies.beside.is_some() {
-        keep_rule(&rule, input, build)?;
-    }
     let device = different_code(device, input)?;
     let made = device.iter().map(|(_, path)| path.as_path());
     for path in made.chain([host_bitcode.as_path()]) {
@@ -169,6 +237,60 @@ pub(in crate::program) fn compile<'ctx>(
             what: format!("cannot write {}", path.display()),
             error,
         })?;
+    }
+    Ok(Made(Some(MadeFiles {
+        _folder: folder,
+        host: host_bitcode,
+        device,
+        rule,
+        warnings,
+    })))
+}
+
+/// Reads what [`run_all`] made of a source, or an earlier run.
+///
+/// # Errors
+/// [`ProgramError::Bitcode`] where it is none, [`ProgramError::Files`] where it cannot be used.
+pub(in crate::program) fn read_made<'ctx>(
+    context: &'ctx Context,
+    input: &Input,
+    build: &Build,
+    toolchain: &Toolchain,
+    made: Made,
+) -> Result<FrontEndUnit<'ctx>, ProgramError> {
+    if let Some(bitcode) = &input.bitcode {
+        let relocatable = bitcode.relocatable.as_ref();
+        let symbols = (bitcode.kernel_symbols, toolchain);
+        let host = read_host(context, input, &bitcode.host, (relocatable, symbols))?;
+        let read = |path: &PathBuf| read_device(context, input, path, (&host, relocatable));
+        let newer = bitcode.newer.iter();
+        return Ok(FrontEndUnit {
+            source: input.path.clone(),
+            device: bitcode.device.as_ref().map(read).transpose()?,
+            newer: newer
+                .map(|(target, path)| Ok((*target, read(path)?)))
+                .collect::<Result<_, ProgramError>>()?,
+            host,
+            bitcode: None,
+            relocatable: bitcode.relocatable.clone(),
+            warnings: String::new(),
+        });
+    }
+    let Made(Some(MadeFiles {
+        _folder,
+        host: host_bitcode,
+        device,
+        rule,
+        warnings,
+    })) = made
+    else {
+        return Err(ProgramError::Bitcode {
+            source_file: input.path.clone(),
+            message: "nothing was made of it".into(),
+        });
+    };
+    if build.dependencies.beside.is_some() {
+        keep_rule(&rule, input, build)?;
     }
     let is_relocatable = build.relocatable && !device.is_empty();
     let kept = build.phase == Phase::Compile;

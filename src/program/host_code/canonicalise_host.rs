@@ -19,7 +19,7 @@ use super::super::{
 use crate::llvm::{self, FUNCTION_ATTRIBUTES, Linkage, Value};
 use inkwell::module::Module;
 use inkwell::targets::TargetMachine;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What brings stubs and arguments of launches together, before the second round of folding.
@@ -381,21 +381,25 @@ fn large_drivers<'ctx>(host: &Module<'ctx>, stubs: &BTreeSet<String>) -> Vec<Val
     contexts::callers_first(&drivers, &calls)
 }
 
-/// What each defined function calls directly.
+/// What each defined function calls directly. Functions are few beside instructions, so that their uses are gone through.
 fn calls<'ctx>(
     host: &Module<'ctx>,
     stubs: &BTreeSet<String>,
 ) -> HashMap<Value<'ctx>, Vec<Value<'ctx>>> {
-    let functions = Value::functions(host).into_iter();
-    let functions = functions
-        .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs));
-    let called = |function: Value<'ctx>| {
-        let instructions = function.instructions().into_iter();
-        instructions.filter_map(Value::called_function).collect()
-    };
-    functions
-        .map(|function| (function, called(function)))
-        .collect()
+    let functions = Value::functions(host);
+    let defined = functions
+        .iter()
+        .filter(|function| !function.is_declaration() && !is_scaffolding(**function, stubs));
+    let mut calls: HashMap<Value, Vec<Value>> =
+        defined.map(|function| (*function, Vec::new())).collect();
+    for called in functions {
+        for call in called.direct_calls() {
+            if let Some(calls) = calls.get_mut(&call.block().function()) {
+                calls.push(called);
+            }
+        }
+    }
+    calls
 }
 
 /// True for a function of the CUDA runtime's or driver's interface, or a folded launch.
@@ -425,19 +429,18 @@ fn is_scaffolding(function: Value, stubs: &BTreeSet<String>) -> bool {
     name.starts_with("__cuda_") || name.starts_with("sirius.") || stubs.contains(&name)
 }
 
-/// The functions that call the device interface themselves.
+/// The functions that call the device interface themselves, in the module's order.
 fn direct_drivers<'ctx>(host: &Module<'ctx>, stubs: &BTreeSet<String>) -> Vec<Value<'ctx>> {
-    Value::functions(host)
+    let functions = Value::functions(host);
+    let of_device = functions.iter().filter(|called| {
+        let name = called.name();
+        called.is_declaration() && drives_device(&name) || stubs.contains(&name)
+    });
+    let calls = of_device.flat_map(|called| called.direct_calls());
+    let drivers: HashSet<Value> = calls.map(|call| call.block().function()).collect();
+    functions
         .into_iter()
-        .filter(|function| !function.is_declaration() && !is_scaffolding(*function, stubs))
-        .filter(|function| {
-            function.instructions().into_iter().any(|call| {
-                call.called_function().is_some_and(|called| {
-                    called.is_declaration() && drives_device(&called.name())
-                        || stubs.contains(&called.name())
-                })
-            })
-        })
+        .filter(|function| drivers.contains(function) && !is_scaffolding(*function, stubs))
         .collect()
 }
 
@@ -470,10 +473,7 @@ fn inline_drivers(host: &Module<'_>, stubs: &BTreeSet<String>) -> usize {
             function.remove_attribute(FUNCTION_ATTRIBUTES, "noinline");
             function.remove_attribute(FUNCTION_ATTRIBUTES, "optnone");
             function.add_attribute(FUNCTION_ATTRIBUTES, "alwaysinline", 0);
-            let users = function.users().into_iter();
-            called += users
-                .filter(|user| user.called_function() == Some(function))
-                .count();
+            called += function.direct_calls().len();
         }
     }
     called
