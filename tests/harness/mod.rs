@@ -542,6 +542,9 @@ struct Built {
     messages: String,
 }
 
+/// The launch sites that race, and in which memory.
+type RacingSites = BTreeSet<(u32, &'static str)>;
+
 /// What a run left behind.
 struct Run {
     output: Output,
@@ -681,7 +684,7 @@ impl Built {
         arguments: &[String],
         trace: &Path,
         mut see: impl FnMut(&Record),
-    ) -> Result<(Run, BTreeSet<(u32, &'static str)>), Failed> {
+    ) -> Result<(Run, RacingSites), Failed> {
         let file = trace.to_string_lossy().into_owned();
         let run = self.run(
             arguments,
