@@ -7,7 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// A place in the user's source, taken from `!dbg`. The path is as the user wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -23,7 +24,9 @@ pub struct Location {
 /// The path of a source as it was given, from the directory and file name of its debug information:
 /// clang cuts what an absolute path shares with the current folder off and calls it the directory.
 pub fn source_path(directory: &str, file: &str) -> String {
-    let here = std::env::current_dir().is_ok_and(|here| here == Path::new(directory));
+    // The process stays where it began, and is asked for each instruction.
+    static HERE: LazyLock<Option<PathBuf>> = LazyLock::new(|| std::env::current_dir().ok());
+    let here = HERE.as_deref() == Some(Path::new(directory));
     if here || directory.is_empty() || Path::new(file).is_absolute() {
         return file.to_owned();
     }

@@ -23,7 +23,7 @@ mod ptx_module;
 mod relocatable;
 
 use clang::{
-    clang_warnings, front_end, front_end_cache, front_end_messages, lean_headers,
+    clang_warnings, front_end, front_end_cache, front_end_messages, leading_headers, lean_headers,
     precompiled_headers, source_places, source_repairs,
 };
 use device_code::{

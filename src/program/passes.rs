@@ -63,6 +63,18 @@ pub(super) fn verify(module: &Module<'_>, step: &str) -> Result<(), ProgramError
     checked.map_err(|message| failed_in(step)(message.to_string()))
 }
 
+/// Checks a module after one of several steps, behind the last of which [`verify`] checks it: in builds of the compiler that
+/// check their own work, so that a bug is told of where it is.
+///
+/// # Errors
+/// As [`verify`].
+pub(super) fn verify_step(module: &Module<'_>, step: &str) -> Result<(), ProgramError> {
+    match cfg!(debug_assertions) {
+        true => verify(module, step),
+        false => Ok(()),
+    }
+}
+
 /// The error that a pipeline failed, of LLVM's message.
 pub(super) fn failed_in(pipeline: &str) -> impl Fn(String) -> ProgramError {
     move |message| ProgramError::Pass {

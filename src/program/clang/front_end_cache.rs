@@ -107,7 +107,7 @@ impl Command {
 pub(in crate::program) struct Stamp {
     pub(in crate::program) path: PathBuf,
     bytes: u64,
-    changed: SystemTime,
+    pub(in crate::program) changed: SystemTime,
 }
 
 impl Stamp {

@@ -1,9 +1,9 @@
-//! What each CUDA source begins with, kept as clang's precompiled header: clang's own wrapper, the compatibility header
-//! and what these include, `cuda_runtime.h` among it. Most of a small source's compile is clang reading them, once for
-//! each side.
+//! What sources begin with, kept as clang's precompiled headers: for each CUDA source clang's own wrapper, the
+//! compatibility header and what these include, `cuda_runtime.h` among it; for a source of C++ or CUDA what it
+//! [includes first](super::super::leading_headers). Most of a small source's compile is clang reading them, once for each side.
 //!
-//! A precompiled header is made for one set of options, and only when that is met for the second time. The folder that
-//! `SIRIUS_PRECOMPILED_HEADERS` names keeps it, or the cache's.
+//! A precompiled header is made for one set of options and of headers, and only when that is met for the second time. The
+//! folder that `SIRIUS_PRECOMPILED_HEADERS` names keeps it, or the cache's.
 //!
 //! Invariant: clang makes the same of a source with it as without, but for what [`source_places`](super::super::source_places)
 //! leaves out. It counts only while the files that it was made from are as they were, and while the folders that the
@@ -11,14 +11,17 @@
 //! so that no message is about it.
 
 use super::super::front_end_cache::{ENVIRONMENT, Stamp, settled_inputs};
+use super::super::leading_headers::{Leading, leading_headers};
 use super::super::lean_headers;
 use crate::build::Build;
 use crate::cache::{self, Entry};
-use crate::files::private_folder;
+use crate::files::{private_folder, write_whole};
 use crate::tools::{Bounded, Listener, Output, ToolError, Toolchain, run_tool, run_tool_heard};
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -34,16 +37,27 @@ pub(in crate::program) fn run_with_precompiled(
     listener: &mut dyn Listener,
 ) -> Result<Output, ToolError> {
     let clang = toolchain.clang.as_path();
-    if named_folder().is_some_and(|name| name == "off") || Asked::of(arguments).is_none() {
+    let asked = Asked::of(arguments).filter(|_| named_folder().is_none_or(|name| name != "off"));
+    let Some(asked) = asked else {
         return run_tool_heard(clang, arguments, build, listener);
-    }
-    let lean = lean_headers::in_front(arguments, toolchain);
-    let mut attempt = run_once((clang, build), &lean, true, listener);
-    if matches!(attempt, Attempt::Lacking) {
-        attempt = run_once((clang, build), arguments, false, &mut Bounded::default());
-    }
+    };
+    let attempt = match asked.header {
+        Some(_) => {
+            let lean = lean_headers::in_front(arguments, toolchain);
+            match run_once((clang, build), &lean, true, listener) {
+                Attempt::Lacking => {
+                    run_once((clang, build), arguments, false, &mut Bounded::default())
+                }
+                done => done,
+            }
+        }
+        None => run_once((clang, build), arguments, false, listener),
+    };
     let failures = match attempt {
         Attempt::Done(output) => return Ok(output),
+        Attempt::Lacking if asked.header.is_none() => {
+            return run_tool_heard(clang, arguments, build, listener);
+        }
         Attempt::Lacking => None,
         Attempt::Failed(failures) => failures,
     };
@@ -74,21 +88,25 @@ fn run_once(
     let Some((asked, place)) = Asked::of(arguments).zip(private_folder().ok()) else {
         return Attempt::Lacking;
     };
-    let failures = asked.failures(clang);
-    if failures.as_ref().is_some_and(Failures::are_too_many) {
+    if asked.header.is_some() && asked.fails_too_often(clang) {
         return Attempt::Lacking;
     }
-    let header = header_in(place.path());
-    let is_there = asked.precompile((clang, build), place.path()).is_some();
-    let output = match is_there {
-        true => run_tool_heard(clang, &asked.with(&header), build, listener),
-        false if also_without => run_tool_heard(clang, arguments, build, listener),
-        false => return Attempt::Lacking,
+    let widest = asked.widest((clang, build), place.path());
+    let output = match &widest {
+        Some(used) => {
+            let arguments = used.with(&header_in(place.path()));
+            run_tool_heard(clang, &arguments, build, listener)
+        }
+        None if also_without => run_tool_heard(clang, arguments, build, listener),
+        None => return Attempt::Lacking,
     };
+    let used = widest.as_ref();
     match output {
         Ok(_) if lean_headers::are_too_lean(asked.output) => Attempt::Lacking,
-        Ok(output) if !is_there || asked.put_source_first().is_some() => Attempt::Done(output),
-        _ => Attempt::Failed(failures),
+        Ok(output) if used.is_none_or(|used| used.put_source_first().is_some()) => {
+            Attempt::Done(output)
+        }
+        _ => Attempt::Failed(used.unwrap_or(&asked).failures(clang)),
     }
 }
 
@@ -119,9 +137,9 @@ fn header_in(place: &Path) -> PathBuf {
     place.join("headers.pch")
 }
 
-/// A rule for make as clang writes it without a precompiled header, where it names the source before all others. With
-/// `-MP` it makes a target of each but the one that it names first.
-fn with_source_first(rule: &str, source: &str) -> Option<String> {
+/// A rule for make as clang writes it without a precompiled header, where it names the source before all others, and no
+/// file that we `made`. With `-MP` it makes a target of each but the one that it names first.
+fn with_source_first(rule: &str, source: &str, made: Option<&Path>) -> Option<String> {
     let (target, rest) = rule.split_once(": ")?;
     let end = rest.replace("\\\n", "  ").find('\n')?;
     let (listed, targets) = rest.split_at(end);
@@ -130,31 +148,44 @@ fn with_source_first(rule: &str, source: &str) -> Option<String> {
         .filter(|name| *name != "\\")
         .collect();
     let first = names.first()?;
+    let is_made = |name: &str| made == Some(Path::new(name));
     let mut sorted = names.clone();
+    sorted.retain(|name| !is_made(name));
     sorted.sort_by_key(|name| *name != source);
     if sorted.first() != Some(&source) {
         return None;
     }
     // A blank within a name stands behind a stroke.
     let listed = sorted.join(" \\\n  ").replace("\\ \\\n  ", "\\ ");
-    let (old, new) = (format!("\n{source}:\n"), format!("\n{first}:\n"));
+    let old = format!("\n{source}:\n");
+    let new = match is_made(first) {
+        true => String::from("\n"),
+        false => format!("\n{first}:\n"),
+    };
     Some(format!(
         "{target}: {listed}{}",
         targets.replacen(&old, &new, 1)
     ))
 }
 
-/// A command that compiles a CUDA source.
+/// A command that compiles a source of C++ or CUDA.
+#[derive(Clone)]
 struct Asked<'a> {
     arguments: &'a [OsString],
-    /// Where our header stands among them.
-    header: usize,
+    /// Where our header stands among them, which CUDA sources have.
+    header: Option<usize>,
+    /// The headers that a precompiled one has beside ours, as includes name them.
+    leading: Vec<String>,
+    /// Those that the user has included before the source.
+    included: Vec<&'a Path>,
     /// Those that a precompiled header depends on.
     lasting: Vec<&'a str>,
     /// The folders that it names for headers, and the environment does.
     folders: Vec<PathBuf>,
-    /// That of the toolkit.
-    toolkit: &'a Path,
+    /// Those for includes in quotes, and for all, whose headers may be the user's.
+    own: [Vec<PathBuf>; 2],
+    /// That of the toolkit, where it names one.
+    toolkit: Option<&'a Path>,
     source: &'a str,
     output: &'a Path,
     /// The file that is to have a rule for make.
@@ -201,7 +232,9 @@ impl<'a> Asked<'a> {
         let begins = |word: &str, with: &[&str]| with.iter().any(|begin| word.starts_with(begin));
         let is_other =
             |word: &&str| begins(word, &OTHER) && !begins(word, &FOLDERS) && !KNOWN.contains(word);
-        if !words.starts_with(&["-x", "cuda"]) || words.iter().any(is_other) {
+        let is_cuda = words.starts_with(&["-x", "cuda"]);
+        let is_known = is_cuda || words.starts_with(&["-x", "c++"]);
+        if !is_known || words.iter().any(is_other) {
             return None;
         }
         let behind = |option: &str| {
@@ -211,14 +244,19 @@ impl<'a> Asked<'a> {
         let path = |word: &'a str| Path::new(word);
         let mut asked = Self {
             arguments,
-            header: behind("-include")?.0,
+            header: match is_cuda {
+                true => Some(behind("-include")?.0),
+                false => None,
+            },
+            leading: Vec::new(),
+            included: Vec::new(),
             lasting: Vec::new(),
             folders: folders_of_environment(),
-            toolkit: path(
-                words
-                    .iter()
-                    .find_map(|word| word.strip_prefix("--cuda-path="))?,
-            ),
+            own: [Vec::new(), Vec::new()],
+            toolkit: words
+                .iter()
+                .find_map(|word| word.strip_prefix("--cuda-path="))
+                .map(path),
             source: words.get(behind("-o")?.0 + 1)?,
             output: path(behind("-o")?.1),
             rule: behind("-MF").map(|(_, file)| path(file)),
@@ -241,11 +279,17 @@ impl<'a> Asked<'a> {
                     joined => joined,
                 };
                 asked.folders.push(folder.into());
+                match *option {
+                    "-iquote" => asked.own[0].push(folder.into()),
+                    "-I" => asked.own[1].push(folder.into()),
+                    _ => {}
+                }
                 continue;
             }
             match word {
+                "-MF" | "-MT" | "-MQ" => drop(rest.next()?),
                 // What a user has included so comes behind our header.
-                "-MF" | "-MT" | "-MQ" | "-include" => drop(rest.next()?),
+                "-include" => asked.included.push(path(rest.next()?)),
                 // The output and the source.
                 "-o" => drop((rest.next()?, rest.next()?)),
                 "-MD" | "-MMD" | "-MP" | "-emit-llvm" | "-c" | "-fcolor-diagnostics" => {}
@@ -257,26 +301,85 @@ impl<'a> Asked<'a> {
                 word => asked.lasting.push(word),
             }
         }
+        // Ours, in which headers stand for those of the toolkit.
+        if asked.own[1].is_empty() || (is_cuda && asked.included.is_empty()) {
+            return None;
+        }
+        asked.own[1].remove(0);
+        asked.own[1].extend(folders_of_environment());
+        if is_cuda {
+            asked.included.remove(0);
+        }
         Some(asked)
     }
 
-    /// Puts the precompiled header into a folder; `None` where there is none.
-    fn precompile(&self, (clang, build): (&Path, &Build), place: &Path) -> Option<()> {
+    /// Puts a precompiled header into a folder, that with the most headers in which the source begins; the command that
+    /// such a one is for. `None` where there is none.
+    fn widest(&self, (clang, build): (&Path, &Build), place: &Path) -> Option<Self> {
+        let ours = match self.header {
+            Some(_) => Some(self.precompile((clang, build), place)?),
+            None => None,
+        };
+        let used = self.wider(&ours, (clang, build), place).or_else(|| {
+            let ours = ours?;
+            Some((self.clone(), ours))
+        });
+        let (asked, precompiled) = used?;
+        std::fs::write(header_in(place), &precompiled.bytes).ok()?;
+        Some(asked)
+    }
+
+    /// With the headers that the source begins with, beside ours.
+    fn wider(
+        &self,
+        ours: &Option<Precompiled>,
+        (clang, build): (&Path, &Build),
+        place: &Path,
+    ) -> Option<(Self, Precompiled)> {
+        let Leading {
+            mut headers,
+            guards,
+        } = self.begins_with();
+        headers.retain(|name| !ours.as_ref().is_some_and(|ours| ours.has(name)));
+        if headers.is_empty() {
+            return None;
+        }
+        let wider = Self {
+            leading: headers,
+            ..self.clone()
+        };
+        if wider.fails_too_often(clang) {
+            return None;
+        }
+        let precompiled = wider.precompile((clang, build), place)?;
+        // clang writes each name that its headers know.
+        let knows = |name: &String| memmem::find(&precompiled.bytes, name.as_bytes()).is_some();
+        (!guards.iter().any(knows)).then_some((wider, precompiled))
+    }
+
+    fn begins_with(&self) -> Leading {
+        let [quoted, all] = &self.own;
+        leading_headers(&self.included, Path::new(self.source), (quoted, all))
+    }
+
+    /// The precompiled header, made where that is worth it, by way of a folder.
+    fn precompile(&self, (clang, build): (&Path, &Build), place: &Path) -> Option<Precompiled> {
         let entry = Entry::within(folder()?, SORT, self.key(clang)?);
-        let header = header_in(place);
-        if self.take(&entry, &header)? {
-            return Some(());
+        if let Taken::Whole(precompiled) = self.take(&entry)? {
+            return Some(precompiled);
         }
         let _claim = entry.claim()?;
         // Whoever had it until now may have made one.
-        if self.take(&entry, &header)? {
-            return Some(());
+        if let Taken::Whole(precompiled) = self.take(&entry)? {
+            return Some(precompiled);
         }
+        let header = header_in(place);
+        let made_from = self.source_of_header()?;
         let rule = place.join("rule.d");
         let mut arguments: Vec<OsString> = self.lasting.iter().map(OsString::from).collect();
         arguments.extend(["-emit-llvm", "-Xclang", "-emit-pch", "-MD", "-MF"].map(OsString::from));
         arguments.extend([rule.clone().into(), "-c".into(), "-o".into()]);
-        arguments.extend([header.clone().into(), self.arguments[self.header].clone()]);
+        arguments.extend([header.clone().into(), made_from.into_os_string()]);
         let started = SystemTime::now();
         match run_tool(clang, &arguments, build) {
             Ok(output) if output.stderr.is_empty() => {}
@@ -293,31 +396,61 @@ impl<'a> Asked<'a> {
         }
         let inputs = settled_inputs(&rule, started)?;
         let beside = self.beside(&inputs);
-        let made_from = serde_json::to_vec(&MadeFrom { inputs, beside }).ok()?;
-        entry.keep(&[&made_from, &std::fs::read(&header).ok()?]);
-        Some(())
+        let made_from = MadeFrom { inputs, beside };
+        let bytes = std::fs::read(&header).ok()?;
+        entry.keep(&[&serde_json::to_vec(&made_from).ok()?, &bytes]);
+        Some(Precompiled { made_from, bytes })
     }
 
-    /// Writes the header that an entry has; `Some(false)` where one is to be made.
-    fn take(&self, entry: &Entry, header: &Path) -> Option<bool> {
-        let Some(kept) = entry.take() else {
+    /// What an entry has; `None` where there is none that can be used or is worth making.
+    fn take(&self, entry: &Entry) -> Option<Taken> {
+        let Some(mut kept) = entry.take() else {
             // Most options are met once.
             entry.keep(&[]);
             return None;
         };
-        match kept.as_slice() {
-            [] => Some(false),
-            [made_from, bytes] => {
-                let made_from: MadeFrom = serde_json::from_slice(made_from).ok()?;
+        let bytes = kept.pop();
+        match (bytes, kept.pop()) {
+            (None, _) => Some(Taken::ToBeMade),
+            (Some(bytes), Some(made_from)) => {
+                let made_from: MadeFrom = serde_json::from_slice(&made_from).ok()?;
                 let is_unchanged = made_from.inputs.iter().all(Stamp::is_unchanged)
                     && made_from.beside == self.beside(&made_from.inputs);
-                if is_unchanged {
-                    std::fs::write(header, bytes).ok()?;
-                }
-                Some(is_unchanged)
+                Some(match is_unchanged {
+                    true => Taken::Whole(Precompiled { made_from, bytes }),
+                    false => Taken::ToBeMade,
+                })
             }
             _ => None,
         }
+    }
+
+    /// The source that the precompiled header is made from, which stays: clang looks for it again.
+    fn source_of_header(&self) -> Option<PathBuf> {
+        let ours = self.header.map(|at| &self.arguments[at]);
+        if let ([], Some(ours)) = (self.leading.as_slice(), ours) {
+            return Some(ours.into());
+        }
+        let mut text = String::new();
+        if let Some(ours) = ours {
+            text += &format!("#include \"{}\"\n", ours.to_str()?);
+        }
+        for name in &self.leading {
+            text += &format!("#include <{name}>\n");
+        }
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let folder = std::path::absolute(folder()?).ok()?;
+        let place = folder.join(format!("{:016x}.leading.h", hasher.finish()));
+        let is_there = || std::fs::read(&place).is_ok_and(|found| found == text.as_bytes());
+        if !is_there() || Stamp::of(&place)?.changed != LONG_AGO {
+            std::fs::create_dir_all(&folder).ok()?;
+            write_whole(&place, text.as_bytes()).ok()?;
+            // One that is written anew is the same to clang.
+            let file = std::fs::File::options().write(true).open(&place).ok()?;
+            file.set_modified(LONG_AGO).ok()?;
+        }
+        Some(place)
     }
 
     /// Has the source stand first in the rule for make, if one was asked for; `None` where that fails.
@@ -326,7 +459,19 @@ impl<'a> Asked<'a> {
             return Some(());
         };
         let text = std::fs::read_to_string(rule).ok()?;
-        std::fs::write(rule, with_source_first(&text, self.source)?).ok()
+        let made = (!self.leading.is_empty())
+            .then(|| self.source_of_header())
+            .flatten();
+        std::fs::write(
+            rule,
+            with_source_first(&text, self.source, made.as_deref())?,
+        )
+        .ok()
+    }
+
+    fn fails_too_often(&self, clang: &Path) -> bool {
+        self.failures(clang)
+            .is_some_and(|failures| failures.are_too_many())
     }
 
     /// Where it is counted how often this fails.
@@ -338,14 +483,19 @@ impl<'a> Asked<'a> {
 
     /// All that a precompiled header depends on beside files.
     fn key(&self, clang: &Path) -> Option<Vec<u8>> {
-        let mut key = cache::tools_as_text([clang, Path::new(&self.arguments[self.header])])?;
+        let ours = self.header.map(|at| Path::new(&self.arguments[at]));
+        let mut key = cache::tools_as_text([Some(clang), ours].into_iter().flatten())?;
         for name in ENVIRONMENT {
             key += &format!("{name}={:?}\n", std::env::var_os(name));
         }
         if self.folders.iter().any(|folder| folder.is_relative()) {
             key += &format!("in {}\n", std::env::current_dir().ok()?.display());
         }
-        Some((key + &self.lasting.join("\n")).into_bytes())
+        key += &self.lasting.join("\n");
+        for name in &self.leading {
+            key += &format!("\n#include <{name}>");
+        }
+        Some(key.into_bytes())
     }
 
     /// What there is in the named folders by the names of these files, as a header that includes one may spell it.
@@ -375,16 +525,45 @@ impl<'a> Asked<'a> {
 
     /// The command with a precompiled header in place of what it was made from.
     fn with(&self, header: &Path) -> Vec<OsString> {
-        let mut arguments = self.arguments[..self.header - 1].to_vec();
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let include = [
+            words(&["-Xclang", "-include-pch", "-Xclang"]),
+            vec![header.into()],
+        ]
+        .concat();
+        let (before, behind) = match self.header {
+            Some(at) => (&self.arguments[..at - 1], &self.arguments[at + 1..]),
+            None => self.arguments.split_at(2),
+        };
         // Without its wrapper clang looks for headers in the toolkit no more; it did so last.
-        let include = self.toolkit.join("include").into_os_string();
-        arguments
-            .extend(["-nocudainc", "-Xclang", "-internal-isystem", "-Xclang"].map(OsString::from));
-        arguments.extend([include, "-Xclang".into(), "-include-pch".into()]);
-        arguments.extend(["-Xclang".into(), header.into()]);
-        arguments.extend_from_slice(&self.arguments[self.header + 1..]);
-        arguments
+        let toolkit = self.toolkit.filter(|_| self.header.is_some());
+        let toolkit = toolkit.map_or(Vec::new(), |toolkit| {
+            let mut folder = words(&["-nocudainc", "-Xclang", "-internal-isystem", "-Xclang"]);
+            folder.push(toolkit.join("include").into_os_string());
+            folder
+        });
+        [before, &toolkit, &include, behind].concat()
     }
+}
+
+/// A precompiled header.
+struct Precompiled {
+    made_from: MadeFrom,
+    bytes: Vec<u8>,
+}
+
+impl Precompiled {
+    /// Whether it has a header, as an include names that.
+    fn has(&self, name: &str) -> bool {
+        let mut inputs = self.made_from.inputs.iter();
+        inputs.any(|input| input.path.ends_with(name))
+    }
+}
+
+/// What was found of a precompiled header.
+enum Taken {
+    Whole(Precompiled),
+    ToBeMade,
 }
 
 /// What is kept beside a precompiled header.
@@ -393,6 +572,9 @@ struct MadeFrom {
     inputs: Vec<Stamp>,
     beside: BTreeSet<PathBuf>,
 }
+
+/// When the source of a precompiled header was changed, as far as clang is told.
+const LONG_AGO: SystemTime = SystemTime::UNIX_EPOCH;
 
 /// Our sort of entries of the cache.
 const SORT: &str = "headers";
@@ -455,10 +637,19 @@ mod tests {
     fn a_rule_names_its_source_first() {
         let rule = "x.o: /ours.h a\\ b/own.h \\\n  x.cu \\\n  /last.h\n\na\\ b/own.h:\n\nx.cu:\n\n/last.h:\n";
         let expected = "x.o: x.cu \\\n  /ours.h \\\n  a\\ b/own.h \\\n  /last.h\n\na\\ b/own.h:\n\n/ours.h:\n\n/last.h:\n";
-        assert_eq!(with_source_first(rule, "x.cu").as_deref(), Some(expected));
-        assert_eq!(with_source_first(rule, "y.cu"), None);
         assert_eq!(
-            with_source_first(expected, "x.cu").as_deref(),
+            with_source_first(rule, "x.cu", None).as_deref(),
+            Some(expected)
+        );
+        let without = "x.o: x.cu \\\n  a\\ b/own.h \\\n  /last.h\n\na\\ b/own.h:\n\n\n/last.h:\n";
+        let made = Some(Path::new("/ours.h"));
+        assert_eq!(
+            with_source_first(rule, "x.cu", made).as_deref(),
+            Some(without)
+        );
+        assert_eq!(with_source_first(rule, "y.cu", None), None);
+        assert_eq!(
+            with_source_first(expected, "x.cu", None).as_deref(),
             Some(expected)
         );
     }

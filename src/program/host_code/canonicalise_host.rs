@@ -74,7 +74,7 @@ pub(in crate::program) fn canonicalise(
     launches::fold(host, &wrappers);
     inline_drivers(host, stubs);
     passes::run(host, "always-inline", &machine)?;
-    passes::verify(host, "folding launches")?;
+    passes::verify_step(host, "folding launches")?;
     let drivers = direct_drivers(host, stubs);
     let mut promoted = Simplified::default();
     for driver in &drivers {
@@ -369,9 +369,12 @@ fn may_go(function: Value) -> bool {
 fn large_drivers<'ctx>(host: &Module<'ctx>, stubs: &BTreeSet<String>) -> Vec<Value<'ctx>> {
     let calls = calls(host, stubs);
     let recursive = recursive_functions(host);
-    let mut drivers = transitive_drivers(&calls, stubs, &drives_device);
+    let driving = transitive_drivers(&calls, stubs, &drives_device);
+    // In the order of the module, as what is made of them must not depend on where they stand in memory.
+    let mut drivers = Value::functions(host);
     drivers.retain(|function| {
-        !recursive.contains(function)
+        driving.contains(function)
+            && !recursive.contains(function)
             && !function.is_interposable()
             && !function.has_attribute(FUNCTION_ATTRIBUTES, "returns_twice")
             // LLVM inlines it wherever it can, and calls go with that.

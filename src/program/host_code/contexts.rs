@@ -11,7 +11,7 @@
 use super::super::{ProgramError, passes};
 use crate::llvm::{self, Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use inkwell::module::Module;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 
 /// Clones of one function.
 const CONTEXTS_OF_FUNCTION: usize = 16;
@@ -90,18 +90,19 @@ pub(in crate::program) fn clone_by_context<'ctx>(
             function.delete_function();
         }
     }
-    passes::verify(host, "cloning by context")?;
+    passes::verify_step(host, "cloning by context")?;
     Ok(clones)
 }
 
 /// The functions in an order in which callers come before what they call, as far as calls do not go
 /// round.
 pub(in crate::program) fn callers_first<'ctx>(
-    functions: &BTreeSet<Value<'ctx>>,
+    functions: &[Value<'ctx>],
     calls: &HashMap<Value<'ctx>, Vec<Value<'ctx>>>,
 ) -> Vec<Value<'ctx>> {
     let mut order = Vec::new();
-    let mut seen = BTreeSet::new();
+    let among: HashSet<Value> = functions.iter().copied().collect();
+    let mut seen = HashSet::new();
     for root in functions {
         let mut stack = vec![(*root, 0)];
         while let Some((function, next)) = stack.pop() {
@@ -112,7 +113,7 @@ pub(in crate::program) fn callers_first<'ctx>(
             match called {
                 Some(called) => {
                     stack.push((function, next + 1));
-                    if functions.contains(called) {
+                    if among.contains(called) {
                         stack.push((*called, 0));
                     }
                 }
