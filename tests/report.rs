@@ -127,7 +127,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Scope)]) -> Depen
             buffer: (*buffer).to_string(),
             kind: DependenceKind::Flow,
             scope: *scope,
-            relation: "{ source[bx] -> sink[bx] }".to_string(),
+            relation: "{ source[bx] -> sink[bx] }".into(),
             exact: *scope == Scope::Thread,
             certain: *scope == Scope::Thread,
             values_differ: false,
@@ -141,7 +141,7 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Scope)]) -> Depen
                 Scope::Global => "`blur` reads `c[i - 1]`, which `shift` writes in another block",
                 _ => "",
             }
-            .to_string(),
+            .into(),
             reason: (*scope == Scope::Global).then_some(RejectionReason::GlobalDependence),
             location: Location::default(),
             witness: (*scope == Scope::Global).then(witness),

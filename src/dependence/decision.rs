@@ -15,6 +15,7 @@ use super::witness::Example;
 use super::{DependenceKind, Guard, Scope};
 use crate::diagnostics::RejectionReason;
 use crate::kernel::Access;
+use std::sync::Arc;
 
 /// Most pairs of accesses that one pair of targets is decided by.
 const MOST_ACCESS_PAIRS: usize = 900;
@@ -41,7 +42,7 @@ pub(super) enum Decision {
 /// How the accesses of two targets meet.
 pub(super) struct Meeting {
     pub(super) scope: Scope,
-    pub(super) relation: String,
+    pub(super) relation: Arc<str>,
     pub(super) exact: bool,
     /// What was compared up to a proof of the scope are exactly the conflicting pairs.
     pub(super) certain: bool,

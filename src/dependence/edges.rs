@@ -328,12 +328,13 @@ impl Builder<'_> {
                         continue;
                     }
                 }
-                let because = describe::whole(
+                let because: Arc<str> = describe::whole(
                     self.graph,
                     (source.node(), known_name(&from.place, &to.place)),
                     (sink.node(), known_name(&to.place, &from.place)),
                     distance.is_some(),
-                );
+                )
+                .into();
                 for kind in kinds {
                     let key = (known_name(&to.place, &from.place).to_owned(), kind);
                     if certain.contains(&key) {
@@ -381,7 +382,7 @@ impl Builder<'_> {
         let carried = compared.run.is_carried().then_some(&iterations[..]);
         let mut link = Link::Nothing;
         let alike = [self.number(source), self.number(sink)];
-        let broken = broken_together(source, sink);
+        let broken: Option<Arc<str>> = broken_together(source, sink).map(Arc::from);
         for (first, from) in source.uses.iter().enumerate() {
             for (second, to) in sink.uses.iter().enumerate() {
                 let kinds = kinds_between((source, from), (sink, to));
@@ -423,7 +424,7 @@ impl Builder<'_> {
                         let relied_on = relied_on(source, sink, compared.later);
                         if !relied_on.is_empty() {
                             let reason = RejectionReason::UnprovenIndex;
-                            let because = (disjoint_while(source, sink, to), reason);
+                            let because = (disjoint_while(source, sink, to).into(), reason);
                             self.widest_between(ends, &kinds, because, relied_on, carried);
                         }
                         continue;
@@ -482,7 +483,7 @@ impl Builder<'_> {
                 source: source.node,
                 sink: sink.node,
                 buffer: name.to_owned(),
-                because: edge.because.replace(NAME, name),
+                because: edge.because.replace(NAME, name).into(),
                 carried: carried.is_some(),
                 distances: carried.unwrap_or_default().to_vec(),
                 ..edge.clone()
@@ -568,7 +569,7 @@ impl Builder<'_> {
             absent_if.push(disjoint);
         }
         let because = describe::may_alias((source.model, &from.place), (sink.model, &to.place));
-        let because = (because, RejectionReason::MayAlias);
+        let because = (because.into(), RejectionReason::MayAlias);
         let link = match absent_if.is_empty() {
             true => Link::Separates,
             false => Link::Nothing,
@@ -583,7 +584,7 @@ impl Builder<'_> {
         &mut self,
         ends: (&Instance, &Instance, &TargetUse, &TargetUse),
         kinds: &[DependenceKind],
-        because: (String, RejectionReason),
+        because: (Arc<str>, RejectionReason),
         absent_if: Vec<Guard>,
         carried: Option<&[IterationDistance]>,
     ) {
@@ -602,7 +603,7 @@ impl Builder<'_> {
         &self,
         (source, sink, from, to): (&Instance, &Instance, &TargetUse, &TargetUse),
         kind: DependenceKind,
-        (because, reason): (String, RejectionReason),
+        (because, reason): (Arc<str>, RejectionReason),
         absent_if: Vec<Guard>,
         carried: bool,
     ) -> Edge {

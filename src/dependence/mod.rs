@@ -264,7 +264,7 @@ pub struct Edge {
     /// Its scope, given that `conditions` hold.
     pub scope: Scope,
     /// `[params] -> { source[bx,by,bz,tx,ty,tz] -> sink[bx,by,bz,tx,ty,tz] : … }`, in isl's notation.
-    pub relation: String,
+    pub relation: Arc<str>,
     /// True when the relation is exact and the edge a *must*.
     pub exact: bool,
     /// True when the edge is a *must*, also where its relation is not written exactly; where the scope is
@@ -287,7 +287,7 @@ pub struct Edge {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<IterationDistance>,
     /// Why it is as wide as it is, for people; empty for thread scope.
-    pub because: String,
+    pub because: Arc<str>,
     /// For a global edge, the class of that reason.
     pub reason: Option<RejectionReason>,
     /// Where the widening access stands.
@@ -324,7 +324,7 @@ impl Edge {
         match &self.witness {
             Some(witness) if self.because.is_empty() => witness.text.clone(),
             Some(witness) => format!("{}: {}", self.because, witness.text),
-            None => self.because.clone(),
+            None => self.because.to_string(),
         }
     }
 }

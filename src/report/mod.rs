@@ -65,6 +65,7 @@ use rotation::Rotated;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The version of [`Report`] in its JSON form.
 const VERSION: u32 = 2;
@@ -207,7 +208,7 @@ pub struct ReportEdge {
     #[serde(default)]
     pub mapped: Option<ReportMappedScope>,
     /// The relation from (block, thread) to (block, thread), in isl's notation.
-    pub relation: String,
+    pub relation: Arc<str>,
     /// True for a *must*.
     pub exact: bool,
     /// The sink belongs to a later iteration of a host loop around both.
@@ -228,7 +229,7 @@ pub struct ReportEdge {
     pub reason: Option<String>,
     /// Why it is as wide as it is, or not exact; empty for thread scope.
     #[serde(default)]
-    pub because: String,
+    pub because: Arc<str>,
     /// For an edge wider than a thread, two threads that show it, where known.
     #[serde(default)]
     pub witness: Option<ReportWitness>,

@@ -93,7 +93,7 @@ pub(super) fn why_unfused<'a>(
         let (one, two) = (&first.model.display_name, &second.model.display_name);
         if let Some(edge) = judge.edges(source, sink).first() {
             let (reason, message) = match edge.reason {
-                Some(reason) => (reason, edge.because.clone()),
+                Some(reason) => (reason, edge.because.to_string()),
                 None => (
                     RejectionReason::MayAlias,
                     format!(
@@ -104,7 +104,7 @@ pub(super) fn why_unfused<'a>(
             return Rejection {
                 reason,
                 message,
-                detail: edge.relation.clone(),
+                detail: edge.relation.to_string(),
                 location: edge.location.clone(),
             };
         }

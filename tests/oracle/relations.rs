@@ -59,7 +59,7 @@ impl Relations {
 
     fn read(&mut self, edge: &Edge) -> &Option<Map> {
         self.read
-            .entry(edge.relation.clone())
+            .entry(edge.relation.to_string())
             .or_insert_with(|| Map::parse(&edge.relation).ok())
     }
 
@@ -76,7 +76,7 @@ impl Relations {
         }
         let values = &of_interest(values, [claim.edge]);
         let launched = launched_text(a, b, values);
-        let key = (claim.edge.relation.clone(), launched.clone());
+        let key = (claim.edge.relation.to_string(), launched.clone());
         if let Some(known) = self.scopes.get(&key) {
             return *known;
         }

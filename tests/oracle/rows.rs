@@ -49,7 +49,7 @@ impl Rows {
             row.may |= !claim.edge.exact;
             if claim.scope > row.predicted {
                 row.predicted = claim.scope;
-                row.because.clone_from(&claim.edge.because);
+                row.because = claim.edge.because.to_string();
             }
         }
     }

@@ -318,7 +318,7 @@ impl Builder<'_> {
         );
         let carried = run.is_carried();
         let widest = |because: String, absent_if: &[Guard]| {
-            let because = (because, RejectionReason::UnprovenIndex);
+            let because = (because.into(), RejectionReason::UnprovenIndex);
             let ends = (source, sink, from, to);
             Answer {
                 edge: self.widest(ends, kind, because, absent_if.to_vec(), carried),
@@ -380,7 +380,7 @@ impl Builder<'_> {
                 absent_if: meeting.absent_if.clone(),
                 carried: false,
                 distances: Vec::new(),
-                because,
+                because: because.into(),
                 reason: (meeting.scope == Scope::Global).then_some(meeting.reason),
                 location: accesses.1.location.clone(),
                 witness,

@@ -21,6 +21,7 @@ use crate::math::affine::Axis;
 use crate::math::formula::Formula;
 use crate::math::isl::{self, Conjunction, IslError, Map, Set};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// Extents of a launch, x, y, z.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -168,7 +169,7 @@ impl Solver {
     }
 
     /// The union of relations, and whether it is exactly that; see [`Unions::text`].
-    pub(in crate::dependence) fn unite(&mut self, union: Union, scope: Scope) -> (String, bool) {
+    pub(in crate::dependence) fn unite(&mut self, union: Union, scope: Scope) -> (Arc<str>, bool) {
         match self.relations() {
             Relations::Written => self.unions.text(union, scope),
             Relations::LeftOut => (universal_relation(scope), false),

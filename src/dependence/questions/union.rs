@@ -9,6 +9,7 @@ use crate::math::formula::{Formula, Sum};
 use crate::math::isl::{self, Map, System};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::{Arc, LazyLock};
 
 /// Longest text of a relation that anybody reads.
 pub(in crate::dependence) const LONGEST_RELATION: usize = 1_500;
@@ -50,14 +51,23 @@ pub(in crate::dependence) struct Pairs {
 }
 
 /// Text of the relation that holds all pairs of a scope.
-pub(in crate::dependence) fn universal_relation(scope: Scope) -> String {
-    let source = "bx, by, bz, tx, ty, tz";
-    let sink = match scope {
-        Scope::Thread => source,
-        Scope::Block => "bx, by, bz, tx', ty', tz'",
-        Scope::Global => "bx', by', bz', tx', ty', tz'",
-    };
-    format!("{{ source[{source}] -> sink[{sink}] }}")
+pub(in crate::dependence) fn universal_relation(scope: Scope) -> Arc<str> {
+    // Most edges of a large program have one of these.
+    static UNIVERSAL: LazyLock<[Arc<str>; 3]> = LazyLock::new(|| {
+        let source = "bx, by, bz, tx, ty, tz";
+        let sinks = [
+            source,
+            "bx, by, bz, tx', ty', tz'",
+            "bx', by', bz', tx', ty', tz'",
+        ];
+        sinks.map(|sink| format!("{{ source[{source}] -> sink[{sink}] }}").into())
+    });
+    let [thread, block, global] = &*UNIVERSAL;
+    Arc::clone(match scope {
+        Scope::Thread => thread,
+        Scope::Block => block,
+        Scope::Global => global,
+    })
 }
 
 impl Relation {
@@ -108,7 +118,7 @@ impl Relation {
     fn text(&self) -> String {
         match self {
             Self::Nothing => String::from("{ }"),
-            Self::All(scope) => universal_relation(*scope),
+            Self::All(scope) => universal_relation(*scope).to_string(),
             Self::Some(pairs) => pairs.text.to_string(),
         }
     }
@@ -174,15 +184,19 @@ impl Union {
 pub(in crate::dependence) struct Unions {
     /// Numbers in the matrices of what was united.
     united: usize,
-    texts: HashMap<Vec<String>, Option<String>>,
+    texts: HashMap<Vec<String>, Option<Arc<str>>>,
 }
 
 impl Unions {
     /// A union, and whether it is exactly that: where it would grow beyond use or making it would
     /// take long, all pairs of `scope`.
-    pub(in crate::dependence) fn text(&mut self, mut union: Union, scope: Scope) -> (String, bool) {
+    pub(in crate::dependence) fn text(
+        &mut self,
+        mut union: Union,
+        scope: Scope,
+    ) -> (Arc<str>, bool) {
         if !union.too_long && union.relations.len() == 1 {
-            return (union.relations.swap_remove(0).0, true);
+            return (union.relations.swap_remove(0).0.into(), true);
         }
         let everything = || (universal_relation(scope), false);
         if union.too_long {
@@ -202,6 +216,7 @@ impl Unions {
         self.united = self.united.saturating_add(cells);
         let united = isl::with_operation_budget(UNION_BUDGET, || unite(&relations));
         let text = united.filter(|text| text.len() <= LONGEST_RELATION);
+        let text: Option<Arc<str>> = text.map(Arc::from);
         self.texts.insert(texts, text.clone());
         text.map_or_else(everything, |text| (text, true))
     }
@@ -280,12 +295,12 @@ mod tests {
             Unions::default().text(union, Scope::Block)
         };
         let one = union(&[shifted(1), shifted(1)]);
-        assert_eq!(one, (shifted(1).text(), true));
+        assert_eq!(one, (shifted(1).text().into(), true));
         assert!(one.0.contains("sink[1 + "), "{}", one.0);
         let two = union(&[shifted(0), shifted(1)]);
         let expected = "{ source[bx, by, bz, tx, ty, tz] -> sink[bx', by, bz, tx, ty, tz] : \
                         bx <= bx' <= 1 + bx }";
-        assert_eq!(two, (String::from(expected), true));
+        assert_eq!(two, (Arc::from(expected), true));
         let all = union(&[Relation::All(Scope::Thread), shifted(0)]);
         assert_eq!(all, (universal_relation(Scope::Thread), true));
         let none = union(&[Relation::Nothing, shifted(1)]);

@@ -231,12 +231,14 @@ fn run(
         ProgramError::from_clang(input, refused_by, error)
     })?;
     let device = different_code(device, input)?;
-    let made = device.iter().map(|(_, path)| path.as_path());
-    for path in made.chain([host_bitcode.as_path()]) {
-        source_places::leave_out(path).map_err(|error| ProgramError::Files {
-            what: format!("cannot write {}", path.display()),
-            error,
-        })?;
+    if keeps_bitcode(build, &device) {
+        let made = device.iter().map(|(_, path)| path.as_path());
+        for path in made.chain([host_bitcode.as_path()]) {
+            source_places::leave_out(path).map_err(|error| ProgramError::Files {
+                what: format!("cannot write {}", path.display()),
+                error,
+            })?;
+        }
     }
     Ok(Made(Some(MadeFiles {
         _folder: folder,
@@ -245,6 +247,11 @@ fn run(
         rule,
         warnings,
     })))
+}
+
+/// Whether what clang made of a source is kept as it is.
+fn keeps_bitcode(build: &Build, device: &[(Target, PathBuf)]) -> bool {
+    build.phase == Phase::Compile || (build.relocatable && !device.is_empty())
 }
 
 /// Reads what [`run_all`] made of a source, or an earlier run.
@@ -294,7 +301,7 @@ pub(in crate::program) fn read_made<'ctx>(
     }
     let is_relocatable = build.relocatable && !device.is_empty();
     let kept = build.phase == Phase::Compile;
-    let bitcode = (kept || is_relocatable)
+    let bitcode = keeps_bitcode(build, &device)
         .then(|| SourceBitcode::read(&host_bitcode, &device))
         .transpose()?
         .map(|bitcode| SourceBitcode {
@@ -413,10 +420,13 @@ fn read<'ctx>(
     input: &Input,
     path: &Path,
 ) -> Result<Module<'ctx>, ProgramError> {
-    Module::parse_bitcode_from_path(path, context).map_err(|error| ProgramError::Bitcode {
+    let module = Module::parse_bitcode_from_path(path, context);
+    let module = module.map_err(|error| ProgramError::Bitcode {
         source_file: input.path.clone(),
         message: error.to_string(),
-    })
+    })?;
+    source_places::settle(&module);
+    Ok(module)
 }
 
 fn read_host<'ctx>(

@@ -27,8 +27,8 @@ pub(in crate::program) fn leave_out(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Returns whether there was anything to do.
-fn settle(module: &Module<'_>) -> bool {
+/// Leaves the numbers out of a module, and puts the list in the order of names. Returns whether there was anything to do.
+pub(in crate::program) fn settle(module: &Module<'_>) -> bool {
     let mut changed = false;
     for function in Value::functions(module) {
         for call in function.instructions() {

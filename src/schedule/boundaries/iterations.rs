@@ -139,7 +139,7 @@ fn why<'a>(
         return Some(Rejection {
             reason,
             message: format!("from one iteration to the next, {}", edge.explanation()),
-            detail: edge.relation.clone(),
+            detail: edge.relation.to_string(),
             location: edge.location.clone(),
         });
     }

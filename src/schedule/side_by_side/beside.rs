@@ -54,7 +54,7 @@ impl<'a> Judge<'a> {
                     return Err(Rejection {
                         reason: edge.reason.unwrap_or(RejectionReason::GlobalDependence),
                         message,
-                        detail: edge.relation.clone(),
+                        detail: edge.relation.to_string(),
                         location: edge.location.clone(),
                     });
                 }
