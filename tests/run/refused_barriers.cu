@@ -19,7 +19,8 @@
 #include <cstdlib>
 #include <vector>
 
-const int THREADS = 128, FEW = 8, MANY = 2048, N = MANY * THREADS;
+// Small blocks, of which a device holds few for the threads that it has.
+const int THREADS = 8, FEW = 8, MANY = 4096, N = MANY * THREADS;
 
 __global__ void scale(float *v, int n, float by) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -90,8 +91,8 @@ static void check(cudaError_t status) {
 
 // The width of the rows that the second reads is for the run to tell.
 __attribute__((noinline)) static void steps(float *a, float *b, float *c, int width, int pitch) {
-    scale_rows<<<dim3(2, MANY / 2), THREADS>>>(a, width, 100);
-    add_rows<<<dim3(2, MANY / 2), THREADS>>>(a, b, pitch, 100);
+    scale_rows<<<dim3(2, MANY / 4), THREADS>>>(a, width, 14);
+    add_rows<<<dim3(2, MANY / 4), THREADS>>>(a, b, pitch, 14);
     smooth<<<MANY, THREADS>>>(b, c, N);
     scale<<<MANY, THREADS>>>(c, N, 0.75f);
 }
@@ -118,7 +119,7 @@ int main(int argc, char **argv) {
         break;
     case 2: // The second reads what its own thread wrote.
     case 3: // It reads what another one wrote, so that the first two are not one; the last two are.
-        steps(a, b, c, 200, which == 2 ? 200 : 199 + argc / 4);
+        steps(a, b, c, 20, which == 2 ? 20 : 17 + argc);
         break;
     case 4: case 5: // The host leaves before the last: what it has come to runs all the same.
         scale<<<blocks, THREADS>>>(a, n, 2);
