@@ -1,10 +1,10 @@
 // What runs where a launch with grid-wide barriers is refused: groups of its launches, as if nobody had asked for such barriers.
 // An argument is the number of the part.
 //
-// expect: 27 launches -> 6, 1 host loop inside its kernel
+// expect: 31 launches -> 8, 1 host loop inside its kernel
 // built with: --sirius-boundaries=grid-barrier
 // options: --sirius-boundaries=last-block,grid-barrier
-// executes: 1 2 2 3 2 1 2 3 9 3
+// executes: 1 2 2 3 2 1 2 3 9 3 1 2
 // arguments: 0
 // arguments: 1
 // arguments: 2
@@ -15,6 +15,8 @@
 // arguments: 7
 // arguments: 8
 // arguments: 9
+// arguments: 10
+// arguments: 11
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -85,6 +87,20 @@ __global__ void spread(const float *largest, float *to, int n) {
     if (i < n) to[i] = largest[0] * 0.5f + to[i];
 }
 
+// A norm of few elements, and products with them, a warp for each.
+__global__ void norm(const float *x, const float *weight, int n, float *out) {
+    float own = 0;
+    for (int i = threadIdx.x; i < n; i += 32) own += x[i] * x[i];
+    for (int far = 16; far > 0; far /= 2) own += __shfl_xor_sync(~0u, own, far);
+    for (int i = threadIdx.x; i < n; i += 32) out[i] = x[i] * weight[i] / (1 + sqrtf(own));
+}
+__global__ void product(const float *a, const float *x, int n, float *out) {
+    float sum = 0;
+    for (int i = threadIdx.x; i < n; i += 32) sum += a[n * blockIdx.x + i] * x[i];
+    for (int far = 16; far > 0; far /= 2) sum += __shfl_xor_sync(~0u, sum, far);
+    if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
 static void check(cudaError_t status) {
     if (status != cudaSuccess) std::printf("FAIL %s\n", cudaGetErrorString(status)), std::exit(1);
 }
@@ -102,8 +118,8 @@ int main(int argc, char **argv) {
     std::vector<float> host(N);
     for (int i = 0; i < N; ++i) host[i] = float(i % 11) * 0.125f - 0.5f;
     const size_t bytes = N * sizeof(float);
-    float *a, *b, *c, *d;
-    for (float **each : {&a, &b, &c, &d}) {
+    float *a, *b, *c, *d, *e;
+    for (float **each : {&a, &b, &c, &d, &e}) {
         check(cudaMalloc(each, bytes));
         check(cudaMemcpy(*each, host.data(), bytes, cudaMemcpyHostToDevice));
     }
@@ -154,10 +170,18 @@ int main(int argc, char **argv) {
         spread<<<blocks, THREADS>>>(c, d, n);
         add<<<blocks, THREADS>>>(a, d, n);
         break;
+    case 10: // Each block of the second does the work of the first.
+        norm<<<1, 32>>>(b, c, THREADS, d);
+        product<<<blocks, 32>>>(a, d, THREADS, e);
+        break;
+    case 11: // Not where others have overwritten what the first reads.
+        norm<<<1, 32>>>(b, c, THREADS, d);
+        product<<<blocks, 32>>>(a, d, THREADS, b);
+        break;
     }
     check(cudaDeviceSynchronize());
     double sum = 0;
-    for (float *each : {a, b, c, d}) {
+    for (float *each : {a, b, c, d, e}) {
         check(cudaMemcpy(host.data(), each, bytes, cudaMemcpyDeviceToHost));
         for (int i = 0; i < N; i += 7) sum += host[i] * (i % 13 + 1);
     }

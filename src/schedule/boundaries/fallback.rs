@@ -8,6 +8,7 @@
 //! the launch that is refused, so that nothing stands between them where they run.
 
 use super::super::last_block::plan_last_blocks;
+use super::super::recomputation::plan_recomputation;
 use super::super::{FusionGroup, FusionPlan, Missed, ScheduleOptions};
 use crate::dependence::{DependenceGraph, Guard};
 use crate::kernel::KernelModel;
@@ -22,8 +23,11 @@ pub(super) fn groups_without_barriers(
     (plan, missed): (&FusionPlan, &[Missed]),
 ) -> Vec<FusionGroup> {
     let mut plan = plan.clone();
-    let planned = (&mut plan, &mut missed.to_vec());
-    plan_last_blocks(graph, kernels, dependences, options, planned);
+    let mut missed = missed.to_vec();
+    for add in [plan_last_blocks, plan_recomputation] {
+        let planned = (&mut plan, &mut missed);
+        add(graph, kernels, dependences, options, planned);
+    }
     plan.groups
 }
 

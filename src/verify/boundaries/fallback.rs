@@ -72,7 +72,6 @@ fn malformed(whole: &FusionGroup) -> Option<&'static str> {
             && !group.names_front()
             && group.issued_before.is_empty()
             && group.overlap.is_none()
-            && group.recomputation.is_none()
             && group.tested_loop.is_none()
             && group.fallback.is_empty();
         if !is_one_launch {
