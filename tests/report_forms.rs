@@ -177,11 +177,28 @@ fn values_stay_in_shared_memory_where_that_takes_less_time() {
     }
     let text = built("txt");
     for line in [
-        "`y` of tests/report/phases.cu:32 `scale`: shared memory is where 2 loads of later phases can find it",
-        "`z` of tests/report/phases.cu:35 `scale`: global memory is where 2 loads of later phases can find it",
+        "`y` of tests/report/phases.cu:34 `scale`: shared memory is where 2 loads of later phases can find it",
+        "`z` of tests/report/phases.cu:38 `scale`: global memory is where 2 loads of later phases can find it",
     ] {
         assert!(text.contains(line), "{text}");
     }
+}
+
+#[test]
+fn what_runs_where_a_launch_is_refused() {
+    let report: Value = serde_json::from_str(&built("json")).expect("a report is JSON");
+    let fusions = report["fusions"].as_array().expect("launches fuse");
+    let [first, second] = &fusions[..] else {
+        panic!("{fusions:?}");
+    };
+    let members = first["members"].as_array().expect("there are members");
+    assert_eq!(first["fallback"][0]["members"], Value::from(&members[1..]));
+    assert_eq!(second["fallback"], Value::Null);
+    let line = "where that is refused, tests/report/phases.cu:35 `mean` and tests/report/phases.cu:36 `halve` run as one";
+    let text = built("txt");
+    assert!(text.contains(line), "{text}");
+    let page = built("html");
+    assert!(page.contains("where that is refused"), "{page}");
 }
 
 /// Of `tests/report/loops.cu`, by the lines of both ends: the reason, the message and whether it is between

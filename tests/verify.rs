@@ -685,6 +685,8 @@ mod asked_memory;
 mod by_iteration;
 #[path = "verify/elements.rs"]
 mod elements;
+#[path = "verify/fallback.rs"]
+mod fallback;
 #[path = "verify/equal_pointers.rs"]
 mod equal_pointers;
 #[path = "verify/grid_barriers.rs"]

@@ -26,6 +26,8 @@ pub struct Settings {
     /// `SIRIUS_OVERLAP`: from which block on the blocks are chosen that begin before the launch before them has ended;
     /// `None` for `late`: each begins in its turn.
     pub overlap: Option<u64>,
+    /// `SIRIUS_RESIDENT_BLOCKS`: so many blocks are on a multiprocessor at once, at most.
+    pub resident_blocks: Option<u32>,
     /// `SIRIUS_WATCH`: the byte whose last writer is told. Blocks then run one after the other.
     pub watch: Option<Watch>,
 }
@@ -160,6 +162,17 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
             }
         },
     };
+    let resident_blocks = match variable("SIRIUS_RESIDENT_BLOCKS") {
+        None => None,
+        Some(text) => match text.to_str().and_then(|text| text.trim().parse().ok()) {
+            Some(most) => Some(most),
+            None => {
+                return Err(format!(
+                    "SIRIUS_RESIDENT_BLOCKS is {text:?}, but must be a number"
+                ));
+            }
+        },
+    };
     let path = |name| {
         variable(name)
             .filter(|value| !value.is_empty())
@@ -178,6 +191,7 @@ fn read(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Result<Setting
         memory_dump: path("SIRIUS_DUMP_MEMORY"),
         whole_dump: path("SIRIUS_DUMP_WHOLE").is_some(),
         overlap,
+        resident_blocks,
         watch,
     })
 }
@@ -213,6 +227,7 @@ mod tests {
         );
         assert!(read(|name| (name == "SIRIUS_WATCH").then(|| "3".into())).is_err());
         assert!(read(|name| (name == "SIRIUS_OVERLAP").then(|| "soon".into())).is_err());
+        assert!(read(|name| (name == "SIRIUS_RESIDENT_BLOCKS").then(|| "-1".into())).is_err());
     }
 
     #[test]

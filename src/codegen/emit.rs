@@ -58,9 +58,10 @@ fn handed_on(
     batches: &[BatchKernel],
 ) -> Vec<(LaunchId, HandedOn)> {
     let of_groups = fused.iter().flat_map(|kernel| {
-        let members = &plan.groups[kernel.group].members;
         let own = kernel.handed_on.iter();
-        own.map(|each| (members[each.member].launch, each.clone()))
+        let group = plan.groups.get(kernel.group);
+        let members = group.map_or(&[][..], |group| &group.members);
+        own.map(move |each| (members[each.member].launch, each.clone()))
     });
     let of_batches = batches.iter().flat_map(|batch| {
         let members = batch.statements.first().map(|site| &site.members);
@@ -120,6 +121,7 @@ pub fn emit(
     };
     emitted.unwritten = fused
         .iter()
+        .filter(|kernel| kernel.group < groups)
         .map(|kernel| (kernel.group, kernel.unwritten.clone()))
         .collect();
     emitted.handed_on = handed_on(plan.plan(), &fused, &batches);
@@ -154,8 +156,10 @@ pub fn emit(
     if !batches.is_empty() {
         link_queue(program, build, toolchain, &launcher, folder.path())?;
     }
-    let runs_ahead =
-        |kernel: &super::FusedKernel| plan.plan().groups[kernel.group].tested_loop.is_some();
+    let runs_ahead = |kernel: &FusedKernel| {
+        let group = plan.plan().groups.get(kernel.group);
+        group.is_some_and(|group| group.tested_loop.is_some())
+    };
     if fused.iter().any(runs_ahead) {
         link_tested_loops(program, (build, toolchain), &launcher, folder.path())?;
     }

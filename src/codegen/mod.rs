@@ -147,7 +147,8 @@ impl CodegenError {
 pub struct FusedKernel {
     /// Its name in the fused image; groups may share it.
     pub name: String,
-    /// Index of its group in the plan.
+    /// Index of its group in [`FusionPlan::with_fallbacks`](crate::schedule::FusionPlan::with_fallbacks): one of the plan, or of
+    /// a fallback.
     pub group: usize,
     /// What the host passes, in order.
     pub parameters: Vec<FusedParameter>,

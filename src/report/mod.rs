@@ -311,6 +311,9 @@ pub struct ReportFusion {
     /// From which member on the last block of the fused launch goes on alone, and what it needs of the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_block: Option<ReportGridBarrier>,
+    /// What still runs as one where a launch with grid-wide barriers is refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<ReportFallback>,
     /// The members in front of that one also run as one without it, where only what is tested of it does not hold.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub also_without_last_block: bool,
@@ -357,6 +360,15 @@ impl ReportFusion {
         }
         text
     }
+}
+
+/// Launches that run as one where another launch, with more of them, is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportFallback {
+    /// Ids of their nodes, in order.
+    pub members: Vec<usize>,
+    /// What is tested at run time.
+    pub guards: Vec<ReportGuard>,
 }
 
 /// A test at run time.
@@ -728,6 +740,7 @@ fn fusion(
         maps: maps::maps(graph, kernels, names, group),
         grid_barriers: grid_barriers::grid_barriers(dependences, group, &nodes),
         last_block: grid_barriers::last_block(dependences, group, &nodes),
+        fallback: fallback(graph, names, group),
         also_without_last_block: group.front_guards.is_some(),
         guards: group
             .guards
@@ -741,6 +754,22 @@ fn fusion(
         not_written: Vec::new(),
         resources: Vec::new(),
     }
+}
+
+fn fallback(
+    graph: &LaunchGraph,
+    names: &LaunchNames<'_>,
+    group: &FusionGroup,
+) -> Vec<ReportFallback> {
+    let parts = group.fallback.iter().map(|part| {
+        let members = part.members.iter();
+        let nodes = members.filter_map(|member| find_launch(graph, member.launch));
+        ReportFallback {
+            members: nodes.map(|(node, _)| node.id.0).collect(),
+            guards: part.guards.iter().map(|guard| names.guard(guard)).collect(),
+        }
+    });
+    parts.collect()
 }
 
 fn kernel_name<'a>(kernels: &'a [KernelModel], launch: &Launch) -> &'a str {

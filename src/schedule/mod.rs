@@ -155,6 +155,10 @@ pub struct FusionGroup {
     /// would go on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tested_loop: Option<TestedLoop>,
+    /// Of a cooperative group: where a test of it fails, these run in place of their members, in order, each under tests of
+    /// its own. The members of each follow each other; those of none run as they are written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback: Vec<FusionGroup>,
 }
 
 /// How every block of a launch does the work of one block by itself: what that stores goes to shared memory, where the second
@@ -390,6 +394,19 @@ pub struct FusionPlan {
 }
 
 impl FusionPlan {
+    /// All groups of which kernels are made: those of the plan, then those of their fallbacks, in the same order.
+    pub fn with_fallbacks(&self) -> Vec<&FusionGroup> {
+        let fallbacks = self.groups.iter().flat_map(|group| &group.fallback);
+        self.groups.iter().chain(fallbacks).collect()
+    }
+
+    /// Which of [`FusionPlan::with_fallbacks`] are those of the fallback of a group, given by its position.
+    pub fn fallback_of(&self, group: usize) -> std::ops::Range<usize> {
+        let lengths = self.groups.iter().map(|group| group.fallback.len());
+        let first = self.groups.len() + lengths.clone().take(group).sum::<usize>();
+        first..first + lengths.skip(group).take(1).sum::<usize>()
+    }
+
     /// Puts groups into the order of their first launches in the graph.
     fn sort_groups(&mut self, graph: &LaunchGraph) {
         let launches = graph.nodes.iter().filter_map(|node| match &node.kind {

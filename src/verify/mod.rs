@@ -49,6 +49,9 @@
 //! *Grid-wide barriers* (`grid_barriers`) order all that stands in front of one before all that stands behind it, whatever
 //! the blocks. So only members between two of them are judged as above, and each of the others only by itself.
 //!
+//! Where such a launch is refused, groups of its members may run in their place (`fallback`). Each of them is judged as if the
+//! launch with the barriers were not there.
+//!
 //! *The last block* (`last_block`) to have run the members in front alone runs those behind, so that these come behind
 //! all the others, whatever the blocks. So the members in front are judged as above, and those behind by themselves.
 //!
@@ -122,7 +125,7 @@ mod refusal;
 
 use barrier_order::{barriers, joining, segments, uniform_barriers};
 use boundaries::{
-    batch_phases, grid_barriers, handed_on, last_block, overlap, own_reads, persistent,
+    batch_phases, fallback, grid_barriers, handed_on, last_block, overlap, own_reads, persistent,
     recomputation, tested_loops,
 };
 use host_side::{batches, capture, host_order, operations, partial, streams, touched, waits};
@@ -280,6 +283,7 @@ pub fn verify_within(
         refusals.extend(persistent::refusals(graph, kernels, &sites, &plan));
     }
     refusals.extend(dead_buffers::refusals(graph, kernels, &sites, &plan));
+    refusals.extend(fallback::refusals(graph, kernels, &plan));
     if !refusals.is_empty() {
         return Err(refusals);
     }

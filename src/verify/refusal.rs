@@ -172,6 +172,8 @@ pub enum Refusal {
     ParameterSpace { first: LaunchId, bytes: u64 },
     #[error("the launch with grid-wide barriers that begins with launch {}: {what}", first.0)]
     GridBarrier { first: LaunchId, what: String },
+    #[error("what runs where the launch that begins with launch {} is refused: {what}", first.0)]
+    Fallback { first: LaunchId, what: String },
     #[error("the launch whose last block goes on that begins with launch {}: {what}", first.0)]
     LastBlock { first: LaunchId, what: String },
     #[error("blocks cannot do the work of launch {} by themselves: {what}", first.0)]

@@ -273,7 +273,7 @@ fn what_is_taken_over_is_what_would_have_been_decided() {
     let edges = |dependences: DependenceGraph| -> Vec<Edge> {
         let edges = dependences.graph.into_nodes_edges().1.into_iter();
         let unwritten = edges.map(|edge| Edge {
-            relation: String::new(),
+            relation: "".into(),
             exact: false,
             ..(*edge.weight).clone()
         });

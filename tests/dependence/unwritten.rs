@@ -68,7 +68,7 @@ fn an_edge_is_the_same_but_for_its_relation() {
             unwritten.iter().map(text).collect::<Vec<_>>()
         );
         let without = |edge: Edge| Edge {
-            relation: String::new(),
+            relation: "".into(),
             exact: false,
             ..edge
         };

@@ -475,6 +475,7 @@ pub fn group(members: &[(LaunchId, bool)], guards: Vec<Guard>) -> FusionGroup {
         front_guards: None,
         early_guards: None,
         recomputation: None,
+        fallback: Vec::new(),
         tested_loop: None,
         members: members
             .iter()

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::launch::LaunchConfiguration;
 use super::{device, launch, store};
+use crate::environment::settings;
 use crate::error::{CudaError, CudaResult};
 use crate::execution::fiber;
 use crate::execution::kernel::KernelRecord;
@@ -251,7 +252,8 @@ pub fn resident_blocks(
     let by_fibers = (fiber::STACK_LIMIT as u32 / fibers_of_blocks.max(1)).max(1);
     let blocks = by_threads
         .min(device::BLOCKS_PER_MULTIPROCESSOR)
-        .min(by_fibers);
+        .min(by_fibers)
+        .min(settings().resident_blocks.unwrap_or(u32::MAX));
     Ok(whole(
         blocks.min(u32::try_from(by_shared).unwrap_or(u32::MAX)),
     ))

@@ -306,8 +306,9 @@ impl<'ctx> FusedKernels<'ctx> {
             .filter(|statement| statement.must_replace)
             .map(|statement| statement.launch)
             .collect();
+        let with_fallbacks = plan.with_fallbacks();
         image.kernels.retain(|kernel| {
-            let last = plan.groups[kernel.group].members.last();
+            let last = with_fallbacks[kernel.group].members.last();
             queued.contains(&kernel.group) || !last.is_some_and(|last| bound.contains(&last.launch))
         });
         Ok(())
@@ -372,7 +373,7 @@ impl FusedImage {
         (0..groups).filter(|group| !has_kernel(group)).collect()
     }
 
-    /// For each group of the plan, what its fused kernel and its members need, by architecture; empty
+    /// For each group of the plan and of its fallbacks, what its fused kernel and its members need, by architecture; empty
     /// for a group that was left out, and on the CPU device.
     pub fn usage(
         &self,
@@ -411,9 +412,10 @@ fn group_usage(
     kernels: &[FusedKernel],
     fused: &Usage,
 ) -> Vec<Vec<GroupUsage>> {
-    let mut usage = vec![Vec::new(); plan.groups.len()];
+    let with_fallbacks = plan.with_fallbacks();
+    let mut usage = vec![Vec::new(); with_fallbacks.len()];
     for kernel in kernels {
-        let group = &plan.groups[kernel.group];
+        let group = with_fallbacks[kernel.group];
         for (architecture, kernels) in fused {
             // A set or a copy is no kernel that a unit's image has.
             let usage_of = |launch| match graph.operation_of(launch) {

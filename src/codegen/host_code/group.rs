@@ -4,10 +4,12 @@
 //! place of a member: it keeps the launch in the group's frame and counts it as pending, or issues it and
 //! everything pending there and then. `sirius.group.G` stands at the place of the last member: fused when
 //! all others pend and every guard of the group holds, else what is left, by the original launches in
-//! order. `sirius.flush.G` issues the first `pending` members, unfused. Groups that are equal but for
+//! order. `sirius.flush.G` issues the first `pending` members, unfused. In place of originals, groups of fewer members may
+//! run ([`fallback`]). Groups that are equal but for
 //! their sites and operands share these functions, which is why sites are operands.
 
 mod arrivals;
+mod fallback;
 mod front_alone;
 mod operands;
 mod partial;
@@ -36,6 +38,7 @@ use crate::launch::{LaunchGraph, Operand};
 use crate::program::Program;
 use crate::schedule::FusionGroup;
 use arrivals::counted;
+pub(in crate::codegen) use fallback::Part;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::Builder;
@@ -75,7 +78,7 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         &self,
         graph: &LaunchGraph,
         (group, kernel): (&FusionGroup, &FusedKernel),
-        flush_function: FunctionValue<'ctx>,
+        (flush_function, fallback): (FunctionValue<'ctx>, Option<FunctionValue<'ctx>>),
         launcher: &Launcher,
         waiting: Option<&Waiting<'_>>,
     ) -> Result<FunctionValue<'ctx>, CodegenError> {
@@ -220,6 +223,18 @@ impl<'ctx> GroupFunctions<'_, 'ctx> {
         builder.position_at_end(separate);
         side(&builder, false)?;
         refused.tell(&builder, &kernel.name, first_site)?;
+        if let Some(fallback) = fallback {
+            let [parts, alone] =
+                ["parts", "alone"].map(|name| context.append_basic_block(function, name));
+            builder.build_conditional_branch(is_complete, parts, alone)?;
+            builder.position_at_end(parts);
+            let count = int.const_int(members.len() as u64, false);
+            let arguments = [frame.into(), count.into()];
+            let status = builder.build_call(fallback, &arguments, "status")?;
+            let status = status.try_as_basic_value().unwrap_basic();
+            builder.build_return(Some(&status))?;
+            builder.position_at_end(alone);
+        }
         builder.build_call(flush_function, &[frame.into(), pending.into()], "")?;
         let status = members[last].build_call(&builder, &of_last)?;
         builder.build_return(Some(&status))?;

@@ -10,7 +10,7 @@
 use super::super::awaited_copies::let_copies_wait;
 use super::super::batches::{self, Waiting};
 use super::super::frame::{FrameLayout, Passed, STACK_ALIGNMENT_BYTES};
-use super::super::group::{GroupFunctions, LoopCalls, LoopValues};
+use super::super::group::{GroupFunctions, LoopCalls, LoopValues, Part};
 use super::super::launch_call::{
     Launcher, OPERANDS_BEFORE_ARGUMENTS, by_value_type, is_launch_function,
 };
@@ -25,7 +25,7 @@ use crate::dependence::Guard;
 use crate::kernel::KernelModel;
 use crate::launch::{Launch, LaunchGraph, LaunchId, NodeKind};
 use crate::program::{Program, operation_call};
-use crate::schedule::FusionGroup;
+use crate::schedule::{FusionGroup, FusionPlan};
 use crate::verify::VerifiedPlan;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -52,13 +52,15 @@ pub fn rewrite_launches(
 ) -> Result<(), CodegenError> {
     let values = LoopValues::of(program, graph, plan.plan(), fused)?;
     let waiting = Waiting::all(plan.plan(), batches);
-    let kept = fused.iter().map(|kernel| &plan.plan().groups[kernel.group]);
-    let follows = keep_last_launches(program, graph, kept, &launch_calls(program), launcher)?;
+    let of_plan = || {
+        let all = plan.plan().groups.as_slice();
+        fused.iter().filter_map(|kernel| all.get(kernel.group))
+    };
+    let follows = keep_last_launches(program, graph, of_plan(), &launch_calls(program), launcher)?;
     // Their numbers are those of the calls as they are now.
     let all_operations = calls_of_operations(program);
     let operations = operation_calls(&all_operations, graph);
-    let kept = fused.iter().map(|kernel| &plan.plan().groups[kernel.group]);
-    let_copies_wait(program, graph, kept, &all_operations)?;
+    let_copies_wait(program, graph, of_plan(), &all_operations)?;
     let_copies_tell(program, graph, &all_operations)?;
     if !waiting.is_empty() {
         batches::rewrite_regions(program, graph, models, plan.plan(), &waiting)?;
@@ -75,7 +77,10 @@ pub fn rewrite_launches(
         .collect();
     let mut moving = Vec::new();
     for kernel in fused {
-        let group = &plan.plan().groups[kernel.group];
+        // Those of fallbacks stand in the code of the group that may be refused.
+        let Some(group) = plan.plan().groups.get(kernel.group) else {
+            continue;
+        };
         let members = group
             .members
             .iter()
@@ -111,6 +116,7 @@ pub fn rewrite_launches(
             members,
             follows: follows.get(&last.launch).copied(),
             waiting: waiting.iter().find(|each| each.launch() == last.launch),
+            parts: parts(plan.plan(), kernel.group, fused),
             in_loop: group.members.iter().any(|member| {
                 let block = launches
                     .get(&member.launch)
@@ -147,6 +153,16 @@ pub fn rewrite_launches(
     }
     shared.leave_seldom_run();
     issue_pending(program, flushes.into_values().flatten().collect())
+}
+
+/// The groups of a group's fallback that have kernels.
+fn parts<'a>(plan: &'a FusionPlan, group: usize, fused: &'a [FusedKernel]) -> Vec<Part<'a>> {
+    let numbered = plan.fallback_of(group).zip(&plan.groups[group].fallback);
+    let with_kernel = numbered.filter_map(|(number, group)| {
+        let kernel = fused.iter().find(|kernel| kernel.group == number)?;
+        Some(Part { group, kernel })
+    });
+    with_kernel.collect()
 }
 
 /// The calls of a group's host loop, where its iterations run ahead.
@@ -542,6 +558,8 @@ struct Moving<'a, 'ctx> {
     members: Vec<MemberCall<'a, 'ctx>>,
     layout: FrameLayout<'ctx>,
     waiting: Option<&'a Waiting<'a>>,
+    /// What runs in place of members where it is refused.
+    parts: Vec<Part<'a>>,
     /// Whether it may begin early, where it ever may.
     follows: Option<IntValue<'ctx>>,
     /// A host loop is around some of its launches.
@@ -605,7 +623,14 @@ fn move_group<'ctx>(
         true => Some(of_group.run_in_part((moving.group, moving.kernel), launcher)?),
         false => None,
     };
-    let flush = match in_part {
+    let fallback = match moving.parts.is_empty() {
+        true => None,
+        false => {
+            let run = of_group.run_fallback(graph, &moving.parts, launcher)?;
+            Some(shared.one_of(run, moving.in_loop))
+        }
+    };
+    let flush = match in_part.or(fallback) {
         Some(run) => of_group.flush_in_part(run)?,
         None => of_group.flush()?,
     };
@@ -648,7 +673,7 @@ fn move_group<'ctx>(
             None => of_group.fused_or_not(
                 graph,
                 (each.group, each.kernel),
-                flush,
+                (flush, fallback),
                 launcher,
                 each.waiting,
             )?,

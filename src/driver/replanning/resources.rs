@@ -26,10 +26,25 @@ pub(super) fn revision<'ctx>(
     let Some(figures) = images.judge(program, analysis)? else {
         return Ok(None);
     };
-    let (kept, refused) = sort_out(&analysis.plan.plan().groups, &figures);
-    let Some(made) = images.judged().filter(|_| !refused.is_empty()) else {
+    let planned = analysis.plan.plan();
+    let groups = with_modest_fallbacks(planned, &figures);
+    let (kept, refused) = sort_out(&groups, &figures);
+    let is_changed = groups != planned.groups || !refused.is_empty();
+    let Some(made) = images.judged().filter(|_| is_changed) else {
         return Ok(None);
     };
+    if refused.is_empty() {
+        let plan = FusionPlan {
+            groups,
+            ..planned.clone()
+        };
+        return Ok(Some(Revision {
+            drafts: vec![Draft::Plan(plan)],
+            changes: Box::new(|_| ()),
+            otherwise: Otherwise::Bug,
+            then: &[],
+        }));
+    }
     let (smaller, refused) = in_smaller_blocks(program, analysis, refused, made);
     let kept = [kept, smaller].concat();
     let (parts, missed) = take_apart(program, analysis, refused, session, made);
@@ -48,6 +63,22 @@ pub(super) fn revision<'ctx>(
         otherwise: Otherwise::Bug,
         then: &[],
     }))
+}
+
+/// The groups of a plan, without those of their fallbacks that ask too much: their members run as they are written.
+fn with_modest_fallbacks(plan: &FusionPlan, figures: &[Vec<GroupOccupancy>]) -> Vec<FusionGroup> {
+    let is_modest = |number: usize| {
+        let mut figures = figures.get(number).into_iter().flatten();
+        figures.all(|figures| figures.refusal().is_none())
+    };
+    let mut groups = plan.groups.clone();
+    for (number, group) in groups.iter_mut().enumerate() {
+        let mut numbers = plan.fallback_of(number);
+        group
+            .fallback
+            .retain(|_| numbers.next().is_some_and(is_modest));
+    }
+    groups
 }
 
 /// A group that asks too much.
@@ -126,7 +157,7 @@ fn in_smaller_blocks(
     (smaller, rest)
 }
 
-/// How each group of a plan fares on each architecture.
+/// How each group of a plan, and then of its fallbacks, fares on each architecture.
 pub(super) fn occupancy(
     analysis: &Analysis,
     plan: &FusionPlan,
@@ -139,7 +170,8 @@ pub(super) fn occupancy(
             .filter_map(|usage| GroupOccupancy::new(graph, models, group, usage))
             .collect()
     };
-    plan.groups.iter().zip(usage).map(of_group).collect()
+    let groups = plan.with_fallbacks().into_iter();
+    groups.zip(usage).map(of_group).collect()
 }
 
 /// Cuts refused groups until their parts pass; what does not pass in [`MOST_ROUNDS`] runs unfused.

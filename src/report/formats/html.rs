@@ -279,14 +279,14 @@ fn fusions(page: &mut String, report: &Report) {
             "</ol>\n<p><span class=\"dim\">layout:</span> {}</p>",
             escape(&fusion.layout_and_others())
         );
-        facts(page, fusion);
+        facts(page, report, fusion);
         page.push_str("</div>\n");
     }
     page.push_str("</section>\n");
 }
 
 /// What is said of a fusion besides its members.
-fn facts(page: &mut String, fusion: &ReportFusion) {
+fn facts(page: &mut String, report: &Report, fusion: &ReportFusion) {
     if fusion.partial {
         let _ = writeln!(page, "<p>{}</p>", escape(super::text::PARTIAL));
     }
@@ -303,6 +303,10 @@ fn facts(page: &mut String, fusion: &ReportFusion) {
         ("blocks and threads", fusion.map_lines()),
         ("resources", resources.collect()),
         ("tested at run time", guards.collect()),
+        (
+            "where that is refused",
+            super::text::fallback_lines(report, fusion),
+        ),
     ] {
         let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
         let _ = match lines.as_slice() {

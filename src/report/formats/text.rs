@@ -57,6 +57,9 @@ pub fn render_text(report: &Report, dependences: bool) -> String {
         if let Some(last) = &fusions[0].last_block {
             let _ = writeln!(text, "  {}", grid_barriers::last_block_line(report, last));
         }
+        for line in fallback_lines(report, fusions[0]) {
+            let _ = writeln!(text, "  {line}");
+        }
         text.push_str(&said_of(fusions[0]));
         let first = |fusion: &&ReportFusion| place(report, fusion.members.first());
         let places: Vec<_> = fusions.iter().map(first).collect();
@@ -173,6 +176,24 @@ fn said_of(fusion: &ReportFusion) -> String {
         let _ = writeln!(text, "  {ALSO_WITHOUT}");
     }
     text
+}
+
+/// What is said of launches that run as one where a launch of more is refused.
+pub(in crate::report) fn fallback_lines(report: &Report, fusion: &ReportFusion) -> Vec<String> {
+    let parts = fusion.fallback.iter().map(|part| {
+        let members = part.members.iter().map(|id| name_at(report, *id));
+        let members: Vec<String> = members.collect();
+        let tested = match part.guards.len() {
+            0 => String::new(),
+            1 => String::from(", if one test of their own holds"),
+            number => format!(", if {number} tests of their own hold"),
+        };
+        format!(
+            "where that is refused, {} run as one{tested}",
+            list(&members)
+        )
+    });
+    parts.collect()
 }
 
 /// What is said of launches that fuse in front of one that the last block runs.

@@ -17,6 +17,7 @@ use super::super::group::{Judge, orders};
 use super::super::obstacle::{Candidate, candidate, refuse_node, rejection};
 use super::super::persistent::plan_persistent_loops;
 use super::super::{FusionGroup, FusionPlan, Member, Missed, ScheduleOptions, ThreadMap, Variant};
+use super::fallback::{fallback, groups_without_barriers};
 use crate::dependence::{DependenceGraph, Guard, Scope};
 use crate::diagnostics::{Rejection, RejectionReason};
 use crate::kernel::KernelModel;
@@ -89,6 +90,7 @@ pub fn plan_grid_barriers(
         .flatten()
         .flat_map(|phase| phase.members.iter().map(|member| member.launch.id))
         .collect();
+    let without = groups_without_barriers(graph, kernels, dependences, options, (plan, missed));
     plan.groups.retain(|group| {
         let mut members = group.members.iter();
         !members.any(|member| taken.contains(&member.launch))
@@ -105,6 +107,7 @@ pub fn plan_grid_barriers(
             Some(Err(why)) => stay.extend(run[0].members.first().map(|first| (first.node, why))),
             None => {}
         }
+        group.fallback = fallback(&group, &without);
         plan.groups.push(group);
     }
     plan.sort_groups(graph);
@@ -513,6 +516,7 @@ impl<'a> Judge<'a> {
             front_guards: None,
             early_guards: None,
             recomputation: None,
+            fallback: Vec::new(),
             tested_loop: None,
         }
     }

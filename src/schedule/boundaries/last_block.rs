@@ -464,6 +464,7 @@ impl<'a> Judge<'a> {
             front_guards,
             early_guards,
             recomputation: None,
+            fallback: Vec::new(),
             tested_loop: None,
             overlap: None,
         })

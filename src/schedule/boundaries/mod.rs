@@ -3,6 +3,7 @@
 pub(super) mod blocks;
 pub(super) mod overlap;
 pub(super) mod grid_barriers;
+pub(super) mod fallback;
 pub(super) mod batch_phases;
 pub(super) mod last_block;
 pub(super) mod recomputation;

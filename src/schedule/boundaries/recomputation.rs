@@ -418,6 +418,7 @@ impl<'a> Judge<'a> {
             early_guards: None,
             recomputation: Some(recomputation),
             tested_loop: None,
+            fallback: Vec::new(),
             overlap: None,
         })
     }

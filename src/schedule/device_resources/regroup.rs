@@ -1,5 +1,6 @@
 //! Parts of a planned group as groups of their own, when the whole asks too much of the device.
 
+use super::super::boundaries::fallback::fallback;
 use super::super::group::Judge;
 use super::super::obstacle::{Candidate, candidate};
 use super::super::{FusionGroup, Layout, Missed, ScheduleOptions, TestedCopy, ThreadMap};
@@ -85,7 +86,11 @@ impl<'a> Regrouper<'a> {
             let (first, last) = phases.first().zip(phases.last())?;
             let is_whole = first.start == range.start && last.end == range.end;
             let lengths: Vec<usize> = phases.iter().map(|phase| phase.len()).collect();
-            return is_whole.then(|| self.judge.of_phases(&members, &lengths))?;
+            let mut part = is_whole.then(|| self.judge.of_phases(&members, &lengths))??;
+            if part.is_cooperative() {
+                part.fallback = fallback(&part, &whole.fallback);
+            }
+            return Some(part);
         }
         for count in 2..=members.len() {
             let (last, before) = members[..count].split_last()?;

@@ -205,6 +205,7 @@ impl<'a> Judge<'a> {
             front_guards: None,
             early_guards: None,
             recomputation: None,
+            fallback: Vec::new(),
             tested_loop: None,
         }
     }

@@ -162,6 +162,7 @@ fn plan(barriers: &[bool]) -> FusionPlan {
             front_guards: None,
             early_guards: None,
             recomputation: None,
+            fallback: Vec::new(),
             tested_loop: None,
             members,
             layout: "v".to_owned(),

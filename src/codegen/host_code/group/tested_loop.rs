@@ -105,7 +105,8 @@ impl<'ctx> LoopValues<'ctx> {
         let missing = || CodegenError::Inconsistent("a value of a loop's test is not there".into());
         let mut values = HashMap::new();
         for kernel in kernels {
-            let Some(tested) = &plan.groups[kernel.group].tested_loop else {
+            let group = plan.groups.get(kernel.group);
+            let Some(tested) = group.and_then(|group| group.tested_loop.as_ref()) else {
                 continue;
             };
             let header = graph.loops[tested.host_loop].header;

@@ -150,6 +150,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn statements(
         groups.extend(group.members.iter().map(|member| (member.launch, index)));
     }
     let mut statements: Vec<Statement> = Vec::new();
+    let with_fallbacks = plan.with_fallbacks().len();
     let mut singles = 0;
     let waiting = plan
         .batched_regions
@@ -205,12 +206,13 @@ pub(in crate::codegen::fused_kernels::fuse) fn statements(
             front_guards: None,
             early_guards: None,
             recomputation: None,
+            fallback: Vec::new(),
             tested_loop: None,
         };
         statements.push(Statement {
             launch,
             what: What::Single(Box::new(group)),
-            site: plan.groups.len() + singles,
+            site: with_fallbacks + singles,
             region,
             repeats,
             for_graphs,

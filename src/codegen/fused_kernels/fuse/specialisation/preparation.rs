@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// What the kernels of a plan are made from.
 pub(in crate::codegen) struct Preparation<'ctx> {
     pub(in crate::codegen::fused_kernels::fuse) segments: Segments<'ctx>,
-    /// By group, then by statement that waits and is one launch; `None` where a body depends on something that only its own
+    /// By group, those of fallbacks behind the others, then by statement that waits and is one launch; `None` where a body depends on something that only its own
     /// image has.
     pub(in crate::codegen::fused_kernels::fuse) sites: Vec<Option<Site<'ctx>>>,
     /// What waits for batches.
@@ -78,12 +78,12 @@ impl<'ctx> Preparation<'ctx> {
             let last = group.members.last().map(|member| member.launch);
             waiting().any(|statement| Some(statement.launch) == last)
         };
-        let groups = plan
-            .groups
+        let with_fallbacks = plan.with_fallbacks();
+        let groups = with_fallbacks
             .iter()
             .map(|group| match !moved.is_empty() && waits(group) {
-                true => (group, &of_moved),
-                false => (group, optimisations),
+                true => (*group, &of_moved),
+                false => (*group, optimisations),
             });
         let single = statements.iter().filter_map(Statement::single_launch);
         let persistent = |group: &FusionGroup| {
@@ -137,7 +137,8 @@ impl<'ctx> Preparation<'ctx> {
                     bodies: &bodies,
                     optimisations,
                     moved: &moved,
-                    persistent: persistent(group),
+                    // What runs in place of a refused launch does so once.
+                    persistent: persistent(group).filter(|_| number < plan.groups.len()),
                     // Those of groups come first.
                     own_reads: own_reads.get(&number),
                 };
@@ -145,7 +146,7 @@ impl<'ctx> Preparation<'ctx> {
             });
             sites.push(site);
         }
-        let wanted = Wanted::of(&sites, plan.groups.len(), &statements);
+        let wanted = Wanted::of(&sites, with_fallbacks.len(), &statements);
         Ok(Self {
             segments,
             sites,
