@@ -38,6 +38,8 @@ mod hostile;
 mod interpreter;
 #[path = "tensor/known.rs"]
 mod known;
+#[path = "tensor/once.rs"]
+mod once;
 #[path = "harness/quick_link.rs"]
 mod quick_link;
 #[path = "tensor/random.rs"]
