@@ -20,7 +20,7 @@
 //!   `# reductions: ordered` has that option.
 //! * `printed_templates`: templates of all definitions of this folder and of programs are read as they were written.
 //! * `together`: definitions of several mappings in one program, whose launches fuse with each other; and nothing races.
-//! * `random/…`: random definitions, of which an interpreter and all mappings make the same.
+//! * `random/…`: random definitions, of which an interpreter and all mappings make the same, and nothing races.
 //!   `SIRIUS_FUZZ_SEEDS=from..to` runs other seeds, and those that fail, or with `SIRIUS_FUZZ_KEEP` all, are kept.
 
 #[path = "tensor/counted.rs"]
@@ -38,6 +38,8 @@ mod hostile;
 mod interpreter;
 #[path = "tensor/known.rs"]
 mod known;
+#[path = "tensor/once.rs"]
+mod once;
 #[path = "harness/quick_link.rs"]
 mod quick_link;
 #[path = "tensor/random.rs"]
@@ -290,7 +292,8 @@ fn program(source: &Path, space: &str) -> Result<(), Failed> {
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     compiler.arg("--sirius-device=cpu");
     match mapping {
-        Mapping::Identity => compiler.arg("--sirius-fusion=off"),
+        // The reference needs no optimisation, which takes most of the time.
+        Mapping::Identity => compiler.args(["--sirius-fusion=off", "-G"]),
         _ => compiler.arg("--sirius-fusion=all"),
     };
     compiler

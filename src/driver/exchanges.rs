@@ -4,7 +4,7 @@
 use super::outcome::{Outcome, PipelineError};
 use crate::build::{Build, Device};
 use crate::diagnostics::Severity;
-use crate::kernel::{Access, AccessKind, KernelModel, Tables, Target, model_of};
+use crate::kernel::{Access, AccessKind, KernelModel, Tables, Target, exchanges_of, model_of};
 use crate::output::located;
 use crate::program::{KernelId, Program};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +20,24 @@ pub(super) fn keep(
     build: &Build,
     outcome: &mut Outcome,
 ) -> Result<(), PipelineError> {
+    let exchanged = keep_what_they_have(program, models, build, outcome)?;
+    let changed = models.iter_mut();
+    for model in changed.filter(|model| exchanged.contains(&model.id)) {
+        *model = model_of(program, &program.kernels[model.id.0], Tables::Unknown);
+    }
+    Ok(())
+}
+
+/// The kernels whose code is another by that.
+fn keep_what_they_have(
+    program: &mut Program<'_>,
+    models: &[KernelModel],
+    build: &Build,
+    outcome: &mut Outcome,
+) -> Result<BTreeSet<KernelId>, PipelineError> {
     let mut exchanged: BTreeMap<KernelId, BTreeSet<String>> = BTreeMap::new();
     let mut warnings = BTreeSet::new();
-    for model in &*models {
+    for model in models {
         for exchange in &model.exchanges {
             let [write, other] = [exchange.write, exchange.other].map(|id| &model.accesses[id.0]);
             match (exchange.known, &write.target, &other.target) {
@@ -48,15 +63,10 @@ pub(super) fn keep(
     if build.device == Device::Cpu && is_new && !silent {
         outcome.warnings.extend(warnings);
     }
-    if exchanged.is_empty() {
-        return Ok(());
+    if !exchanged.is_empty() {
+        program.keep_exchanges(&exchanged, build.oldest_target().number)?;
     }
-    program.keep_exchanges(&exchanged, build.oldest_target().number)?;
-    let changed = models.iter_mut();
-    for model in changed.filter(|model| exchanged.contains_key(&model.id)) {
-        *model = model_of(program, &program.kernels[model.id.0], Tables::Unknown);
-    }
-    Ok(())
+    Ok(exchanged.into_keys().collect())
 }
 
 /// [`keep`] of a program that is built without any analysis, for the device that runs threads one after another; on the
@@ -74,10 +84,11 @@ pub(super) fn keep_unfused(
     }
     let kernels = program.kernels.iter();
     let kernels = kernels.filter(|kernel| program.stores_to_shared(kernel));
-    let mut models: Vec<_> = kernels
-        .map(|kernel| model_of(program, kernel, Tables::Unknown))
+    let models: Vec<_> = kernels
+        .map(|kernel| exchanges_of(program, kernel))
         .collect();
-    keep(program, &mut models, build, outcome)
+    keep_what_they_have(program, &models, build, outcome)?;
+    Ok(())
 }
 
 fn warning(model: &KernelModel, write: &Access, other: &Access) -> String {

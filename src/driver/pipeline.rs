@@ -108,8 +108,12 @@ fn compile_fused(
         if objects_will_do {
             return Ok(());
         }
-        exchanges::keep_unfused(&mut program, build, outcome)?;
-        return emit_unfused(&program, build, toolchain, output, outcome);
+        clock.time(Stage::Kernel, || {
+            exchanges::keep_unfused(&mut program, build, outcome)
+        })?;
+        return clock.time(Stage::Codegen, || {
+            emit_unfused(&program, build, toolchain, output, outcome)
+        });
     }
     let Some((graph, models)) = read_both_sides(&mut program, session, outcome)? else {
         return Ok(());

@@ -104,14 +104,10 @@ pub fn let_ended_threads_wait(
 
 /// The model of one kernel of a program, as [`model_kernels`] has it.
 pub fn model_of(program: &Program<'_>, kernel: &Kernel, tables: Tables) -> KernelModel {
-    let function = program.analysis.get_function(&kernel.unique_name);
-    let Some(function) = function.filter(|function| function.count_basic_blocks() > 0) else {
+    let Some(body) = body_of(program, kernel) else {
         return model::absent(kernel.id, &kernel.name);
     };
-    let body = Body {
-        tables,
-        ..read::read_body(function)
-    };
+    let body = Body { tables, ..body };
     let mut model = model::model_written_body(&body, kernel.id, &kernel.name);
     model.iteration_of = kernel.iteration_of;
     if let Some(name) = operation_name(&kernel.name) {
@@ -121,6 +117,26 @@ pub fn model_of(program: &Program<'_>, kernel: &Kernel, tables: Tables) -> Kerne
     model.opaque.extend(other_code(program, kernel, &model));
     model.opaque.extend(mapped_memory(program, &model));
     model
+}
+
+/// The exchanges of one kernel of a program, in a model that has its accesses to shared memory alone, and nothing that sums
+/// them up. It takes a small part of the time of [`model_of`].
+pub fn exchanges_of(program: &Program<'_>, kernel: &Kernel) -> KernelModel {
+    let mut model = match body_of(program, kernel) {
+        Some(body) => model::exchanges_of_body(&body, kernel.id, &kernel.name),
+        None => model::absent(kernel.id, &kernel.name),
+    };
+    if let Some(name) = operation_name(&kernel.name) {
+        model.display_name = name.to_owned();
+    }
+    model
+}
+
+/// What a kernel does, where the program has it.
+fn body_of(program: &Program<'_>, kernel: &Kernel) -> Option<Body> {
+    let function = program.analysis.get_function(&kernel.unique_name);
+    let function = function.filter(|function| function.count_basic_blocks() > 0)?;
+    Some(read::read_body(function))
 }
 
 /// In a program that may put one piece of memory at several addresses no place that a kernel touches is known.

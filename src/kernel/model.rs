@@ -6,7 +6,7 @@ use super::body::{BlockRef, Body, Operation, ValueRef};
 use super::cfg::Flow;
 use super::domain::{Domains, merge};
 use super::exchange;
-use super::features::{Effect, barrier_parts, effects, makes_lanes_meet};
+use super::features::{Effect, Touch, barrier_parts, effects, makes_lanes_meet};
 use super::footprint::{block_effects, footprints};
 use super::intervals::{Event, Intervals, intervals};
 use super::lanes::missed_by_lanes;
@@ -26,15 +26,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Models a body; `name` is the mangled name that the user's program has for it.
 pub fn model_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
-    model_with((body, id, name), false)
+    model_with((body, id, name), Asked::Effects)
 }
 
 /// The same of a kernel that the user wrote, which may go by lanes that run in lockstep.
 pub fn model_written_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
-    model_with((body, id, name), true)
+    model_with((body, id, name), Asked::EffectsAndExchanges)
 }
 
-fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) -> KernelModel {
+/// The exchanges of such a kernel, in a model that has its accesses to shared memory alone, and nothing that sums them up.
+pub fn exchanges_of_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
+    model_with((body, id, name), Asked::Exchanges)
+}
+
+/// What a model is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Effects,
+    EffectsAndExchanges,
+    /// Which takes a small part of the time: what a kernel touches in global memory is what is hard to bound.
+    Exchanges,
+}
+
+fn model_with((body, id, name): (&Body, KernelId, &str), asked: Asked) -> KernelModel {
     let flow = Flow::new(body);
     let privacy = privacy::analyse(body);
     let uniformity = Uniformity::new(body, &flow, &privacy.changed_arguments, &BTreeSet::new());
@@ -70,6 +84,11 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
         row_loops: Vec::new(),
         gives_shared_away: privacy::gives_shared_away(body),
     };
+    let is_left_out = |touch: &Touch| {
+        let may_be_shared = |root: &Root| matches!(root, Root::Shared(_) | Root::Unknown(0 | 3));
+        let roots = || touched_roots(body, &privacy.changed_arguments, touch);
+        asked == Asked::Exchanges && !roots().iter().any(may_be_shared)
+    };
     let mut barriers: Vec<Barrier> = Vec::new();
     let mut barrier_blocks: Vec<BlockRef> = Vec::new();
     let mut events: BTreeMap<BlockRef, Vec<Event>> = BTreeMap::new();
@@ -101,6 +120,9 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
                             } else {
                                 keep_unfused(Unfusable::VolatileMemory, location);
                             }
+                        }
+                        if is_left_out(touch) {
+                            continue;
                         }
                         let first = collector.accesses.len();
                         collector.touch(*value, *block, touch);
@@ -220,8 +242,13 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
             }
         }
     }
-    let footprints = footprints(&collector.space, &collector.accesses);
-    let block_effects = block_effects(&collector.space, &collector.accesses);
+    let (footprints, block_effects) = match asked {
+        Asked::Effects | Asked::EffectsAndExchanges => (
+            footprints(&collector.space, &collector.accesses),
+            block_effects(&collector.space, &collector.accesses),
+        ),
+        Asked::Exchanges => (Vec::new(), Vec::new()),
+    };
     let loops = flow
         .loops
         .iter()
@@ -302,7 +329,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), finds_exchanges: bool) 
         dynamic_shared,
         max_threads: body.max_threads,
     };
-    if finds_exchanges {
+    if asked != Asked::Effects {
         let statements = (&events, touches.as_slice());
         model.exchanges = exchange::exchanges(body, &flow, &uniformity, statements, &model);
     }

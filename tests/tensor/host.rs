@@ -85,25 +85,36 @@ fn element(tensor: usize, place: i64, scalar: Scalar) -> Number {
     }
 }
 
-/// The host side of a program: it calls all cases by the mapping that its argument names, each in a namespace
-/// `<mapping>_<function>`.
-pub fn program<'m>(cases: &[Case], mappings: impl Iterator<Item = &'m str> + Clone) -> String {
+/// What some mappings make of a case.
+pub struct Call {
+    /// Its text.
+    pub made: String,
+    /// The namespace that it is in.
+    pub namespace: String,
+    /// The mappings' names.
+    pub mappings: Vec<&'static str>,
+}
+
+/// The host side of a program: it calls all cases by the mapping that its argument names. For each case there are calls.
+pub fn program(cases: &[Case], calls: &[Vec<Call>]) -> String {
     let mut text = String::from(
-        "#include <cstring>\n#include <vector>\nstatic const char *mapping;\n\
+        "#include <cstring>\nstatic const char *mapping;\n\
          static double number(double value)\n{\n    return value;\n}\n\
          static double number(__half value)\n{\n    return __half2float(value);\n}\n\
          static double number(__nv_bfloat16 value)\n{\n    return __bfloat162float(value);\n}\n\
          template <typename T> static T *input(int tensor, long long count, double factor)\n{\n    \
-         std::vector<T> values(count);\n    for (long long place = 0; place < count; ++place)\n        \
+         T *const values = (T *)std::malloc(count * sizeof(T) + 1);\n    for (long long place = 0; place < count; ++place)\n        \
          values[place] = (T)(float)(((place * 7 + tensor * 3 + place / 3) % 6 - 1) * factor);\n    T *made = nullptr;\n    \
          cudaMalloc((void **)&made, count * sizeof(T) + 8);\n    \
-         cudaMemcpy(made, values.data(), count * sizeof(T), cudaMemcpyHostToDevice);\n    return made;\n}\n\
-         template <typename T> static void show(const T *made, long long count)\n{\n    std::vector<T> values(count);\n    \
-         cudaMemcpy(values.data(), made, count * sizeof(T), cudaMemcpyDeviceToHost);\n    \
-         for (T value : values)\n        printf(\"%.17g \", number(value));\n    printf(\"\\n\");\n}\n",
+         cudaMemcpy(made, values, count * sizeof(T), cudaMemcpyHostToDevice);\n    std::free(values);\n    return made;\n}\n\
+         template <typename T> static void show(const T *made, long long count)\n{\n    T *const values = (T *)std::malloc(count * sizeof(T) + 1);\n    \
+         cudaMemcpy(values, made, count * sizeof(T), cudaMemcpyDeviceToHost);\n    \
+         for (long long place = 0; place < count; ++place)\n        printf(\"%.17g \", number(values[place]));\n    \
+         printf(\"\\n\");\n    std::free(values);\n}\n",
     );
-    let mut calls = String::new();
-    for case in cases {
+    text += "static bool is(const char *name)\n{\n    return !std::strcmp(mapping, name);\n}\n";
+    let mut called = String::new();
+    for (case, calls) in cases.iter().zip(calls) {
         let function = &case.function;
         // Writing to a string cannot fail, here and below.
         let _ = writeln!(text, "static void case_{}()\n{{", function.name);
@@ -143,10 +154,14 @@ pub fn program<'m>(cases: &[Case], mappings: impl Iterator<Item = &'m str> + Clo
                 arguments.push(tensor.name.clone());
             }
         }
-        for mapping in mappings.clone() {
+        for call in calls {
+            let names = call.mappings.iter();
+            let named: Vec<String> = names.map(|name| format!("is(\"{name}\")")).collect();
             let _ = writeln!(
                 text,
-                "    if (!std::strcmp(mapping, \"{mapping}\"))\n        {mapping}_{0}::{0}({1});",
+                "    if ({})\n        {}::{}({});",
+                named.join(" || "),
+                call.namespace,
                 function.name,
                 arguments.join(", ")
             );
@@ -157,11 +172,11 @@ pub fn program<'m>(cases: &[Case], mappings: impl Iterator<Item = &'m str> + Clo
             let _ = writeln!(text, "    show({}, {});", tensor.name, count(*number));
         }
         text += "}\n";
-        let _ = writeln!(calls, "    case_{}();", function.name);
+        let _ = writeln!(called, "    case_{}();", function.name);
     }
     let _ = write!(
         text,
-        "int main(int, char **arguments)\n{{\n    mapping = arguments[1];\n{calls}    return cudaDeviceSynchronize();\n}}\n"
+        "int main(int, char **arguments)\n{{\n    mapping = arguments[1];\n{called}    return cudaDeviceSynchronize();\n}}\n"
     );
     text
 }

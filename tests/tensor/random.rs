@@ -1,6 +1,7 @@
 //! Random definitions, many in one program: the interpreter and all mappings make the same.
 
-use super::host::{Case, program};
+use super::host::{Call, Case, program};
+use super::once::Known;
 use super::quick_link::QUICK_LINK;
 use super::{STRATEGIES, generator, interpreter, run, templates};
 use libtest_mimic::Failed;
@@ -106,6 +107,16 @@ pub fn seeds() -> std::ops::Range<u64> {
     range.unwrap_or(0..1)
 }
 
+/// How the program of a seed is built. To look for what fuses in all launches together takes longer than all else, and next to
+/// that LLVM takes longest to optimise: one program of eight is fused, and one is optimised besides.
+fn options(seed: u64) -> &'static [&'static str] {
+    match seed % 8 {
+        0 => &["--sirius-fusion=all"],
+        4 => &["--sirius-fusion=off"],
+        _ => &["--sirius-fusion=off", "-G", "-O0"],
+    }
+}
+
 /// Compares the definitions of one seed.
 ///
 /// # Errors
@@ -157,14 +168,13 @@ pub fn check(seed: u64) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let main = folder.path().join("main.cu");
     std::fs::write(&main, whole_program(seed * DEFINITIONS, &sources, &cases)?)?;
-    // Every second program is one for tensor cores of all types, and asynchronous copies.
-    let architecture = ["-arch=sm_75", "-arch=sm_80"][(seed % 2) as usize];
-    // What fuses is looked for in all launches together, which takes longer than all else: in half of the programs.
-    let fusion = ["--sirius-fusion=all", "--sirius-fusion=off"][(seed / 2 % 2) as usize];
+    // Every second program is one for tensor cores of all types, and asynchronous copies; of those that fuse, too.
+    let architecture = ["-arch=sm_75", "-arch=sm_80"][((seed + seed / 8) % 2) as usize];
+    let options = options(seed);
     let result = compare(
         folder.path(),
         (&cases, &sources),
-        (&expected, architecture, fusion),
+        (&expected, architecture, options),
     );
     if result.is_err() || std::env::var_os("SIRIUS_FUZZ_KEEP").is_some() {
         let kept = std::env::temp_dir().join(format!("sirius_tensor_{seed}"));
@@ -208,7 +218,8 @@ fn with_sizes(source: &str, case: &Case, name: &str) -> Option<(String, Case)> {
     case.is_accepted().then_some((text, case))
 }
 
-/// All mappings of the definitions in one source, each in a namespace of its own.
+/// All mappings of the definitions in one source, each in a namespace of its own. Where several mappings make the same of a
+/// definition, it stands there once, and they call it by one name.
 fn whole_program(
     seed: u64,
     sources: &[(String, String)],
@@ -218,6 +229,8 @@ fn whole_program(
     text += "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_pipeline.h>\n#include <mma.h>\n";
     text += "#include <cstdio>\n#include <cstdlib>\n";
     text += LATE_COPIES;
+    let mut calls: Vec<Vec<Call>> = sources.iter().map(|_| Vec::new()).collect();
+    let mut known = Known::default();
     for (mapping, name) in MAPPINGS {
         for (number, (function, source)) in sources.iter().enumerate() {
             // Small tiles have more whole ones.
@@ -289,29 +302,38 @@ fn whole_program(
             };
             let lines = source.lines();
             let lines: Vec<&str> = lines.filter(|line| !line.starts_with("#include")).collect();
+            let made = lines.join("\n");
+            if let Some(known) = calls[number].iter_mut().find(|known| known.made == made) {
+                known.mappings.push(name);
+                continue;
+            }
+            let namespace = format!("{name}_{function}");
+            let own = known.once(&namespace, &made);
             // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "namespace {name}_{function} {{\n{}\n}}",
-                lines.join("\n")
-            );
+            let _ = writeln!(text, "namespace {namespace} {{\n{own}\n}}");
+            calls[number].push(Call {
+                made,
+                namespace,
+                mappings: vec![name],
+            });
         }
     }
-    text += &program(cases, MAPPINGS.iter().map(|(_, name)| *name));
+    text += &program(cases, &calls);
     Ok(text)
 }
 
-/// Builds the program in a folder, and compares what it says of each mapping.
+/// Builds the program in a folder, and compares what it says of each mapping. Nothing races in it.
 fn compare(
     folder: &Path,
     (cases, sources): (&[Case], &[(String, String)]),
-    (expected, architecture, fusion): (&str, &str, &str),
+    (expected, architecture, options): (&str, &str, &[&str]),
 ) -> Result<(), Failed> {
     let built = folder.join("built");
     let mut compiler = Command::new(env!("CARGO_BIN_EXE_sirius-rs"));
     // With contraction, results would depend on what stands in one expression.
     compiler
-        .args(["--sirius-device=cpu", "-fmad=false", architecture, fusion])
+        .args(["--sirius-device=cpu", "-fmad=false", architecture])
+        .args(options)
         .args(QUICK_LINK)
         .arg(folder.join("main.cu"))
         .arg("-o")
@@ -319,8 +341,12 @@ fn compare(
         .env("SIRIUS_STRICT", "1");
     run(&mut compiler)?;
     for (_, mapping) in MAPPINGS {
-        let said = run(Command::new(&built).arg(mapping))?;
-        if let Some((found, wanted)) = difference(&said, expected) {
+        let program = || Command::new(&built);
+        let plain = run(program().arg(mapping))?;
+        let watched = run(program().arg(mapping).env("SIRIUS_CHECK", "race"))?;
+        let said = [plain, watched];
+        let found = said.iter().find_map(|said| difference(said, expected));
+        if let Some((found, wanted)) = found {
             let name = wanted.split(':').next().unwrap_or_default();
             let source = sources.iter().find(|(known, _)| known == name);
             let source = source.map_or("", |(_, source)| source.as_str());

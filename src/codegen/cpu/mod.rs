@@ -68,15 +68,15 @@ pub(super) fn objects_beside(object: &Path) -> [PathBuf; 2] {
 /// A module of final device IR (see [`device::optimise_device`]) that becomes the object files of a CPU image.
 /// It is free of the context that the program's modules live in, so that other threads can carry it out.
 pub struct CpuImageWork {
-    text: String,
+    bitcode: Vec<u8>,
     request: CpuImageRequest,
 }
 
 impl CpuImageWork {
     /// Of a module, which nothing happens to.
     pub fn new(module: &Module, request: CpuImageRequest) -> Self {
-        let text = host_text(module);
-        Self { text, request }
+        let bitcode = module.write_bitcode_to_memory().as_slice().to_vec();
+        Self { bitcode, request }
     }
 
     /// Compiles the module to two host object files, one for each lowering, the first of which
@@ -106,8 +106,8 @@ impl CpuImageWork {
             false => OptimizationLevel::Aggressive,
         };
         let machine = host_target_machine(level)?;
-        let module = context
-            .create_module_from_ir(buffer_of(&self.text))
+        let bitcode = MemoryBuffer::create_from_memory_range_copy(&self.bitcode, "device module");
+        let module = Module::parse_bitcode_from_buffer(&bitcode, &context)
             .map_err(|message| CodegenError::Llvm(message.to_string()))?;
         let lowered = lowered(module, &self.request, &machine, variant)?;
         let tables = match variant {
@@ -235,22 +235,6 @@ fn lowered<'ctx>(
         kernels: entries,
         variables,
     })
-}
-
-/// A module's text. Line tables that clang made for the device's assembler become ones that a host object can
-/// have.
-fn host_text(module: &Module) -> String {
-    let mut text = module.print_to_string().to_string().replace(
-        "emissionKind: DebugDirectivesOnly",
-        "emissionKind: LineTablesOnly",
-    );
-    text.push('\0');
-    text
-}
-
-/// Of a text that ends with a zero.
-fn buffer_of(text: &str) -> MemoryBuffer<'static> {
-    MemoryBuffer::create_from_memory_range_copy(text.as_bytes(), "device module")
 }
 
 /// The machine that runs the compiler: programs for the CPU device run where they are built. Instructions that

@@ -603,9 +603,11 @@ fn device_arguments(
     // nvcc optimises device code whatever -O says.
     arguments.debug_information(build.device_debug);
     arguments.add(["-O2"]);
-    if build.device_debug {
+    match build.device_debug {
         // Else clang describes no variables in code that it takes to be optimised later.
-        arguments.add(["--cuda-noopt-device-debug"]);
+        true => arguments.add(["--cuda-noopt-device-debug"]),
+        // Else it makes directives for the device's assembler of the lines, which an object for the host cannot have.
+        false => arguments.add(["-Xclang", "-debug-info-kind=line-tables-only"]),
     }
     arguments.add([if build.numerics.contract {
         "-ffp-contract=fast"
