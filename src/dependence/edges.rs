@@ -633,7 +633,7 @@ impl Builder<'_> {
             because,
             reason: Some(reason),
             location,
-            witness,
+            witness: witness.map(Box::new),
             mapped: None,
             array: None,
             tiling: None,

@@ -294,16 +294,16 @@ pub struct Edge {
     pub location: Location,
     /// For an edge between launches that is wider than a thread, a pair of threads that shows it,
     /// where one is found.
-    pub witness: Option<Witness>,
+    pub witness: Option<Box<Witness>>,
     /// A smaller scope under another one-to-one map than the identity, where one is found. What is
     /// planned and verified today uses `scope`, which is that of the identity.
-    pub mapped: Option<MappedScope>,
+    pub mapped: Option<Box<MappedScope>>,
     /// The array in whose elements the threads of both ends meet, where one is found that tells them apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub array: Option<ArrayCoordinates>,
+    pub array: Option<Box<ArrayCoordinates>>,
     /// The tiles of a matrix by which both ends meet in one block, where they are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tiling: Option<Tiling>,
+    pub tiling: Option<Box<Tiling>>,
 }
 
 impl Edge {

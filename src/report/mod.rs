@@ -435,7 +435,7 @@ pub fn build_report(
         absent_if: edge.absent_if.iter().map(|g| names.guard(g)).collect(),
         reason: edge.reason.map(|reason| reason.name().to_string()),
         because: edge.because.clone(),
-        witness: edge.witness.as_ref().map(witness),
+        witness: edge.witness.as_deref().map(witness),
     });
     let rotated = Rotated::new(graph);
     let groups = plan.groups.iter();

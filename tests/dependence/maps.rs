@@ -83,7 +83,7 @@ fn coordinate(expression: &Expression<CoordinateSymbol>, place: &Coordinates) ->
 
 /// Every pair of threads that meet has equal coordinates, and coordinates tell places apart.
 fn check(edge: &Edge, writer: (&[Affine], Extents), reader: (&[Affine], Extents)) {
-    let Some(MappedScope { scope, map, .. }) = &edge.mapped else {
+    let Some(MappedScope { scope, map, .. }) = edge.mapped.as_deref() else {
         return;
     };
     assert!(*scope < edge.scope);

@@ -198,7 +198,7 @@ pub fn check_comparison() -> Result<(), String> {
             vec![block.add(thread).add(Expression::Constant(moved))]
         };
         Edge {
-            mapped: Some(MappedScope {
+            mapped: Some(Box::new(MappedScope {
                 scope: Scope::Thread,
                 map: CoordinateMap {
                     source: place(0),
@@ -207,7 +207,7 @@ pub fn check_comparison() -> Result<(), String> {
                     sink_blocks: 1,
                 },
                 conditions: vec![equal(0, 2)],
-            }),
+            })),
             ..edge
         }
     };

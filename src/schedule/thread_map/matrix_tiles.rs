@@ -74,7 +74,7 @@ impl<'a> Judge<'a> {
 
     fn tilings(&self, source: &Candidate, sink: &Candidate) -> impl Iterator<Item = &'a Tiling> {
         let edges = self.edges(source.node, sink.node).iter();
-        edges.filter_map(|edge| edge.tiling.as_ref())
+        edges.filter_map(|edge| edge.tiling.as_deref())
     }
 
     /// The members with the launch leading whose blocks work on the tiles.
