@@ -144,8 +144,8 @@ fn graph_of(scene: &Scene, edges: &[(LaunchId, LaunchId, &str, Scope)]) -> Depen
             .into(),
             reason: (*scope == Scope::Global).then_some(RejectionReason::GlobalDependence),
             location: Location::default(),
-            witness: (*scope == Scope::Global).then(witness),
-            mapped: (*scope == Scope::Global).then(mapped),
+            witness: (*scope == Scope::Global).then(|| Box::new(witness())),
+            mapped: (*scope == Scope::Global).then(|| Box::new(mapped())),
         };
         dependences
             .graph
