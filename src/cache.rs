@@ -77,7 +77,7 @@ impl Entry {
 }
 
 /// What all entries together may take.
-const LARGEST_BYTES: u64 = 512 << 20;
+const LARGEST_BYTES: u64 = 1 << 30;
 
 /// Where what may be needed again is kept; `None` where nothing is to be.
 pub fn folder() -> Option<PathBuf> {
