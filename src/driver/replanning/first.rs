@@ -99,6 +99,12 @@ fn propose(
         options,
     };
     planning::choose(program, facts, &mut proposed, session.build, outcome);
+    plan_behind_groups(facts, &mut proposed);
+    proposed
+}
+
+/// Plans what is made of launches that the groups leave, or of groups.
+fn plan_behind_groups(facts: &Facts, proposed: &mut Proposed) {
     for add in [
         plan_grid_barriers,
         plan_last_blocks,
@@ -106,9 +112,13 @@ fn propose(
         plan_host_constants,
     ] {
         let planned = (&mut proposed.plan, &mut proposed.missed);
-        add(graph, models, dependences, &options, planned);
+        let Facts {
+            graph,
+            models,
+            dependences,
+        } = facts;
+        add(graph, models, dependences, &proposed.options, planned);
     }
-    proposed
 }
 
 /// Refuses the name of a layout that no group has.
@@ -179,6 +189,7 @@ fn judged(
         proposed.options.expands_buffers = false;
         (proposed.plan, proposed.missed) =
             plan_fusion(graph, models, dependences, &proposed.options);
+        plan_behind_groups(facts, proposed);
         verdict = facts.judge(proposed.plan.clone());
     }
     let refused = match verdict {
