@@ -340,7 +340,13 @@ impl<'a> Asked<'a> {
             mut headers,
             guards,
         } = self.begins_with();
-        headers.retain(|name| !ours.as_ref().is_some_and(|ours| ours.has(name)));
+        // One that the named folders have is another than ours has under its name.
+        let is_named = |name: &String| {
+            self.folders
+                .iter()
+                .any(|folder| folder.join(name).is_file())
+        };
+        headers.retain(|name| !ours.as_ref().is_some_and(|ours| ours.has(name)) || is_named(name));
         if headers.is_empty() {
             return None;
         }
