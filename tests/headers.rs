@@ -197,6 +197,9 @@ fn headers_in_front_of_a_source_change_nothing() {
                 .all(|text| headers.is_some_and(|name| text.contains(name)))
         );
     }
+    // One of the library has a guard that ends in this one's name.
+    own("GLIBCXX_VECTOR", "5.0f");
+    same_lines(&with_headers(folder, "kept").0, &plain.0);
     // One of the library has the guard: what includes it later must not be seen earlier.
     own("_GLIBCXX_LIST", "5.0f");
     for _ in 0..3 {
@@ -204,6 +207,11 @@ fn headers_in_front_of_a_source_change_nothing() {
         assert_eq!(found.1[0], 4);
         assert!(found.0.contains("0f40A00000"), "{}", found.0);
     }
+    // clang itself has the guard, so that nothing of the header is seen.
+    own("__ELF__", "5.0f");
+    let (found, plain) = (with_headers(folder, "kept"), with_headers(folder, "off"));
+    assert!(plain.2.contains("error"), "{}", plain.2);
+    assert_eq!(found.2, plain.2);
     // A header of the user takes the place of one of the library.
     own("OWN_H", "5.0f");
     write("own/vector", "#include_next <vector>\n#undef SUMMAND\n");

@@ -8,6 +8,7 @@
 //! the numbers of a matrix of constraints by columns, and neither is known before: a question is asked
 //! with few operations first and with many where these do not do, and what was allowed counts as
 //! spent, times the size of the matrix.
+//! Points that were found are kept: what one of them shows needs no question.
 //! Before many are allowed the sums of the base are taken apart into components, once, by a bounded number of
 //! small questions that do not count.
 //!
@@ -15,9 +16,9 @@
 //! each choice; its coordinates are the problem's parameters, its dimensions, and the quotients that
 //! these are made of.
 
-use super::super::problem::{Choice, Condition, Problem, Symbol};
+use super::super::problem::{Choice, Condition, Problem, Sum, Symbol};
 use crate::math::isl::{self, Conjunction, Found, IslError, Set, System};
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, Ref, RefCell};
 
 /// A problem's conditions as linear constraints.
 pub(in crate::dependence) struct Lowered {
@@ -32,7 +33,14 @@ pub(in crate::dependence) struct Lowered {
     spent: Cell<u64>,
     /// Most that is spent on all questions.
     most_spent: u64,
+    /// The problem's parameters and dimensions.
+    columns: usize,
+    /// Points of the problem.
+    points: RefCell<Vec<Point>>,
 }
+
+/// A point of a problem: the values of its parameters, and of its dimensions.
+pub(in crate::dependence) type Point = Vec<i64>;
 
 /// What an answer is taken to cost that came with the fewest operations.
 const OPERATIONS_TAKEN: u64 = 200;
@@ -73,6 +81,22 @@ impl Problem {
             late_choices,
             spent: Cell::new(0),
             most_spent,
+            columns: self.monomials.len() + self.dimensions.len(),
+            points: RefCell::default(),
+        })
+    }
+
+    /// The value of a sum at a point of the problem; `None` where it leaves 128 bits.
+    pub(in crate::dependence) fn value_at(&self, point: &Point, sum: &Sum) -> Option<i128> {
+        sum.value(&|symbol| {
+            let column = match symbol {
+                Symbol::Parameter(number) => *number,
+                symbol => {
+                    let mut dimensions = self.dimensions.iter();
+                    self.monomials.len() + dimensions.position(|known| known == symbol)?
+                }
+            };
+            point.get(column).copied().map(i128::from)
         })
     }
 }
@@ -92,6 +116,11 @@ impl Lowered {
     /// How many dimensions there are with the quotients.
     pub(in crate::dependence) fn dimensions(&self) -> usize {
         self.system.dimensions()
+    }
+
+    /// The points that were found of the problem so far.
+    pub(in crate::dependence) fn points(&self) -> Ref<'_, Vec<Point>> {
+        self.points.borrow()
     }
 
     /// What was spent on questions so far, in operations times numbers in a matrix.
@@ -153,7 +182,11 @@ impl Lowered {
     ) -> isl::Result<bool> {
         let choices: Vec<_> = self.choices.iter().chain(&self.late_choices).collect();
         let mut found = false;
-        self.explore(conditions, &choices, MOST_CHOICES, &mut |_| {
+        self.explore(conditions, &choices, MOST_CHOICES, &mut |_, point| {
+            if let Found::Point(point) = point {
+                let point = point[..self.columns].to_vec();
+                self.points.borrow_mut().push(point);
+            }
             found = true;
             Ok(false)
         })?;
@@ -172,7 +205,7 @@ impl Lowered {
     ) -> isl::Result<Vec<Set>> {
         let choices: Vec<_> = self.choices.iter().collect();
         let mut leaves = Vec::new();
-        self.explore(conditions, &choices, MOST_CHOICES, &mut |chosen| {
+        self.explore(conditions, &choices, MOST_CHOICES, &mut |chosen, _| {
             if leaves.len() == most {
                 return Err(IslError::Quota);
             }
@@ -197,7 +230,7 @@ impl Lowered {
     ) -> isl::Result<Option<Vec<i64>>> {
         let choices: Vec<_> = self.choices.iter().collect();
         let mut point = None;
-        let explored = self.explore(conditions, &choices, most_explored, &mut |chosen| {
+        let explored = self.explore(conditions, &choices, most_explored, &mut |chosen, _| {
             if let Found::Point(any) = self.find(chosen)? {
                 let any = self.system.without_parameters(&any).to_vec();
                 point = Some(self.smallest(any, chosen, least));
@@ -261,8 +294,8 @@ impl Lowered {
     }
 }
 
-/// Says whether the search goes on.
-type Leaf<'l> = &'l mut dyn FnMut(&[&Conjunction]) -> isl::Result<bool>;
+/// Is given what was chosen, and what was found of that; says whether the search goes on.
+type Leaf<'l> = &'l mut dyn FnMut(&[&Conjunction], &Found) -> isl::Result<bool>;
 
 /// A search under way.
 struct Search<'s, 'l> {
@@ -279,7 +312,7 @@ impl<'s> Search<'s, '_> {
     /// the search goes on.
     fn descend(&mut self, found: &Found, choices: &[&'s Vec<Conjunction>]) -> isl::Result<bool> {
         let Some((first, rest)) = choices.split_first() else {
-            return (self.leaf)(&self.chosen);
+            return (self.leaf)(&self.chosen, found);
         };
         let known = match found {
             Found::Point(point) => first.iter().position(|taken| taken.holds_at(point)),

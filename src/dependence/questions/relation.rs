@@ -10,7 +10,7 @@
 
 use super::super::Scope;
 use super::super::arrays::Within;
-use super::super::lowered::Lowered;
+use super::super::lowered::{Lowered, Point};
 use super::super::mapped::Coordinate;
 use super::super::polynomial::{Atom, Polynomial};
 use super::super::problem::{Condition, PlaceSymbol, Problem, Question, Sum, Symbol};
@@ -73,9 +73,8 @@ pub(in crate::dependence) struct Solver {
     relations: Relations,
     /// Answers that only relations need, which must not be known to what is decided.
     writer: Option<Box<Solver>>,
-    answers: HashMap<Question, Conflict>,
+    answers: HashMap<Question, Known>,
     pub(in crate::dependence) samples: KnownSamples,
-    agreements: HashMap<ClaimQuestion, Agreement>,
     /// Questions that were not answered from memory.
     pub(in crate::dependence) problems: usize,
     /// What these took, as [`Lowered::spent`] measures it.
@@ -87,8 +86,20 @@ pub(in crate::dependence) struct Solver {
     unions: Unions,
 }
 
-/// A problem, coordinates that are to be equal, and positions with their extents.
-type ClaimQuestion = (Question, Vec<[Sum; 2]>, Vec<[Sum; 2]>);
+/// What is known of a problem.
+#[derive(Default)]
+struct Known {
+    conflict: Option<Conflict>,
+    /// Conflicting pairs that were met, a few of them.
+    points: Vec<Point>,
+    agreements: HashMap<ClaimQuestion, Agreement>,
+}
+
+/// Coordinates that are to be equal, and positions with their extents.
+type ClaimQuestion = (Vec<[Sum; 2]>, Vec<[Sum; 2]>);
+
+/// Most points that are kept of a problem.
+const MOST_POINTS: usize = 16;
 
 /// Whether somebody reads which pairs conflict. To write that down takes isl longer than to decide how far
 /// they are apart, so that what is decided, and the work that is counted, is the same in both cases.
@@ -134,7 +145,6 @@ impl Solver {
             writer: None,
             answers: HashMap::new(),
             samples: KnownSamples::default(),
-            agreements: HashMap::new(),
             problems: 0,
             spent: 0,
             spent_in_vain: 0,
@@ -188,21 +198,23 @@ impl Solver {
         let Some(problem) = Problem::build(source, sink, distance, facts) else {
             return everything();
         };
-        let key = problem.question();
-        let canonical = match self.answers.get(&key) {
-            Some(known) => known.clone(),
+        let allowance = self.allowance();
+        let relations = self.relations();
+        let known = self.answers.entry(problem.question()).or_default();
+        let canonical = match &known.conflict {
+            Some(conflict) => conflict.clone(),
             None => {
-                let relations = self.relations();
-                let (answer, spent) = problem.solve(self.allowance(), relations);
-                self.count(spent, answer.gave_up);
-                if relations == Relations::Written && answer.certain {
-                    self.written += match answer.exact {
-                        true => answer.relation.cells(),
+                let (conflict, spent, points) = problem.solve(allowance, relations);
+                known.conflict = Some(conflict.clone());
+                known.meet(points);
+                self.count(spent, conflict.gave_up);
+                if relations == Relations::Written && conflict.certain {
+                    self.written += match conflict.exact {
+                        true => conflict.relation.cells(),
                         false => WRITTEN_IN_VAIN,
                     };
                 }
-                self.answers.insert(key, answer.clone());
-                answer
+                conflict
             }
         };
         let all_exact = problem.exact && source.access.exact && sink.access.exact;
@@ -244,14 +256,21 @@ impl Solver {
             return Agreement::Differ;
         };
         let claim = (problem.coordinates.clone(), problem.bounded.clone());
-        let key = (problem.question(), claim.0, claim.1);
-        if let Some(known) = self.agreements.get(&key) {
-            return *known;
+        let allowance = self.allowance();
+        let known = self.answers.entry(problem.question()).or_default();
+        if let Some(agreement) = known.agreements.get(&claim) {
+            return *agreement;
         }
-        let (answer, spent) = problem.coordinates_agree(self.allowance());
-        self.count(spent, answer == Agreement::GaveUp);
-        self.agreements.insert(key, answer);
-        answer
+        // A pair that was met before may differ in these coordinates, too: maps are tried by the dozen.
+        let met = known.points.iter().any(|point| problem.differs_at(point));
+        let (agreement, spent, points) = match met {
+            true => (Agreement::Differ, 0, Vec::new()),
+            false => problem.coordinates_agree(allowance),
+        };
+        known.agreements.insert(claim, agreement);
+        known.meet(points);
+        self.count(spent, agreement == Agreement::GaveUp);
+        agreement
     }
 
     /// Most that the next problem may take.
@@ -268,6 +287,13 @@ impl Solver {
         if in_vain {
             self.spent_in_vain = self.spent_in_vain.saturating_add(spent);
         }
+    }
+}
+
+impl Known {
+    fn meet(&mut self, points: Vec<Point>) {
+        let left = MOST_POINTS.saturating_sub(self.points.len());
+        self.points.extend(points.into_iter().take(left));
     }
 }
 
@@ -304,14 +330,14 @@ fn compared(kind: PlaceSymbol, axis: Axis, compare: fn(Sum, Sum) -> Condition) -
 }
 
 impl Problem {
-    /// The answer, and what it took of `most_spent`.
-    fn solve(&self, most_spent: u64, relations: Relations) -> (Conflict, u64) {
+    /// The answer, what it took of `most_spent`, and points of the problem.
+    fn solve(&self, most_spent: u64, relations: Relations) -> (Conflict, u64, Vec<Point>) {
         let Ok(mut lowered) = self.lowered(most_spent) else {
-            return (everything(), 0);
+            return (everything(), 0, Vec::new());
         };
         let conflict = self.solve_lowered(&mut lowered);
         // The plan has to be the same for all of who reads it.
-        let spent = lowered.spent();
+        let (spent, points) = (lowered.spent(), lowered.points().clone());
         let mut conflict = conflict.unwrap_or_else(|error| Conflict {
             gave_up: error == IslError::Quota,
             ..everything()
@@ -324,7 +350,7 @@ impl Problem {
             conflict.exact = written.is_some();
             conflict.relation = written.unwrap_or(Relation::All(scope));
         }
-        (conflict, spent)
+        (conflict, spent, points)
     }
 
     /// The answer without its relation, which is written where the answer is certain.
@@ -349,7 +375,7 @@ impl Problem {
             (Symbol::Thread, Scope::Block),
         ];
         for ((kind, wider), free) in kinds.into_iter().zip(self.free_axes) {
-            if Self::may_differ(lowered, kind, free)? {
+            if self.may_differ(lowered, kind, free)? {
                 scope = wider;
                 break;
             }
@@ -365,10 +391,19 @@ impl Problem {
         })
     }
 
-    /// Whether that is proven, and what it took of `most_spent`.
-    fn coordinates_agree(&self, most_spent: u64) -> (Agreement, u64) {
+    /// Whether a point of the problem shows that the claim does not hold.
+    fn differs_at(&self, point: &Point) -> bool {
+        let value = |sum: &Sum| self.value_at(point, sum);
+        let values = |[left, right]: &[Sum; 2]| Some((value(left)?, value(right)?));
+        let differ = |sides| values(sides).is_some_and(|(left, right)| left != right);
+        let outside = |sides| values(sides).is_some_and(|(position, extent)| position >= extent);
+        self.coordinates.iter().any(differ) || self.bounded.iter().any(outside)
+    }
+
+    /// Whether that is proven, what it took of `most_spent`, and points of the problem.
+    fn coordinates_agree(&self, most_spent: u64) -> (Agreement, u64, Vec<Point>) {
         let Ok(mut lowered) = self.lowered(most_spent) else {
-            return (Agreement::Differ, 0);
+            return (Agreement::Differ, 0, Vec::new());
         };
         let answer = match self.coordinates_differ(&mut lowered) {
             Ok(false) => Agreement::Agree,
@@ -376,7 +411,8 @@ impl Problem {
             Err(IslError::Quota) => Agreement::GaveUp,
             Err(_) => Agreement::Differ,
         };
-        (answer, lowered.spent())
+        let points = lowered.points().clone();
+        (answer, lowered.spent(), points)
     }
 
     fn coordinates_differ(&self, lowered: &mut Lowered) -> isl::Result<bool> {
@@ -399,11 +435,23 @@ impl Problem {
     }
 
     /// Whether some conflicting pair differs in its blocks, or threads, on one of those axes.
-    fn may_differ(lowered: &mut Lowered, kind: PlaceSymbol, free: [bool; 3]) -> isl::Result<bool> {
-        for axis in Axis::ALL {
-            if !free[axis.index()] {
-                continue;
-            }
+    fn may_differ(
+        &self,
+        lowered: &mut Lowered,
+        kind: PlaceSymbol,
+        free: [bool; 3],
+    ) -> isl::Result<bool> {
+        let axes = Axis::ALL.into_iter().filter(|axis| free[axis.index()]);
+        let met = |axis| {
+            let sides = [0, 1].map(|side| Sum::variable(kind(side, axis)));
+            let differs =
+                |point| self.value_at(point, &sides[0]) != self.value_at(point, &sides[1]);
+            lowered.points().iter().any(differs)
+        };
+        if axes.clone().any(met) {
+            return Ok(true);
+        }
+        for axis in axes {
             for order in [Sum::below, Sum::above] {
                 let differs = lowered.conjunction(&compared(kind, axis, order))?;
                 if lowered.is_satisfiable(&[&differs])? {

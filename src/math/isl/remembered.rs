@@ -6,6 +6,7 @@
 //! what was asked before.
 
 use super::linear::Found;
+use super::{IslError, Result};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,20 +24,25 @@ pub(super) struct Question {
 /// Rows of equalities, and of inequalities.
 pub(super) type Matrices = [Vec<Vec<i64>>; 2];
 
-/// What is known of a question, else what `find` finds, which is remembered unless it fails.
-pub(super) fn known_or<E>(
+/// What is known of a question, else what `find` finds, which is remembered unless isl refuses it. That the budget does
+/// not do is remembered, too.
+pub(super) fn known_or(
     question: Question,
-    find: impl FnOnce(&Question) -> Result<Found, E>,
-) -> Result<Found, E> {
+    find: impl FnOnce(&Question) -> Result<Found>,
+) -> Result<Found> {
     let known = FOUND.with_borrow_mut(|found| {
         let answer = found.get_mut(&question)?;
         answer.is_asked = true;
         Some(answer.found.clone())
     });
     if let Some(known) = known {
-        return Ok(known);
+        return known.ok_or(IslError::Quota);
     }
-    let answer = find(&question)?;
+    let answer = match find(&question) {
+        Ok(found) => Some(found),
+        Err(IslError::Quota) => None,
+        Err(error) => return Err(error),
+    };
     let cells: usize = question.matrices.iter().flatten().map(Vec::len).sum();
     if cells <= MOST_CELLS {
         let (found, is_asked) = (answer.clone(), true);
@@ -47,12 +53,12 @@ pub(super) fn known_or<E>(
             known.insert(question, Answer { found, is_asked });
         });
     }
-    Ok(answer)
+    answer.ok_or(IslError::Quota)
 }
 
 /// Takes over what [`told`] wrote in an earlier run; nothing of what is not that.
 pub fn recall(bytes: &[u8]) {
-    let Ok(answers) = postcard::from_bytes::<Vec<(Question, Found)>>(bytes) else {
+    let Ok(answers) = postcard::from_bytes::<Vec<(Question, Option<Found>)>>(bytes) else {
         return;
     };
     let is_asked = false;
@@ -67,7 +73,7 @@ pub fn told() -> Option<Vec<u8>> {
     FOUND.with_borrow(|known| {
         let asked = known.iter().filter(|(_, answer)| answer.is_asked);
         let asked = asked.map(|(question, answer)| (question, &answer.found));
-        let mut asked: Vec<(&Question, &Found)> = asked.collect();
+        let mut asked: Vec<(&Question, &Option<Found>)> = asked.collect();
         // The same answers are the same bytes.
         asked.sort_by(|(a, _), (b, _)| {
             (a.budget, a.columns, &a.matrices).cmp(&(b.budget, b.columns, &b.matrices))
@@ -79,7 +85,8 @@ pub fn told() -> Option<Vec<u8>> {
 }
 
 struct Answer {
-    found: Found,
+    /// `None` where the budget did not do.
+    found: Option<Found>,
     /// Whether this run asked for it.
     is_asked: bool,
 }
@@ -110,38 +117,46 @@ mod tests {
         std::thread::spawn(work).join().unwrap()
     }
 
+    /// An error by which a test sees that it was asked.
+    fn asked() -> IslError {
+        IslError::Invalid("asked".to_owned())
+    }
+
     #[test]
     fn a_later_run_is_told_what_an_earlier_one_found() {
         let told = apart(|| {
             for number in 0..100 {
-                let found = known_or(question(number), |_| {
-                    Ok::<_, ()>(Found::Point(vec![number]))
-                });
+                let found = known_or(question(number), |_| Ok(Found::Point(vec![number])));
                 assert_eq!(found, Ok(Found::Point(vec![number])));
             }
-            assert_eq!(known_or(question(200), |_| Err("quota")), Err("quota"));
+            let gave_up = known_or(question(200), |_| Err(IslError::Quota));
+            assert_eq!(gave_up, Err(IslError::Quota));
+            assert_eq!(known_or(question(300), |_| Err(asked())), Err(asked()));
             told().unwrap()
         });
         let again = apart(move || {
             recall(&told);
             for number in 0..70 {
-                let found = known_or(question(number), |_| Err("asked again"));
+                let found = known_or(question(number), |_| Err(asked()));
                 assert_eq!(found, Ok(Found::Point(vec![number])));
             }
             let other = Question {
                 budget: 999,
                 ..question(1)
             };
-            assert_eq!(known_or(other, |_| Err("asked")), Err("asked"));
-            assert_eq!(known_or(question(200), |_| Err("asked")), Err("asked"));
+            assert_eq!(known_or(other, |_| Err(asked())), Err(asked()));
+            let gave_up = known_or(question(200), |_| Err(asked()));
+            assert_eq!(gave_up, Err(IslError::Quota));
+            assert_eq!(known_or(question(300), |_| Err(asked())), Err(asked()));
             told_questions()
         });
         // Only what was asked for is told on.
-        assert_eq!(again, 70);
+        assert_eq!(again, 71);
     }
 
     fn told_questions() -> usize {
-        let answers: Vec<(Question, Found)> = postcard::from_bytes(&told().unwrap()).unwrap();
+        let answers: Vec<(Question, Option<Found>)> =
+            postcard::from_bytes(&told().unwrap()).unwrap();
         answers.len()
     }
 
@@ -149,7 +164,7 @@ mod tests {
     fn what_is_no_answer_is_not_taken() {
         apart(|| {
             recall(b"something else");
-            assert_eq!(known_or(question(1), |_| Err("asked")), Err("asked"));
+            assert_eq!(known_or(question(1), |_| Err(asked())), Err(asked()));
             assert_eq!(told(), None);
         });
     }

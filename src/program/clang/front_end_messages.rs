@@ -6,6 +6,7 @@
 //!
 //! Invariant: no source makes the compiler keep more than a bounded part of what clang says of it.
 
+use super::super::precompiled_headers::names_leading;
 use super::super::source_repairs::without_colours;
 use crate::output::tell;
 use crate::tools::Listener;
@@ -85,9 +86,14 @@ impl<'a> Speaker<'a> {
             return;
         }
         let plain = without_colours(&line);
+        if names_include(&plain) && names_leading(&plain) {
+            // The user has no such file: the source includes what comes now.
+            self.includes.clear();
+            self.text.truncate(without_includes(&self.text));
+            return;
+        }
         if self.held_from.is_none() {
-            let names_include = ["In file included from ", "                 from "];
-            if names_include.iter().any(|begin| plain.starts_with(begin)) {
+            if names_include(&plain) {
                 self.includes += &line;
                 return;
             }
@@ -149,6 +155,19 @@ impl Listener for Speaker<'_> {
     }
 }
 
+/// Whether a line says where the file of the next message is included.
+fn names_include(plain: &str) -> bool {
+    let begins = ["In file included from ", "                 from "];
+    begins.iter().any(|begin| plain.starts_with(begin))
+}
+
+/// How long a text is without such lines at its end.
+fn without_includes(text: &str) -> usize {
+    let lines = text.split_inclusive('\n').rev();
+    let includes = lines.take_while(|line| names_include(&without_colours(line)));
+    text.len() - includes.map(str::len).sum::<usize>()
+}
+
 /// Whether a line is an error of clang's.
 fn is_error(plain: &str) -> bool {
     ["error: ", "fatal error: "]
@@ -182,6 +201,23 @@ mod tests {
         assert_eq!(unsaid(source, mended.clone()), "x.cu:3:2: warning: odd\n");
         assert_eq!(run(&mended), mended);
         assert_eq!(unsaid(source, mended), "");
+    }
+
+    #[test]
+    fn lists_of_leading_headers_are_not_named() {
+        let heard = |begin: &str| {
+            let mut speaker = Speaker::of(Path::new("leading.cu"));
+            let list = "In file included from x.cu:1:\nIn file included from /c/0123456789abcdef.leading.h:3:\n";
+            let inner = "In file included from b.h:1:\nl.h:2:2: warning: odd\n";
+            speaker.hear(format!("{begin}{list}{inner}{list}y.h:2:2: warning: odd\n").as_bytes());
+            assert_eq!(
+                speaker.heard(),
+                format!("{begin}{inner}y.h:2:2: warning: odd\n")
+            );
+        };
+        heard("");
+        heard("x.cu:2:2: error: wrong\n");
+        assert!(!names_leading("In file included from /c/own.leading.h:3:"));
     }
 
     #[test]

@@ -358,8 +358,7 @@ impl<'a> Asked<'a> {
             return None;
         }
         let precompiled = wider.precompile((clang, build), place)?;
-        // clang writes each name that its headers know.
-        let knows = |name: &String| memmem::find(&precompiled.bytes, name.as_bytes()).is_some();
+        let knows = |name: &String| may_know(&precompiled.bytes, name);
         (!guards.iter().any(knows)).then_some((wider, precompiled))
     }
 
@@ -447,7 +446,7 @@ impl<'a> Asked<'a> {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let folder = std::path::absolute(folder()?).ok()?;
-        let place = folder.join(format!("{:016x}.leading.h", hasher.finish()));
+        let place = folder.join(format!("{:016x}{LEADING}", hasher.finish()));
         let is_there = || std::fs::read(&place).is_ok_and(|found| found == text.as_bytes());
         if !is_there() || Stamp::of(&place)?.changed != LONG_AGO {
             std::fs::create_dir_all(&folder).ok()?;
@@ -604,10 +603,40 @@ fn folder() -> Option<PathBuf> {
     named_folder().map(PathBuf::from).or_else(cache::folder)
 }
 
+/// How the names of lists of leading headers end, behind a number.
+const LEADING: &str = ".leading.h";
+
+/// Whether a message names a list of leading headers.
+pub(in crate::program) fn names_leading(message: &str) -> bool {
+    message.match_indices(LEADING).any(|(end, _)| {
+        let name = message[..end].rsplit(['/', ' ']).next();
+        name.is_some_and(|name| name.len() == 16 && u64::from_str_radix(name, 16).is_ok())
+    })
+}
+
 /// What the user has for a folder; `off` where clang is to read all headers as they stand.
 fn named_folder() -> Option<OsString> {
     std::env::var_os("SIRIUS_PRECOMPILED_HEADERS").filter(|name| !name.is_empty())
 }
+
+/// Whether a precompiled header knows an identifier. clang writes each one that it met, with its length not far before it;
+/// one that merely ends in this name has other letters there.
+fn may_know(bytes: &[u8], name: &str) -> bool {
+    let lengths = [name.len(), name.len() + 1];
+    memmem::find_iter(bytes, name).any(|position| {
+        let before = &bytes[position.saturating_sub(LENGTH_IS_WITHIN)..position];
+        let is_longer = before
+            .last()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        !is_longer
+            || before
+                .iter()
+                .any(|byte| lengths.contains(&usize::from(*byte)))
+    })
+}
+
+/// Bytes before an identifier among which its length is: that, and the length of what is known of it, in at most four each.
+const LENGTH_IS_WITHIN: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -658,6 +687,25 @@ mod tests {
             with_source_first(expected, "x.cu", None).as_deref(),
             Some(expected)
         );
+    }
+
+    #[test]
+    fn an_identifier_that_ends_in_another_is_not_that() {
+        for (bytes, known) in [
+            (&b"\0\x10\x1c_BITS_TYPES_COMMON_H\0A"[..], false),
+            // Its length, with the end and without, in one byte and in two, and a letter as what is known of it.
+            (b"ab\x09\x10COMMON_H\0", true),
+            (b"ab\x08\0A\0COMMON_H\0", true),
+            (b"ab\x09ACOMMON_H\0", true),
+            (b"ab\x09\0AACOMMON_H\0", true),
+            // As text.
+            (b"#define COMMON_H 1", true),
+            (b"COMMON_H", true),
+            (b"X_COMMON_H and COMMON_", false),
+            (b"X_COMMON_H and COMMON_H", true),
+        ] {
+            assert_eq!(may_know(bytes, "COMMON_H"), known, "{bytes:?}");
+        }
     }
 
     #[test]
