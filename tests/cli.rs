@@ -432,7 +432,8 @@ fn device_debug_code_has_debug_information() {
     let source = folder.path().join("debug.cu");
     std::fs::write(
         &source,
-        "__global__ void scale(float *of, float by) { float own = of[threadIdx.x] * by; of[threadIdx.x] = own; }\n",
+        "__global__ void scale(float *of, float by) { float own = of[threadIdx.x] * by; of[threadIdx.x] = own; }\n\
+         __global__ void fill(float *of) { for (int i = 0; i < 4; ++i) of[i] = 1; }\n",
     )
     .unwrap();
     let source = source.to_str().unwrap();
@@ -445,6 +446,18 @@ fn device_debug_code_has_debug_information() {
     assert!(text.contains(".target sm_80, debug"), "{text}");
     assert!(text.contains(".section\t.debug_info"), "{text}");
     assert!(!ptx(&["-g"]).contains("debug_info"));
+    // What is compiled quickly is as little optimised, with nothing for a debugger.
+    let (quick, other) = (ptx(&["-Ofc=max"]), ptx(&["--Ofast-compile", "mid"]));
+    assert!(
+        quick.contains("bra") && !quick.contains("debug_info"),
+        "{quick}"
+    );
+    assert_eq!(other, ptx(&[]));
+    assert!(!other.contains("bra"), "{other}");
+    let wrong = program(&["-Ofc=most", "-ptx", source, "-o", "-"]);
+    assert!(
+        String::from_utf8_lossy(&wrong.stderr).contains("there are '0', 'min', 'mid' and 'max'")
+    );
     // Who asks ptxas does not ask us.
     let told = program(&["-Xptxas", "-v", "-ptx", source, "-o", "/dev/null"]);
     assert!(told.status.success() && told.stderr.is_empty(), "{told:?}");

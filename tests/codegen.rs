@@ -94,7 +94,7 @@ fn cpu_image_runs() {
         managed: Vec::new(),
         libdevice: libdevice(),
         objects: [object.clone(), object.with_extension("instrumented.o")],
-        debug: false,
+        optimised: true,
     };
     let image = CpuImageWork::new(&module, request).emit().unwrap();
     let DeviceImage::CpuObjects { objects, .. } = image else {
@@ -208,7 +208,7 @@ fn warp_half_and_conversion_operations_are_supported() {
         managed: Vec::new(),
         libdevice: libdevice(),
         objects: [object.clone(), object.with_extension("instrumented.o")],
-        debug: false,
+        optimised: true,
     };
     let image = CpuImageWork::new(&module, request).emit().unwrap();
     let DeviceImage::CpuObjects { objects, .. } = image else {

@@ -231,6 +231,7 @@ fn build(inputs: &[PathBuf], numerics: Numerics) -> Build {
         host_overflow_wraps: false,
         host_debug: false,
         device_debug: false,
+        device_optimised: true,
         line_info: false,
         shared: false,
         made_of_definitions: Vec::new(),

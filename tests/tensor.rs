@@ -293,7 +293,7 @@ fn program(source: &Path, space: &str) -> Result<(), Failed> {
     compiler.arg("--sirius-device=cpu");
     match mapping {
         // The reference needs no optimisation, which takes most of the time.
-        Mapping::Identity => compiler.args(["--sirius-fusion=off", "-G"]),
+        Mapping::Identity => compiler.args(["--sirius-fusion=off", "--Ofast-compile=max"]),
         _ => compiler.arg("--sirius-fusion=all"),
     };
     compiler

@@ -462,8 +462,10 @@ pub struct Build {
     pub host_overflow_wraps: bool,
     /// `-g`.
     pub host_debug: bool,
-    /// `-G`: device debug; switches device optimisation and fusion off.
+    /// `-G`: what a debugger asks of device code is kept.
     pub device_debug: bool,
+    /// Neither `-G` nor `--Ofast-compile=max`, which switch the optimisation of device code and fusion off.
+    pub device_optimised: bool,
     /// `-lineinfo`.
     pub line_info: bool,
     /// `-shared`.
@@ -586,6 +588,11 @@ impl Build {
     pub fn lets_host_overflow_wrap(&self) -> bool {
         let asks = |argument: &String| argument.starts_with("-O") && argument != "-O0";
         self.host_overflow_wraps && !self.host_arguments.iter().any(asks)
+    }
+
+    /// Whether launches may become one.
+    pub fn fuses(&self) -> bool {
+        self.device_optimised && self.sirius.fusion != Fusion::Off
     }
 
     /// The architectures that its device code is compiled for, ascending, at least one.

@@ -17,7 +17,7 @@ use super::outcome::{Outcome, PipelineError, Relate, relate_for};
 use super::replanning::{Cause, Made, Replanner, decides, first_plan, make_kernels, relate};
 use super::session::Session;
 use super::{exchanges, models, objects};
-use crate::build::{Build, DependencyOptions, Fusion, Input, Language, Phase, SiriusOptions};
+use crate::build::{Build, DependencyOptions, Input, Language, Phase, SiriusOptions};
 use crate::codegen::{self, Emitted, Workbench};
 use crate::kernel::{KernelModel, let_ended_threads_wait};
 use crate::launch::{
@@ -330,7 +330,7 @@ fn emit_device_alone(
     exchanges::keep_unfused(program, build, outcome)?;
     let said = codegen::emit_device_only(program, build, toolchain, output)?;
     outcome.warnings.push_str(&said);
-    if build.sirius.fusion != Fusion::Off && !build.device_debug && program.launch_sites() > 1 {
+    if build.fuses() && program.launch_sites() > 1 {
         outcome.warnings.push_str(KERNELS_ALONE);
     }
     Ok(())
@@ -346,7 +346,7 @@ const EACH_OBJECT_BY_ITSELF: &str = "sirius-rs: too many launches of the program
 
 /// Whether nothing is to be fused, and nobody wants to know why.
 fn asks_for_no_analysis(build: &Build) -> bool {
-    (build.device_debug || build.sirius.fusion == Fusion::Off) && asks_for_no_facts(build)
+    !build.fuses() && asks_for_no_facts(build)
 }
 
 /// Whether nobody wants to see what analysis finds.

@@ -164,6 +164,7 @@ fn fields(build: &Build) -> Vec<String> {
         format!("host overflow wraps: {}", build.lets_host_overflow_wrap()),
         format!("host debug: {}", build.host_debug),
         format!("device debug: {}", build.device_debug),
+        format!("device optimised: {}", build.device_optimised),
         format!("line info: {}", build.line_info),
         format!("shared: {}", build.shared),
         format!("front end: {}", build.front_end_arguments[2..].join(" ")),

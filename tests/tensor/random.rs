@@ -113,7 +113,7 @@ fn options(seed: u64) -> &'static [&'static str] {
     match seed % 8 {
         0 => &["--sirius-fusion=all"],
         4 => &["--sirius-fusion=off"],
-        _ => &["--sirius-fusion=off", "-G", "-O0"],
+        _ => &["--sirius-fusion=off", "--Ofast-compile=max", "-O0"],
     }
 }
 

@@ -56,8 +56,8 @@ pub struct CpuImageRequest {
     pub libdevice: PathBuf,
     /// Where the object files go, that which defines the `CpuImage` first.
     pub objects: [PathBuf; 2],
-    /// For a debugger: code stays in the order of the source, and variables in memory.
-    pub debug: bool,
+    /// Else code stays in the order of the source, and variables in memory, as a debugger wants it.
+    pub optimised: bool,
 }
 
 /// The object files of an image, of which the first has this name.
@@ -101,9 +101,9 @@ impl CpuImageWork {
     /// image's symbol; all others are their own.
     fn emit_variant(&self, variant: Variant) -> Result<PathBuf, CodegenError> {
         let context = Context::create();
-        let level = match self.request.debug {
-            true => OptimizationLevel::None,
-            false => OptimizationLevel::Aggressive,
+        let level = match self.request.optimised {
+            true => OptimizationLevel::Aggressive,
+            false => OptimizationLevel::None,
         };
         let machine = host_target_machine(level)?;
         let bitcode = MemoryBuffer::create_from_memory_range_copy(&self.bitcode, "device module");
@@ -225,9 +225,9 @@ fn lowered<'ctx>(
         ));
     }
     verify(&module)?;
-    match (request.debug, variant) {
+    match (request.optimised, variant) {
         // Other passes take the places of variables for the values that they hold.
-        (true, Variant::Plain) => device::run_passes(&module, "always-inline,globaldce", machine)?,
+        (false, Variant::Plain) => device::run_passes(&module, "always-inline,globaldce", machine)?,
         _ => optimise(&module, machine, variant)?,
     }
     Ok(Lowered {

@@ -66,7 +66,7 @@ pub fn optimise_device(module: &Module, machine: &TargetMachine) -> Result<(), C
     Ok(())
 }
 
-/// Makes a module what PTX is written of: optimised, or for a debugger as it stands in the source.
+/// Makes a module what PTX is written of: optimised, or as it stands in the source, for a debugger or a quick compile.
 ///
 /// # Errors
 /// As [`optimise_device`].
@@ -75,9 +75,9 @@ pub(super) fn make_final(
     machine: &TargetMachine,
     build: &Build,
 ) -> Result<(), CodegenError> {
-    match build.device_debug {
-        true => run_passes(module, "default<O0>", machine),
-        false => optimise_device(module, machine),
+    match build.device_optimised {
+        true => optimise_device(module, machine),
+        false => run_passes(module, "default<O0>", machine),
     }
 }
 

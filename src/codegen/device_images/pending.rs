@@ -282,7 +282,7 @@ impl Request {
                     managed: self.managed.clone(),
                     libdevice: toolchain.libdevice.clone(),
                     objects: self.objects(),
-                    debug: build.device_debug,
+                    optimised: build.device_optimised,
                 };
                 Ok(MadeImage {
                     image: CpuImageWork::new(module, request).emit()?,

@@ -153,7 +153,7 @@ pub fn assemble(
     ];
     let asks = |argument: &String| argument.starts_with("-O") || argument.contains("-opt-level");
     if !build.ptxas_arguments.iter().any(asks) {
-        arguments.push(if build.device_debug { "-O0" } else { "-O3" }.to_owned());
+        arguments.push(if build.device_optimised { "-O3" } else { "-O0" }.to_owned());
     }
     if build.device_debug {
         arguments.push("-g".to_owned());

@@ -71,7 +71,7 @@ fn write(output: &Path, library: &[u8]) -> Result<(), PipelineError> {
 
 /// All that the file depends on; `None` where a tool cannot be looked at.
 fn made_from(text: &str, build: &Build, toolchain: &Toolchain) -> Option<Vec<u8>> {
-    let options = (build.optimisation, build.device_debug, build.numerics);
+    let options = (build.optimisation, build.device_optimised, build.numerics);
     let tools = [toolchain.clang.as_path(), toolchain.libdevice.as_path()];
     let mut bytes = Vec::new();
     put(

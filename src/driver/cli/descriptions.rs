@@ -191,7 +191,11 @@ pub(super) static NVCC_GROUPS: &[Group] = &[
             ),
             says("generate-line-info", "", "source lines of device code"),
             says("profile", "", "instrument host code for gprof"),
-            says("Ofast-compile", "LEVEL", "compile quickly"),
+            says(
+                "Ofast-compile",
+                "LEVEL",
+                "with max, nothing is fused or optimised; else no different",
+            ),
             says("dopt", "KIND", "optimise device code with -G"),
             says("optimization-info", "KIND,...", "tell what is optimised"),
             says("dlink-time-opt", "", "optimise device code at the link"),

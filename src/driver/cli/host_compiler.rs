@@ -6,8 +6,17 @@
 use super::Invocation;
 use super::spelling::split_words;
 use crate::build::Build;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// `-ccbin` may name a folder with the compiler in it.
+pub(super) fn host_compiler(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        path.join("g++")
+    } else {
+        path.to_owned()
+    }
+}
 
 /// Adds what the host compiler of an invocation adds, behind the user's own options.
 pub fn take_over_wrapper(invocation: &mut Invocation) {

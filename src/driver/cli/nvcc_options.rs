@@ -1,15 +1,17 @@
 //! The table of nvcc's options, in the order of nvcc's own help.
 
 use super::draft::{Draft, Information};
+use super::host_compiler::host_compiler;
 use super::options::{
     Arity, OptionRow, boolean, hidden_device_entities, honour, ignore, inform, integer, joined,
     reject, sources_at_once, static_template_stubs,
 };
 use super::parse::UsageError;
+use super::spelling::split_words;
 use super::values::{one_of, undefined};
 use crate::build::Times;
 use crate::build::{Language, Phase};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// nvcc's options.
 pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
@@ -252,6 +254,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
     }),
     honour("device-debug", &["G"], Arity::Flag, |draft, _| {
         draft.build.device_debug = true;
+        draft.build.device_optimised = false;
         Ok(())
     }),
     honour(
@@ -272,7 +275,11 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         draft.build.host_overflow_wraps = draft.build.optimisation == 0;
         Ok(())
     })),
-    ignore("Ofast-compile", &["Ofc"], Arity::Scalar),
+    honour("Ofast-compile", &["Ofc"], Arity::Scalar, |draft, value| {
+        let levels = [("0", true), ("min", true), ("mid", true), ("max", false)];
+        draft.build.device_optimised &= one_of("Ofast-compile", value, &levels)?;
+        Ok(())
+    }),
     ignore("dopt", &["dopt"], Arity::Scalar),
     ignore("optimization-info", &["opt-info"], Arity::List),
     // What is linked is LLVM IR, which is always optimised afterwards.
@@ -392,7 +399,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         &["Xcompiler"],
         Arity::List,
         |draft, value| {
-            for word in super::spelling::split_words(value) {
+            for word in split_words(value) {
                 draft.host_argument(&word);
             }
             Ok(())
@@ -403,7 +410,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         &["Xlinker"],
         Arity::List,
         |draft, value| {
-            for word in super::spelling::split_words(value) {
+            for word in split_words(value) {
                 link(draft, "-Xlinker")?;
                 link(draft, &word)?;
             }
@@ -411,10 +418,7 @@ pub(super) static NVCC_OPTIONS: &[OptionRow] = &[
         },
     ),
     honour("ptxas-options", &["Xptxas"], Arity::List, |draft, value| {
-        draft
-            .build
-            .ptxas_arguments
-            .extend(super::spelling::split_words(value));
+        draft.build.ptxas_arguments.extend(split_words(value));
         Ok(())
     }),
     ignore("archive-options", &["Xarchive"], Arity::List),
@@ -786,13 +790,4 @@ fn extended_lambda(draft: &mut Draft, _: &str) -> Result<(), UsageError> {
 fn link(draft: &mut Draft, argument: &str) -> Result<(), UsageError> {
     draft.build.link_arguments.push(argument.to_owned());
     Ok(())
-}
-
-/// `-ccbin` may name a folder with the compiler in it.
-pub(super) fn host_compiler(path: &Path) -> PathBuf {
-    if path.is_dir() {
-        path.join("g++")
-    } else {
-        path.to_owned()
-    }
 }

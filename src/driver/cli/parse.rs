@@ -8,8 +8,8 @@ use super::Invocation;
 use super::architecture;
 use super::draft::{Draft, Information, is_host_option};
 use super::help;
+use super::host_compiler::host_compiler;
 use super::manual::manual_page;
-use super::nvcc_options::host_compiler;
 use super::options::{Arity, Class, all_options, at_once_below};
 use super::shown::options_given;
 use super::sirius_options::report_format;
@@ -21,8 +21,8 @@ use super::subcommands::{
 use super::values::{instead, nearest};
 use crate::build::DependencyOptions;
 use crate::build::{
-    Build, Device, Fusion, Input, KernelSymbols, Language, Numerics, Phase, ReportFormat,
-    SiriusOptions, TensorForm,
+    Build, Device, Input, KernelSymbols, Language, Numerics, Phase, ReportFormat, SiriusOptions,
+    TensorForm,
 };
 use crate::diagnostics::{Diagnostic, Severity};
 use crate::tools::command::command_line;
@@ -319,7 +319,7 @@ fn tune(build: Build, pack: bool) -> Result<Invocation, UsageError> {
             "'sirius-rs tune --pack' runs nothing; give the program's arguments to what it makes",
         );
     }
-    if build.sirius.fusion == Fusion::Off || build.device_debug {
+    if !build.fuses() {
         return refused("without fusion there is nothing to tune");
     }
     let Some(output) = build.output.clone() else {
@@ -393,6 +393,7 @@ fn default_build(surroundings: &Surroundings<'_>) -> Result<Build, UsageError> {
         host_overflow_wraps: true,
         host_debug: false,
         device_debug: false,
+        device_optimised: true,
         line_info: false,
         shared: false,
         made_of_definitions: Vec::new(),

@@ -477,6 +477,7 @@ impl Settings {
             architectures: device.architectures,
             architectures_named: device.architectures_named,
             device_debug: device.device_debug,
+            device_optimised: device.device_optimised,
             per_thread_default_stream: device.per_thread_default_stream,
             maximum_registers: device.maximum_registers,
             ptxas_arguments: device.ptxas_arguments,

@@ -144,11 +144,9 @@ impl Session<'_> {
         let build = self.build;
         let architectures = build.architectures.iter();
         let architectures = architectures.map(|architecture| architecture.number);
-        // Device debug code is not optimised, so nothing is fused in it either.
-        let fusion = if build.device_debug {
-            Fusion::Off
-        } else {
-            build.sirius.fusion
+        let fusion = match build.fuses() {
+            true => build.sirius.fusion,
+            false => Fusion::Off,
         };
         ScheduleOptions {
             fusion,

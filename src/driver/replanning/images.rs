@@ -64,7 +64,7 @@ pub(super) fn build_for_ptxas(
 pub(in crate::driver) fn decides(session: Session<'_>) -> bool {
     let build = session.build;
     let wanted = build.device == Device::Cuda || build.architectures_named;
-    wanted && session.toolchain.ptxas.is_some() && !build.device_debug
+    wanted && session.toolchain.ptxas.is_some() && build.device_optimised
 }
 
 impl<'a, 'ctx> Made<'a, 'ctx> {

@@ -4,7 +4,7 @@
 
 use super::super::facts::{Analysis, Facts};
 use super::{Draft, Otherwise, Revision};
-use crate::build::{Boundary, Build, Fusion};
+use crate::build::{Boundary, Build};
 use crate::report::ReportOverlaps;
 use crate::schedule::{FusionPlan, overlap_launches, without_overlaps};
 use crate::verify::VerifiedPlan;
@@ -53,7 +53,7 @@ pub(in crate::driver) fn obstacle(build: &Build) -> Option<String> {
     if !build.sirius.boundaries.contains(&Boundary::Overlap) {
         return Some(String::from("--sirius-boundaries=overlap is not given"));
     }
-    if build.device_debug || build.sirius.fusion == Fusion::Off {
+    if !build.fuses() {
         return Some(String::from("fusion is switched off"));
     }
     if build.sirius.tuning.timed {
