@@ -410,7 +410,7 @@ def tables(results):
 
 
 # Ways to build a model that are timed on a GPU, and those of which every model has a row.
-GPU_WAYS = ["nvcc", "unfused", "fused", "vertical", "grid-barrier", "last-block", "overlap", "overlap-without-batches"]
+GPU_WAYS = ["nvcc", "unfused", "fused", "vertical", "grid-barrier", "last-block", "overlap", "overlap-without-batches", "graph"]
 EXPECTED_WAYS = ["unfused", "fused", "grid-barrier", "last-block", "overlap"]
 
 
