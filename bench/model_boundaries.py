@@ -36,6 +36,8 @@ def measure_model(bench, name, options, folder):
     ways = {}
     said, unfused = None, None
     for way, flags in WAYS:
+        if options.ways and way not in options.ways:
+            continue
         build = bench.compile_model(name, options, folder, [*flags, f"-arch={ARCHITECTURE}", "--sirius-device=cpu"], cached=True)
         run = build if "failure" in build else run_with_room(bench, build["program"], options, folder)
         if "failure" in run:
@@ -79,11 +81,17 @@ def estimated(bench, unfused, fused, options, folder):
     return {"microseconds": round(modelled["after"] / 1e3, 1), "device": modelled["device"]}
 
 
-def add(place, name, model, compiler):
-    """Puts the figures of a model beside those of others that are there."""
+def add(place, name, model, compiler, only=None):
+    """Puts the figures of a model beside those of others that are there; where only some ways were taken, beside those of the others."""
     results = json.loads(place.read_text()) if place.exists() else {"models": {}}
     results["date"] = datetime.date.today().isoformat()
-    results.setdefault("models" if model["small"] else "full", {})[name] = {"compiler": compiler} | model
+    size = results.setdefault("models" if model["small"] else "full", {})
+    if only and name in size:
+        for figures in model["ways"].values():
+            figures["compiler"] = compiler
+        size[name]["ways"] |= model["ways"]
+    else:
+        size[name] = {"compiler": compiler} | model
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(results, indent=1) + "\n")
 
@@ -93,7 +101,9 @@ def table(results):
     launches that are alike made one."""
     models = [*results["models"].items(), *results.get("full", {}).items()]
     devices = sorted({way["device"] for _, model in models for way in model["ways"].values() if "device" in way})
-    compilers = sorted({model["compiler"] for _, model in models})
+    compilers = {model["compiler"] for _, model in models}
+    compilers |= {way["compiler"] for _, model in models for way in model["ways"].values() if "compiler" in way}
+    compilers = sorted(compilers)
     lines = [f"{results['date']}; {', '.join(compilers)}; launches, and what they are estimated to take on {', '.join(devices)}.", ""]
     lines += ["| model | " + " | ".join(way for way, _ in WAYS) + " | the model would choose |", "|---|" + "---:|" * len(WAYS) + "---|"]
     for name, model in models:

@@ -60,6 +60,7 @@ def main():
     arguments.add_argument("--compile-only", action="store_true", help="only times the compiler anew, and keeps what was counted")
     arguments.add_argument("--rounds", type=int, default=5, help="turns that each program takes on a GPU (5)")
     arguments.add_argument("--boundaries", action="store_true", help="instead, launches and estimates with each way to make boundaries cheaper")
+    arguments.add_argument("--way", action="append", dest="ways", metavar="WAY", help="with --boundaries: only this way, of a model whose other figures stay as they are; several times for several")
     arguments.add_argument("--once", action="store_true", help="with --boundaries: launches that are alike run once and count each, and outputs are not compared")
     arguments.add_argument("--draw", action="store_true", help="only draws docs/models.md from the results that are there")
     arguments.add_argument("models", nargs="*", metavar="MODEL", help="of " + ", ".join(MODELS) + "; all by default")
@@ -67,6 +68,9 @@ def main():
     unknown = set(options.models) - set(MODELS)
     if unknown:
         arguments.error("no model is called " + ", ".join(sorted(unknown)))
+    unknown = set(options.ways or []) - {way for way, _ in model_boundaries.WAYS}
+    if unknown:
+        arguments.error("no way is called " + ", ".join(sorted(unknown)))
     if options.boundaries and not options.draw:
         measure_boundaries(options)
     elif not options.draw:
@@ -116,7 +120,7 @@ def measure_boundaries(options):
         with tempfile.TemporaryDirectory() as folder:
             model = model_boundaries.measure_model(sys.modules[__name__], name, options, pathlib.Path(folder))
         # After each, so that a run that is interrupted leaves what it has.
-        model_boundaries.add(ROOT / BOUNDARIES, name, model, compiler_name)
+        model_boundaries.add(ROOT / BOUNDARIES, name, model, compiler_name, only=options.ways)
 
 
 def measure_model(name, options, folder):
@@ -406,7 +410,7 @@ def tables(results):
 
 
 # Ways to build a model that are timed on a GPU, and those of which every model has a row.
-GPU_WAYS = ["nvcc", "unfused", "fused", "vertical", "grid-barrier", "last-block", "overlap", "overlap-without-batches"]
+GPU_WAYS = ["nvcc", "unfused", "fused", "vertical", "grid-barrier", "last-block", "overlap", "overlap-without-batches", "graph"]
 EXPECTED_WAYS = ["unfused", "fused", "grid-barrier", "last-block", "overlap"]
 
 

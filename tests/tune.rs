@@ -281,6 +281,82 @@ fn choices_stay_where_a_crowded_group_is_planned_again() {
     assert!(run.status.success());
 }
 
+/// A group with barriers across the grid is one launch, the groups that there are without them, or unfused, by what was measured.
+#[test]
+fn barriers_across_the_grid_are_a_variant() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let source = folder.join("phases.cu");
+    let text = "#include <cstdio>
+__global__ void first(const int *a, int *b) { int i = blockIdx.x * 64 + threadIdx.x; b[i] = a[i] * 3 + 1; }
+__global__ void turned(const int *b, int *c) { int i = blockIdx.x * 64 + threadIdx.x; c[i] = b[i] - b[(i + 65) % 512]; }
+__global__ void squared(const int *c, int *d) { int i = blockIdx.x * 64 + threadIdx.x; d[i] = c[i] * c[i]; }
+__global__ void back(const int *d, int *a) { int i = blockIdx.x * 64 + threadIdx.x; a[i] = d[i] ^ d[(i + 130) % 512]; }
+int main() {
+  int *a, *b, *c, *d, host[512];
+  for (int **each : {&a, &b, &c, &d}) cudaMalloc(each, sizeof host);
+  for (int i = 0; i < 512; ++i) host[i] = i * i;
+  cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice);
+  first<<<8, 64>>>(a, b);
+  turned<<<8, 64>>>(b, c);
+  squared<<<8, 64>>>(c, d);
+  back<<<8, 64>>>(d, a);
+  cudaMemcpy(host, a, sizeof host, cudaMemcpyDeviceToHost);
+  unsigned sum = 0;
+  for (int i = 0; i < 512; ++i) sum = sum * 31 + host[i];
+  printf(\"%u\\n\", sum);
+}
+";
+    std::fs::write(&source, text).unwrap();
+    let source = source.to_str().unwrap();
+    const BARRIERS: &str = "--sirius-boundaries=grid-barrier";
+    let results = packed_results(folder, source, "", &[BARRIERS]);
+    let manifest = &results["manifest"];
+    let subject = &manifest["subjects"].as_array().unwrap()[0];
+    assert_eq!(subject["planned"], "phases");
+    let key = subject["key"].as_str().unwrap();
+    let configurations = manifest["configurations"].as_array().unwrap();
+    let tried = |each: &Value| each.get(key) == Some(&Value::from("without-grid-barriers"));
+    let tried = configurations.iter().position(tried).unwrap() as u64;
+    // The cooperative launch is timed as others are.
+    let sites = |run: &Value| run["sites"].as_array().unwrap().len();
+    let mut runs = results["runs"].as_array().unwrap().iter();
+    assert!(runs.all(|run| sites(run) > 0), "{results}");
+
+    let built_as = |choice: Option<&str>| {
+        let mut arguments = vec![source, "-o", "program", BARRIERS];
+        arguments.push("--sirius-report=report.json");
+        if let Some(choice) = choice {
+            let mut told = results.clone();
+            told["manifest"]["configurations"][tried as usize][key] = choice.into();
+            let faster = |configuration| if configuration == tried { 1e3 } else { 1e6 };
+            std::fs::write(folder.join("told.json"), retime(&told, faster)).unwrap();
+            arguments.push("--sirius-tune-results=told.json");
+        }
+        let built = compiler(folder, &arguments);
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
+        assert!(built.status.success() && !said.contains("told"), "{said}");
+        let run = Command::new(folder.join("program"))
+            .env("SIRIUS_STATS", folder.join("counts.json"))
+            .env("SIRIUS_CPU_THREADS", "8")
+            .output()
+            .unwrap();
+        assert!(run.status.success());
+        let counts = std::fs::read_to_string(folder.join("counts.json")).unwrap();
+        let counts: Value = serde_json::from_str(&counts).unwrap();
+        let report = std::fs::read_to_string(folder.join("report.json")).unwrap();
+        let printed = String::from_utf8_lossy(&run.stdout).into_owned();
+        (counts["launches"].as_u64().unwrap(), report, printed)
+    };
+    let (launches, _, expected) = built_as(None);
+    assert_eq!(launches, 1);
+    let (launches, report, printed) = built_as(Some("without-grid-barriers"));
+    assert_eq!((launches, &printed), (3, &expected));
+    assert!(report.contains("faster without barriers across the grid"));
+    let (launches, _, printed) = built_as(Some("unfused"));
+    assert_eq!((launches, &printed), (4, &expected));
+}
+
 /// On a GPU that is so without being asked for.
 #[test]
 fn caches_are_emptied_where_a_program_does_the_same_again() {

@@ -33,13 +33,15 @@ import toolkit
 
 ROOT = models.ROOT
 HERE = pathlib.Path(__file__).resolve().parent
-BOUNDARIES = {way: [f"--sirius-boundaries={way}"] for way in ("grid-barrier", "last-block", "overlap")}
+BOUNDARIES = {way: [f"--sirius-boundaries={way}"] for way in ("grid-barrier", "last-block", "overlap", "graph")}
 # The last block is the default, and has a column of its own.
 BOTH = {"unfused": ["--sirius-fusion=off"], "fused": ["--sirius-boundaries=none"]}
 # What is built first, and without which a program is not packed.
 COMPARED = [*BOTH, "tune"]
 # What stands beside these ways for one model.
 FURTHER = {"bert": {"vertical": ["--sirius-layout=v"]}}
+# What a program that measures may choose: barriers across the grid are among it.
+TUNED = ["--sirius-boundaries=last-block,grid-barrier"]
 # Launches that wait for their batch do not overlap.
 STEPWISE = {"overlap-without-batches": ["--sirius-boundaries=overlap", "--sirius-opt=-launch-batches"]}
 FURTHER |= {model: STEPWISE for model in ("lstm", "seq2seq", "deepspeech2")}
@@ -197,7 +199,7 @@ def all_programs(options):
     for path in sorted((ROOT / "test_programs").glob("*.cu")):
         found.append(program_of(path, "test", BOTH | BOUNDARIES) | {"timed": True})
     for program in [each for each in found if each["kind"] in ("model", "workload")]:
-        found.append(program | {"name": f"tuner/{pathlib.Path(program['source']).stem}", "kind": "tuner", "options": {"tune": []}})
+        found.append(program | {"name": f"tuner/{pathlib.Path(program['source']).stem}", "kind": "tuner", "options": {"tune": TUNED}})
     for source in planned_differently():
         ways = {planner: flags for planner, flags in planners.PLANNERS.items()}
         found.append(program_of(ROOT / source, "planner", {"unfused": BOTH["unfused"]} | ways) | {"name": f"planners/{pathlib.Path(source).stem}"})

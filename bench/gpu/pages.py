@@ -134,7 +134,7 @@ def programs_section(results):
     return "\n".join(lines)
 
 
-TIMED_WAYS = ["nvcc", "unfused", "fused", "grid-barrier", "last-block", "overlap"]
+TIMED_WAYS = ["nvcc", "unfused", "fused", "grid-barrier", "last-block", "overlap", "graph"]
 
 
 def times_section(results):

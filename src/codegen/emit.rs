@@ -127,12 +127,22 @@ pub fn emit(
     emitted.handed_on = handed_on(plan.plan(), &fused, &batches);
 
     let on_cpu = build.device == Device::Cpu;
-    let (launch_function, driver_function) = match build.per_thread_default_stream {
-        true => ("cudaLaunchKernel_ptsz", "cuLaunchKernel_ptsz"),
-        false => ("cudaLaunchKernel", "cuLaunchKernel"),
-    };
+    let [launch_function, cooperative_launch, driver_function] =
+        match build.per_thread_default_stream {
+            true => [
+                "cudaLaunchKernel_ptsz",
+                "cudaLaunchCooperativeKernel_ptsz",
+                "cuLaunchKernel_ptsz",
+            ],
+            false => [
+                "cudaLaunchKernel",
+                "cudaLaunchCooperativeKernel",
+                "cuLaunchKernel",
+            ],
+        };
     let mut launcher = Launcher {
         launch_function,
+        cooperative_launch,
         driver_launch: DriverLaunch {
             function: driver_function,
             takes_stub: false,

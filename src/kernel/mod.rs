@@ -200,6 +200,21 @@ pub fn model_kernel_with_tables(
     model::model_body(&body, id, name)
 }
 
+/// The same, of a kernel of no program, without [`KernelModel::footprints`] and [`KernelModel::block_effects`], which take most of the
+/// time. What is changed within a kernel is judged by single accesses, and anew with each change.
+pub fn model_accesses(function: FunctionValue<'_>, name: &str, tables: Tables) -> KernelModel {
+    let body = Body {
+        tables,
+        ..read::read_body(function)
+    };
+    model::accesses_of_body(&body, KernelId(0), name)
+}
+
+/// The same with accesses to shared memory alone, for what is judged by these: most of the rest is spent on other memory.
+pub fn model_shared_accesses(function: FunctionValue<'_>, name: &str) -> KernelModel {
+    model::shared_accesses_of_body(&read::read_body(function), KernelId(0), name)
+}
+
 /// A pointer of a kernel, as [`Target::Argument`] has it: position among the parameters, and bytes behind its begin.
 pub type ArgumentPointer = (usize, u32);
 

@@ -34,6 +34,16 @@ pub fn model_written_body(body: &Body, id: KernelId, name: &str) -> KernelModel 
     model_with((body, id, name), Asked::EffectsAndExchanges)
 }
 
+/// A model of accesses that nothing sums up: without footprints, and without the effects of blocks.
+pub fn accesses_of_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
+    model_with((body, id, name), Asked::Accesses)
+}
+
+/// The same with accesses to shared memory alone.
+pub fn shared_accesses_of_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
+    model_with((body, id, name), Asked::SharedAccesses)
+}
+
 /// The exchanges of such a kernel, in a model that has its accesses to shared memory alone, and nothing that sums them up.
 pub fn exchanges_of_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
     model_with((body, id, name), Asked::Exchanges)
@@ -44,7 +54,11 @@ pub fn exchanges_of_body(body: &Body, id: KernelId, name: &str) -> KernelModel {
 enum Asked {
     Effects,
     EffectsAndExchanges,
-    /// Which takes a small part of the time: what a kernel touches in global memory is what is hard to bound.
+    /// To find the bounds of what a kernel and its blocks touch is most of the work.
+    Accesses,
+    /// These take a small part of the time: what a kernel touches in global memory is what is hard to bound.
+    SharedAccesses,
+    /// Among accesses to shared memory alone.
     Exchanges,
 }
 
@@ -87,7 +101,8 @@ fn model_with((body, id, name): (&Body, KernelId, &str), asked: Asked) -> Kernel
     let is_left_out = |touch: &Touch| {
         let may_be_shared = |root: &Root| matches!(root, Root::Shared(_) | Root::Unknown(0 | 3));
         let roots = || touched_roots(body, &privacy.changed_arguments, touch);
-        asked == Asked::Exchanges && !roots().iter().any(may_be_shared)
+        matches!(asked, Asked::SharedAccesses | Asked::Exchanges)
+            && !roots().iter().any(may_be_shared)
     };
     let mut barriers: Vec<Barrier> = Vec::new();
     let mut barrier_blocks: Vec<BlockRef> = Vec::new();
@@ -247,7 +262,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), asked: Asked) -> Kernel
             footprints(&collector.space, &collector.accesses),
             block_effects(&collector.space, &collector.accesses),
         ),
-        Asked::Exchanges => (Vec::new(), Vec::new()),
+        Asked::Accesses | Asked::SharedAccesses | Asked::Exchanges => (Vec::new(), Vec::new()),
     };
     let loops = flow
         .loops
@@ -329,7 +344,7 @@ fn model_with((body, id, name): (&Body, KernelId, &str), asked: Asked) -> Kernel
         dynamic_shared,
         max_threads: body.max_threads,
     };
-    if asked != Asked::Effects {
+    if matches!(asked, Asked::EffectsAndExchanges | Asked::Exchanges) {
         let statements = (&events, touches.as_slice());
         model.exchanges = exchange::exchanges(body, &flow, &uniformity, statements, &model);
     }

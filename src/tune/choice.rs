@@ -1,6 +1,7 @@
 //! Variants by their names.
 //!
-//! A name is a layout, `unfused` for launches that are not fused, and behind a layout words for
+//! A name is a layout, `unfused` for launches that are not fused, `without-grid-barriers` for the groups that there are
+//! without such barriers, and behind a layout words for
 //! what is special about the kernel: `-NAME` for an optimisation that it goes without, `threads=N` for
 //! threads that are to run at once on a multiprocessor, `compact` for loops that are not unrolled,
 //! `unroll=N` for innermost loops whose bodies stand N times in the code.
@@ -14,6 +15,8 @@ use std::fmt;
 pub enum Choice {
     /// The launches are not fused.
     Unfused,
+    /// Launches between which all blocks would wait are those that there are without such barriers.
+    WithoutGridBarriers,
     /// They are one kernel.
     Fused {
         /// The name of its layout.
@@ -47,7 +50,8 @@ impl Choice {
         }
         match layout {
             UNFUSED | FORMERLY_UNFUSED if variant.is_usual() => Some(Self::Unfused),
-            UNFUSED | FORMERLY_UNFUSED => None,
+            WITHOUT_GRID_BARRIERS if variant.is_usual() => Some(Self::WithoutGridBarriers),
+            UNFUSED | FORMERLY_UNFUSED | WITHOUT_GRID_BARRIERS => None,
             _ => Some(Self::Fused {
                 layout: layout.to_owned(),
                 variant,
@@ -58,8 +62,10 @@ impl Choice {
 
 impl fmt::Display for Choice {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Fused { layout, variant } = self else {
-            return to.write_str(UNFUSED);
+        let (layout, variant) = match self {
+            Self::Unfused => return to.write_str(UNFUSED),
+            Self::WithoutGridBarriers => return to.write_str(WITHOUT_GRID_BARRIERS),
+            Self::Fused { layout, variant } => (layout, variant),
         };
         to.write_str(layout)?;
         for optimisation in &variant.without {
@@ -81,6 +87,7 @@ impl fmt::Display for Choice {
 const UNFUSED: &str = "unfused";
 /// What it was called before.
 const FORMERLY_UNFUSED: &str = "apart";
+const WITHOUT_GRID_BARRIERS: &str = "without-grid-barriers";
 const COMPACT: &str = "compact";
 const UNROLL: &str = "unroll=";
 
@@ -92,6 +99,7 @@ mod tests {
     fn names_are_read_back() {
         for name in [
             "unfused",
+            "without-grid-barriers",
             "v",
             "v2h3.2",
             "h -row-promotion -loop-fusion",
@@ -108,6 +116,7 @@ mod tests {
             "v -speed",
             "v threads=",
             "unfused compact",
+            "without-grid-barriers compact",
             "v unroll=1",
             "v unroll=x",
             "v unroll=2 compact",

@@ -10,6 +10,9 @@
 //! * what its blocks take one after the other, where only so many are held at once: as many rounds as it
 //!   takes, and in each a block's loads that wait for each other and its barriers.
 //!
+//! A launch with barriers across the grid takes what its phases would take as launches, but begins once, and waits
+//! [`Figures::grid_barrier_nanoseconds`] between two of them. Its blocks have the shared memory of the phase that needs most.
+//!
 //! Members of a block partition run in the same blocks. What an earlier one of them loads or stores a later one does
 //! not load again; what only they read need not be stored. Block partitions side by side share the launch, but
 //! every block takes the threads and the shared memory of the largest. Where threads are remapped over those of other
@@ -91,6 +94,14 @@ impl<'a> Model<'a> {
     }
 
     fn as_one(&self, group: &FusionGroup) -> f64 {
+        if group.is_cooperative() {
+            let phases = group.phases().into_iter().map(|phase| {
+                let members = group.members[phase].iter();
+                let members: Vec<Placed> = members.map(|each| (each.launch, None)).collect();
+                self.work(&members, &group.unread_afterwards, USUAL_UNROLLING)
+            });
+            return self.in_phases(phases.collect());
+        }
         let partitions = group.partitions();
         let partitions = partitions.iter().map(|partition| {
             let members = partition.iter().map(|at| &group.members[*at]);
@@ -108,6 +119,24 @@ impl<'a> Model<'a> {
             work
         });
         self.launch(&partitions.collect::<Vec<_>>())
+    }
+
+    /// What phases of one launch take, all blocks waiting for each other between two of them.
+    fn in_phases(&self, mut phases: Vec<Work>) -> f64 {
+        let most = |of: fn(&Work) -> u64| phases.iter().map(of).max().unwrap_or(0);
+        let (fixed, dynamic) = (
+            most(|work| work.static_bytes),
+            most(|work| work.dynamic_bytes),
+        );
+        for work in &mut phases {
+            (work.static_bytes, work.dynamic_bytes) = (fixed, dynamic);
+        }
+        let begins = self.figures.launch_nanoseconds;
+        let each = phases
+            .iter()
+            .map(|work| self.launch(std::slice::from_ref(work)) - begins);
+        let barriers = phases.len().saturating_sub(1) as f64;
+        begins + each.sum::<f64>() + barriers * self.figures.grid_barrier_nanoseconds
     }
 
     /// Nanoseconds of the group's members as launches of their own.
@@ -500,6 +529,25 @@ mod tests {
             let two = model.launch(&[partition(40, 8.0), partition(40, 8.0)]);
             assert!(two < 1.2 * one, "{two} {one}");
             two
+        });
+    }
+
+    #[test]
+    fn phases_begin_once_and_have_the_shared_memory_of_the_largest() {
+        times(|model| {
+            let small = partition(40, 8.0);
+            let alone = model.launch(std::slice::from_ref(&small));
+            let two = model.in_phases(vec![small.clone(), small.clone()]);
+            assert!(alone < two && two < 2.0 * alone, "{two} {alone}");
+            let large = partition(400_000, 8.0);
+            let crowded = Work {
+                static_bytes: 48 << 10,
+                ..small
+            };
+            let apart = model.launch(std::slice::from_ref(&large)) + alone;
+            let together = model.in_phases(vec![large, crowded]);
+            assert!(together > apart, "{together} {apart}");
+            together
         });
     }
 

@@ -36,6 +36,8 @@ pub struct Space {
     pub layouts: Vec<String>,
     /// The launches can also stay unfused.
     pub unfused: bool,
+    /// They have barriers across the grid, and can do without.
+    pub without_grid_barriers: bool,
     /// Optimisations that it can go without.
     pub without: Vec<Optimisation>,
     /// Threads that may be asked for at once on a multiprocessor.
@@ -50,7 +52,8 @@ impl Space {
     /// How many values each axis has: the layout, each optimisation, threads, loops. Value 0 is as
     /// planned.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![self.layouts.len() + usize::from(self.unfused)];
+        let others = usize::from(self.without_grid_barriers) + usize::from(self.unfused);
+        let mut sizes = vec![self.layouts.len() + others];
         sizes.extend(self.without.iter().map(|_| 2));
         sizes.push(1 + self.resident_threads.len());
         sizes.push(1 + usize::from(self.compact) + self.unrolled.len());
@@ -61,7 +64,10 @@ impl Space {
     pub fn choice(&self, genome: &Genome) -> Choice {
         let value = |axis: usize| genome.get(axis).copied().unwrap_or(0);
         let Some(layout) = self.layouts.get(value(0)) else {
-            return Choice::Unfused;
+            return match self.without_grid_barriers && value(0) == self.layouts.len() {
+                true => Choice::WithoutGridBarriers,
+                false => Choice::Unfused,
+            };
         };
         let switches = self.without.iter().enumerate();
         let without = switches
@@ -86,6 +92,7 @@ impl Space {
     pub fn has(&self, choice: &Choice) -> bool {
         match choice {
             Choice::Unfused => self.unfused,
+            Choice::WithoutGridBarriers => self.without_grid_barriers,
             Choice::Fused { layout, variant } => {
                 let threads = variant.resident_threads;
                 self.layouts.contains(layout)
@@ -135,6 +142,9 @@ fn describe(
     };
     let constant = |value: ValueId| graph.values.get(value.0).and_then(|known| known.constant);
     let _ = writeln!(text, "group {:?} {:?}", group.layouts, group.segments);
+    if group.is_cooperative() {
+        let _ = writeln!(text, "grid barriers {:?}", group.grid_barriers);
+    }
     for member in &group.members {
         let launch = graph.nodes.iter().find_map(|node| match &node.kind {
             crate::launch::NodeKind::Launch(launch) if launch.id == member.launch => Some(launch),
@@ -207,6 +217,7 @@ mod tests {
         let space = Space {
             layouts: vec!["v".into(), "h".into()],
             unfused: true,
+            without_grid_barriers: false,
             without: vec![Optimisation::LoopFusion, Optimisation::RowPromotion],
             resident_threads: vec![1024],
             compact: true,
@@ -222,5 +233,24 @@ mod tests {
         assert!(has("unfused") && has("h -row-promotion") && has("v compact"));
         assert!(has("v unroll=2") && !has("v unroll=8"));
         assert!(!has("v2h2") && !has("v -launch-batches") && !has("v threads=512"));
+        assert!(!has("without-grid-barriers"));
+    }
+
+    #[test]
+    fn phases_can_do_without_their_barriers_or_stay_unfused() {
+        let space = Space {
+            layouts: vec!["phases".into()],
+            unfused: true,
+            without_grid_barriers: true,
+            ..Space::default()
+        };
+        assert_eq!(space.sizes(), [3, 1, 1]);
+        let named = |value| space.choice(&vec![value, 0, 0]).to_string();
+        assert_eq!(
+            [0, 1, 2].map(named),
+            ["phases", "without-grid-barriers", "unfused"]
+        );
+        let has = |name: &str| space.has(&Choice::named(name).unwrap());
+        assert!(has("without-grid-barriers") && has("unfused") && !has("phases compact"));
     }
 }

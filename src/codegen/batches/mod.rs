@@ -14,7 +14,7 @@
 mod region;
 
 use super::fuse::SLOTS;
-use super::group::{GroupOperands, add_operand_function, cooperative_launch, passed};
+use super::group::{GroupOperands, add_operand_function, passed};
 use super::guard::{emit_columns, emit_guards, emit_ranges};
 use super::host::{MemberCall, launch_calls, replace_status};
 use super::host_library::HostLibrary;
@@ -53,10 +53,7 @@ pub fn link_queue(
 ) -> Result<(), CodegenError> {
     let mut macros = vec![
         format!("SIRIUS_LAUNCH={}", launcher.launch_function),
-        format!(
-            "SIRIUS_LAUNCH_TOGETHER={}",
-            cooperative_launch(launcher.launch_function)
-        ),
+        format!("SIRIUS_LAUNCH_TOGETHER={}", launcher.cooperative_launch),
         format!("SIRIUS_SLOTS={SLOTS}"),
     ];
     // Copies and memory for versions belong to the stream that the launches are in.

@@ -46,7 +46,6 @@ use inkwell::module::Linkage;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use refused::Refused;
-pub(in crate::codegen) use residency::cooperative_launch;
 use residency::{cooperative, resident_grid};
 use shape::{largest_grid, tells_shape};
 use shared_memory::{shared_of, with_rows};

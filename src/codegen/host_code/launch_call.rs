@@ -19,6 +19,8 @@ use inkwell::values::{
 pub struct Launcher {
     /// `cudaLaunchKernel`, or its per-thread-default-stream twin.
     pub launch_function: &'static str,
+    /// The same of launches whose blocks wait for each other.
+    pub cooperative_launch: &'static str,
     /// How launches through the driver's interface are spelled.
     pub driver_launch: DriverLaunch,
     /// The function that is told which launch site follows.

@@ -296,6 +296,19 @@ int SIRIUS_TIMED(const void *function, struct dim3 grid, struct dim3 block, void
     return status;
 }
 
+#ifdef SIRIUS_COOPERATIVE_LAUNCH
+int SIRIUS_COOPERATIVE_LAUNCH(const void *, struct dim3, struct dim3, void **, size_t, void *);
+
+int SIRIUS_TIMED_COOPERATIVE(const void *function, struct dim3 grid, struct dim3 block, void **arguments, size_t shared,
+                             void *stream) {
+    struct timed timed = {next_site, 0, 0};
+    enum way way = begin(&timed, function, stream);
+    int status = SIRIUS_COOPERATIVE_LAUNCH(function, grid, block, arguments, shared, stream);
+    end(timed, way, stream, status);
+    return status;
+}
+#endif
+
 #ifdef SIRIUS_DRIVER_LAUNCH
 int SIRIUS_DRIVER_LAUNCH(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,
                          void **, void **);

@@ -3,7 +3,7 @@
 use super::super::CodegenError;
 use super::super::host_library::HostLibrary;
 use super::super::launch_call::{DriverLaunch, Launcher, has_driver_launches, redirect};
-use crate::build::{Build, Device};
+use crate::build::{Boundary, Build, Device};
 use crate::launch::{LaunchGraph, NodeKind};
 use crate::program::Program;
 use crate::tools::Toolchain;
@@ -37,6 +37,14 @@ pub(in crate::codegen) fn link_timer(
     ];
     if build.device == Device::Cpu {
         macros.push("SIRIUS_CPU_DEVICE".to_owned());
+    }
+    let mut cooperative_launch = launcher.cooperative_launch;
+    // Other programs are linked with toolkits that have none, too.
+    if build.sirius.boundaries.contains(&Boundary::GridBarrier) {
+        macros.push(format!("SIRIUS_COOPERATIVE_LAUNCH={cooperative_launch}"));
+        macros.push(format!("SIRIUS_TIMED_COOPERATIVE={TIMED_COOPERATIVE}"));
+        functions.push(TIMED_COOPERATIVE.to_owned());
+        cooperative_launch = TIMED_COOPERATIVE;
     }
     let mut driver_launch = launcher.driver_launch;
     // Programs that do not use the driver are linked without its library.
@@ -79,6 +87,7 @@ pub(in crate::codegen) fn link_timer(
     timer.link_into(program, (build, toolchain), folder)?;
     Ok(Launcher {
         launch_function: timed,
+        cooperative_launch,
         driver_launch,
         announce_site: Some(SITE),
         ..launcher
@@ -88,6 +97,7 @@ pub(in crate::codegen) fn link_timer(
 /// What our own functions are called in the place of others.
 const PREFIX: &str = "sirius_timed_";
 const SITE: &str = "sirius_timed_site";
+const TIMED_COOPERATIVE: &str = "sirius_timed_cooperative_launch";
 const TIMED_DRIVER_LAUNCH: &str = "sirius_timed_driver_launch";
 
 /// What runs a graph.

@@ -191,7 +191,7 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
     }
     for (index, group) in plan.groups.iter().enumerate() {
         let is_fixed = group.members.len() < 2
-            || group.is_cooperative()
+            || group.tested_loop.is_some()
             || group.last_block.is_some()
             || group.recomputation.is_some();
         if in_regions.contains(&index) || is_fixed {
@@ -204,7 +204,10 @@ fn subjects(program: &Program<'_>, analysis: &Analysis, build: &Build) -> Vec<Su
             subject.sites.extend(sites(&[group]));
             continue;
         }
-        let mut space = space_of(&[group], models, &analysis.launch_kernels(), build);
+        let mut space = match group.is_cooperative() {
+            true => space_of_phases(group, build),
+            false => space_of(&[group], models, &analysis.launch_kernels(), build),
+        };
         if options.layout != "auto" {
             space.layouts.truncate(1);
         }
@@ -226,6 +229,16 @@ const AS_PLANNED: &str = "planned";
 fn sites<'a>(groups: &'a [&FusionGroup]) -> impl Iterator<Item = u32> + 'a {
     let members = groups.iter().flat_map(|group| &group.members);
     members.map(|member| member.launch.0)
+}
+
+/// The variants of a group whose blocks wait for each other.
+fn space_of_phases(group: &FusionGroup, build: &Build) -> Space {
+    Space {
+        layouts: vec![group.layout.clone()],
+        unfused: build.sirius.max_fusions.is_none(),
+        without_grid_barriers: true,
+        ..Space::default()
+    }
 }
 
 /// The variants of groups that have one choice.
@@ -269,6 +282,7 @@ fn space_of(
     Space {
         layouts,
         unfused: build.sirius.max_fusions.is_none(),
+        without_grid_barriers: false,
         without: switches.map(|(each, _)| *each).collect(),
         resident_threads: match build.device {
             Device::Cuda => RESIDENT_THREADS
@@ -326,8 +340,13 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     let groups: Vec<&FusionGroup> = subject.groups.iter().map(|at| &groups[*at]).collect();
     let mut placed: BTreeMap<String, Option<Vec<FusionGroup>>> = BTreeMap::new();
     let mut time = |choice: &Choice| -> f64 {
-        let Choice::Fused { layout, variant } = choice else {
-            return groups.iter().map(|group| model.unfused(group)).sum();
+        let (layout, variant) = match choice {
+            Choice::Unfused => return groups.iter().map(|group| model.unfused(group)).sum(),
+            Choice::WithoutGridBarriers => {
+                let groups = groups.iter();
+                return groups.map(|group| without_barriers(&model, group)).sum();
+            }
+            Choice::Fused { layout, variant } => (layout, variant),
         };
         let place = |group: &FusionGroup| match *layout == group.layout || layout == AS_PLANNED {
             true => Some(group.clone()),
@@ -379,6 +398,13 @@ fn rank(analysis: &Analysis, subject: &Subject, build: &Build) -> Vec<Evaluated>
     all
 }
 
+/// What the launches of a group with barriers across the grid take without these.
+fn without_barriers(model: &Model<'_>, group: &FusionGroup) -> f64 {
+    let fused = group.fallback.iter();
+    let fused = fused.map(|part| model.together(part) - model.unfused(part));
+    model.unfused(group) + fused.sum::<f64>()
+}
+
 /// Among the variants that are measured first the launches are unfused, at this place at the latest.
 const LATEST_UNFUSED: usize = 3;
 
@@ -398,7 +424,11 @@ fn made_as_chosen(
 ) -> Option<Revision> {
     let mut warn = |text: String| outcome.warnings.push_str(&format!("sirius-rs: {text}\n"));
     let planned = analysis.plan.plan();
-    let mut groups: Vec<Option<FusionGroup>> = planned.groups.iter().cloned().map(Some).collect();
+    let mut groups: Vec<Vec<FusionGroup>> = planned
+        .groups
+        .iter()
+        .map(|each| vec![each.clone()])
+        .collect();
     let mut missed: Vec<Missed> = Vec::new();
     let mut tuned = BTreeMap::new();
     let mut rearranged = false;
@@ -422,7 +452,7 @@ fn made_as_chosen(
             continue;
         };
         for index in &subject.groups {
-            let Some(group) = groups[*index].take() else {
+            let Some(group) = groups[*index].pop() else {
                 continue;
             };
             let first = group.members[0].launch;
@@ -433,9 +463,15 @@ fn made_as_chosen(
                     let cuts = 1..group.members.len();
                     missed
                         .extend(cuts.filter_map(|cut| regrouper.cut(&group, cut, FASTER_UNFUSED)));
-                    None
+                    Vec::new()
                 }
-                Choice::Fused { layout, variant } => Some(FusionGroup {
+                Choice::WithoutGridBarriers => {
+                    rearranged = true;
+                    let cuts = cuts_without_barriers(&group);
+                    missed.extend(cuts.filter_map(|cut| regrouper.cut(&group, cut, FASTER_APART)));
+                    group.fallback
+                }
+                Choice::Fused { layout, variant } => vec![FusionGroup {
                     variant: variant.clone(),
                     ..match layout == &group.layout || layout == AS_PLANNED {
                         true => group,
@@ -446,7 +482,7 @@ fn made_as_chosen(
                             made.unwrap_or(group)
                         }
                     }
-                }),
+                }],
             };
             if carried_out {
                 tuned.insert(first, name.clone());
@@ -456,9 +492,13 @@ fn made_as_chosen(
     if tuned.is_empty() {
         return None;
     }
-    let groups: Vec<FusionGroup> = groups.into_iter().flatten().collect();
+    let mut groups: Vec<FusionGroup> = groups.into_iter().flatten().collect();
     let draft = match rearranged {
-        true => Draft::Groups(groups),
+        true => {
+            let places: BTreeMap<LaunchId, _> = graph.launches().collect();
+            groups.sort_by_key(|group| places.get(&group.members.first()?.launch).copied());
+            Draft::Groups(groups)
+        }
         false => Draft::Plan(FusionPlan {
             groups,
             ..planned.clone()
@@ -477,6 +517,22 @@ fn made_as_chosen(
     })
 }
 
+/// Where members of a group with barriers across the grid are apart without these.
+fn cuts_without_barriers(group: &FusionGroup) -> impl Iterator<Item = usize> {
+    let place = |launch: LaunchId| {
+        let mut members = group.members.iter();
+        members.position(|member| member.launch == launch)
+    };
+    let inside = group.fallback.iter().filter_map(|part| {
+        let begin = place(part.members.first()?.launch)?;
+        Some(begin + 1..begin + part.members.len())
+    });
+    let inside: BTreeSet<usize> = inside.flatten().collect();
+    (1..group.members.len()).filter(move |cut| !inside.contains(cut))
+}
+
+const FASTER_APART: &str =
+    "by what was measured or estimated, they are faster without barriers across the grid";
 const FASTER_UNFUSED: &str = "by what was measured or estimated, they are faster unfused";
 
 /// What an earlier measurement says of a subject, on the device that is most like the one at hand.

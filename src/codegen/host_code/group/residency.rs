@@ -81,18 +81,10 @@ pub(super) fn resident_grid<'ctx>(
     Ok(Some(([row.into(), int.const_int(1, false).into()], fits)))
 }
 
-/// The name of what launches blocks that wait for each other, beside what launches others.
-pub(in crate::codegen) fn cooperative_launch(launch_function: &str) -> &'static str {
-    match launch_function.ends_with("_ptsz") {
-        true => "cudaLaunchCooperativeKernel_ptsz",
-        false => "cudaLaunchCooperativeKernel",
-    }
-}
-
 /// As [`Launcher::launch_function`], for launches whose blocks wait for each other.
 pub(super) fn cooperative(launcher: &Launcher) -> Launcher {
     Launcher {
-        launch_function: cooperative_launch(launcher.launch_function),
+        launch_function: launcher.cooperative_launch,
         ..*launcher
     }
 }

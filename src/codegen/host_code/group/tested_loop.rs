@@ -19,10 +19,7 @@ use super::super::super::{
     CodegenError, FusedKernel, FusedParameter, LOOP_ROWS_OFFSET_BYTES, LoopValue, loop_row_bytes,
 };
 use super::residency::resident_grid;
-use super::{
-    GroupFunctions, GroupOperands, add_operand_function, ask_for_room, cooperative_launch, key_of,
-    passed,
-};
+use super::{GroupFunctions, GroupOperands, add_operand_function, ask_for_room, key_of, passed};
 use crate::build::{Build, Device};
 use crate::codegen::guard::emit_guards;
 use crate::dependence::Guard;
@@ -59,7 +56,7 @@ pub(in crate::codegen) fn link_tested_loops(
         true => "_ptsz",
         false => "",
     };
-    let together = cooperative_launch(launcher.launch_function);
+    let together = launcher.cooperative_launch;
     let mut macros = vec![format!("SIRIUS_LAUNCH_TOGETHER={together}")];
     for (name, function) in [
         ("WAIT", "cudaStreamSynchronize"),

@@ -17,9 +17,8 @@
 
 use super::super::control_flow::{ControlFlow, is_barrier};
 use super::super::memory::{Effect, KernelFacts, Root};
-use crate::kernel::model_kernel;
+use crate::kernel::{KernelModel, Tables, model_accesses};
 use crate::llvm::Value;
-use crate::program::KernelId;
 use crate::verify::is_redundant;
 use inkwell::module::Module;
 use std::collections::HashSet;
@@ -32,10 +31,18 @@ pub(in crate::codegen::fused_kernels::fuse) fn remove_redundant_barriers(
 ) -> usize {
     let mut removed = 0;
     let mut needed = HashSet::new();
+    // Of the kernel as it is.
+    let mut model: Option<KernelModel> = None;
     while let Some(barrier) = redundant(kernel, facts, &needed) {
-        match is_confirmed(module, kernel, facts, barrier) {
+        let name = kernel.name();
+        let Some(function) = module.get_function(&name) else {
+            return removed;
+        };
+        let known = model.get_or_insert_with(|| model_accesses(function, &name, Tables::Unknown));
+        match is_confirmed(known, kernel, facts, barrier) {
             true => {
                 barrier.erase();
+                model = None;
                 removed += 1;
             }
             false => {
@@ -80,17 +87,15 @@ fn redundant<'ctx>(
 }
 
 /// Whether the verifier finds so, too.
-fn is_confirmed(module: &Module, kernel: Value, facts: &KernelFacts, barrier: Value) -> bool {
+fn is_confirmed(model: &KernelModel, kernel: Value, facts: &KernelFacts, barrier: Value) -> bool {
     let mut barriers = kernel
         .instructions()
         .into_iter()
         .filter(|at| is_barrier(*at));
     let place = barriers.position(|other| other == barrier);
-    let (Some(function), Some(place)) = (module.get_function(&kernel.name()), place) else {
-        return false;
-    };
-    let model = model_kernel(function, KernelId(0), &kernel.name());
-    is_redundant(&model, place, |one, other| facts.are_disjoint(one, other))
+    place.is_some_and(|place| {
+        is_redundant(model, place, |one, other| facts.are_disjoint(one, other))
+    })
 }
 
 /// What an access touches, and whether it writes.

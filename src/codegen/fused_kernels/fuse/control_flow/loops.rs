@@ -33,11 +33,11 @@ use super::super::memory::{
 };
 use super::super::rows::Place;
 use super::super::shared_memory_reuse::WAIT_FOR_COPIES;
-use crate::kernel::{Tables, model_kernel_with_tables};
+use crate::kernel::{KernelModel, Tables, model_accesses};
 use crate::llvm::{Block, Builder, Opcode, Value};
-use crate::program::KernelId;
 use crate::verify::{JoinedLoops, join_conflict};
 use inkwell::module::Module;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 /// What puts kernels into the form that [`join_loops`] understands.
@@ -80,6 +80,13 @@ pub(in crate::codegen::fused_kernels::fuse) fn join_loops<'ctx>(
             .into_iter()
             .filter_map(|(header, latch, blocks)| Loop::of(&flow, header, latch, blocks))
             .collect();
+        // Pairs that stay two loops leave the kernel as it is.
+        let model = OnceCell::new();
+        let model = || {
+            model
+                .get_or_init(|| model_of(module, kernel, facts))
+                .as_ref()
+        };
         let pair = loops.iter().find_map(|one| {
             // The nearest first.
             let mut behind: Vec<(Vec<Block>, &Loop)> = loops
@@ -94,7 +101,8 @@ pub(in crate::codegen::fused_kernels::fuse) fn join_loops<'ctx>(
                     between,
                 };
                 let hoisted = pair.may_be_one(module, kernel, facts)?;
-                let confirmed = pair.is_confirmed(module, kernel, facts);
+                let confirmed =
+                    model().is_some_and(|model| pair.is_confirmed(model, kernel, facts));
                 let alike = confirmed.then(|| pair.equal_addresses(module, &flow))?;
                 Some((one, other, hoisted, alike))
             })
@@ -108,6 +116,13 @@ pub(in crate::codegen::fused_kernels::fuse) fn join_loops<'ctx>(
         }
         joined += 1;
     }
+}
+
+/// A kernel as it is.
+fn model_of(module: &Module, kernel: Value, facts: &KernelFacts) -> Option<KernelModel> {
+    let name = kernel.name();
+    let tables = Tables::Only(facts.tables.iter().copied().collect());
+    Some(model_accesses(module.get_function(&name)?, &name, tables))
 }
 
 /// A loop that is left at its head only.
@@ -398,12 +413,7 @@ impl<'ctx> Pair<'_, 'ctx> {
     }
 
     /// Whether the verifier finds, too, that the loops may be one.
-    fn is_confirmed(&self, module: &Module, kernel: Value, facts: &KernelFacts) -> bool {
-        let Some(function) = module.get_function(&kernel.name()) else {
-            return false;
-        };
-        let tables = Tables::Only(facts.tables.iter().copied().collect());
-        let model = model_kernel_with_tables(function, KernelId(0), &kernel.name(), tables);
+    fn is_confirmed(&self, model: &KernelModel, kernel: Value, facts: &KernelFacts) -> bool {
         // Of what is the thread's own the model has no accesses.
         let mut loops = JoinedLoops::default();
         let known: HashSet<usize> = model.accesses.iter().map(|access| access.place).collect();
@@ -428,7 +438,7 @@ impl<'ctx> Pair<'_, 'ctx> {
         let [bx, by, bz] = facts.block;
         let extents = [gx, gy, gz, bx, by, bz];
         let disjoint = |one, other| facts.are_disjoint(one, other);
-        let conflict = join_conflict(&model, &loops, extents, disjoint);
+        let conflict = join_conflict(model, &loops, extents, disjoint);
         conflict.is_none()
     }
 }

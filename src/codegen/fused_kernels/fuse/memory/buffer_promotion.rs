@@ -22,11 +22,10 @@ use super::super::memory::{Effect, KernelFacts, Root, instructions_in_text, plac
 use super::super::shared_memory_reuse::{self, shared_bytes};
 use super::super::versions;
 use crate::codegen::{CodegenError, PromotedRows};
-use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Target, model_kernel};
+use crate::kernel::{Access, AccessId, AccessKind, KernelModel, Tables, Target, model_accesses};
 use crate::llvm::{Builder, IntegerPredicate, Opcode, Type, Value};
 use crate::math::affine::{Affine, Variable};
 use crate::math::isl::{IslError, with_operation_budget};
-use crate::program::KernelId;
 use inkwell::module::Module;
 use std::collections::HashSet;
 use window::{Size, Window};
@@ -49,7 +48,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn bytes_wanted(
 ) -> u64 {
     match module.get_function(&kernel.name()) {
         Some(function) if is_candidate(facts) && may_hand_on(kernel) => {
-            let model = model_kernel(function, KernelId(0), &kernel.name());
+            let model = model_accesses(function, &kernel.name(), Tables::Unknown);
             let planned = plan(&model, facts);
             planned.iter().map(|planned| planned.size_bytes).sum()
         }
@@ -90,7 +89,7 @@ fn promote_in<'ctx>(
     let Some(function) = function.filter(|_| is_candidate(facts) && may_hand_on(kernel)) else {
         return Ok(PromotedBuffers::default());
     };
-    let read = || model_kernel(function, KernelId(0), &kernel.name());
+    let read = || model_accesses(function, &kernel.name(), Tables::Unknown);
     let work = Work {
         module,
         kernel,

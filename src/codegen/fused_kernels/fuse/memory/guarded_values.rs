@@ -29,9 +29,8 @@ use super::super::loops::declares_scope;
 use super::super::memory::{
     Effect, KernelFacts, Root, is_computation, is_pure_call, made_alike, places_of,
 };
-use crate::kernel::{KernelModel, model_kernel};
+use crate::kernel::{KernelModel, Tables, model_accesses};
 use crate::llvm::{Block, Builder, NaturalLoop, Opcode, Type, Value};
-use crate::program::KernelId;
 use crate::verify::own_value_conflict;
 use inkwell::module::Module;
 use std::cell::OnceCell;
@@ -606,7 +605,7 @@ impl<'a, 'ctx> Ways<'a, 'ctx> {
             let seen = self.seen.get_or_init(|| {
                 let name = self.kernel.name();
                 let function = self.module.get_function(&name)?;
-                let model = model_kernel(function, KernelId(0), &name);
+                let model = model_accesses(function, &name, Tables::Unknown);
                 Some((model, places_of(self.kernel)))
             });
             seen.as_ref().is_some_and(|(model, places)| {

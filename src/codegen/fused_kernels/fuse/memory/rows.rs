@@ -27,9 +27,8 @@ use super::super::control_flow::ControlFlow;
 use super::super::memory::{Effect, KernelFacts, Root, is_uniform, made_alike};
 use super::super::versions::{self, Entry};
 use crate::codegen::{CodegenError, PromotedRows};
-use crate::kernel::model_kernel;
+use crate::kernel::{Tables, model_accesses};
 use crate::llvm::{Block, Builder, IntegerPredicate, Linkage, Opcode, Type, Value};
-use crate::program::KernelId;
 use crate::verify::{PromotedStream, RowLength, RowPromotion, row_promotion_conflict};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
@@ -256,7 +255,7 @@ impl<'ctx> Plan<'ctx> {
         let Some(function) = module.get_function(&kernel.name()) else {
             return false;
         };
-        let model = model_kernel(function, KernelId(0), &kernel.name());
+        let model = model_accesses(function, &kernel.name(), Tables::Unknown);
         let conflict = row_promotion_conflict(
             &model,
             &self.promotion(kernel),

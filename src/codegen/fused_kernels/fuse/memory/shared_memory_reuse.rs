@@ -18,9 +18,8 @@
 use super::super::control_flow::{ControlFlow, is_barrier};
 use super::super::memory::is_remark;
 use crate::codegen::expansion::constants_in;
-use crate::kernel::{KernelModel, model_kernel};
+use crate::kernel::{KernelModel, model_shared_accesses};
 use crate::llvm::{Block, Linkage, Opcode, Type, Value};
-use crate::program::KernelId;
 use crate::verify::{SharedPlace, shared_memory_reuse_conflict};
 use inkwell::module::Module;
 use std::collections::{HashMap, HashSet};
@@ -42,7 +41,7 @@ pub(in crate::codegen::fused_kernels::fuse) fn reuse_shared_memory<'ctx>(
     if variables.len() < 2 {
         return 0;
     }
-    let model = model_kernel(function, KernelId(0), &kernel.name());
+    let model = model_shared_accesses(function, &kernel.name());
     let lifetimes = Lifetimes::of(&flow, &variables);
     let beside = |one: usize, other: usize| {
         in_other_blocks(&flow, &variables[one], &variables[other])
