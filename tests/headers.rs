@@ -6,6 +6,11 @@ use std::process::Command;
 /// What clang makes of the host side of a source and of its device side, in a folder that may keep precompiled headers,
 /// how often it ran with one of them and how often without, and what is said of the source.
 fn with_headers(folder: &Path, kept: &str) -> (String, [usize; 2], String) {
+    with_headers_for(&["cuda", "cpu"], folder, kept)
+}
+
+/// As [`with_headers`], for these devices.
+fn with_headers_for(devices: &[&str], folder: &Path, kept: &str) -> (String, [usize; 2], String) {
     let run = |options: &[&str]| {
         let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
             .current_dir(folder)
@@ -18,10 +23,14 @@ fn with_headers(folder: &Path, kept: &str) -> (String, [usize; 2], String) {
             .expect("the compiler starts");
         String::from_utf8_lossy(&built.stderr).into_owned()
     };
-    let device = run(&["--sirius-device=cuda", "-ptx", "-o", "kernel.ptx"]);
     let options = ["--sirius-device=cpu", "-MD", "-MP", "-MF", "rule.d"];
     let dump = ["--sirius-stop-after=program", "--sirius-dump=program"];
-    let text = device + &run(&[&options[..], &dump[..]].concat());
+    let text: String = (devices.iter())
+        .map(|device| match *device {
+            "cuda" => run(&["--sirius-device=cuda", "-ptx", "-o", "kernel.ptx"]),
+            _ => run(&[&options[..], &dump[..]].concat()),
+        })
+        .collect();
     let runs = text
         .lines()
         .filter(|line| line.contains("-emit-llvm") && !line.contains("-emit-pch"));
@@ -88,8 +97,8 @@ fn precompiled_headers_change_nothing() {
     // What does not compile is told of as ever.
     write("kernel.cu", &format!("{source}int wrong = unknown;\n"));
     assert_eq!(
-        with_headers(folder, "kept").2,
-        with_headers(folder, "off").2
+        with_headers_for(&["cpu"], folder, "kept").2,
+        with_headers_for(&["cpu"], folder, "off").2
     );
     write("kernel.cu", source);
     // A damaged one is none, and neither is one that an own header has come in front of.
@@ -104,15 +113,53 @@ fn precompiled_headers_change_nothing() {
     assert_eq!(found.1, [0, 4]);
     same_lines(&found.0, &plain.0);
     write("own/climits", "#include_next <climits>\n#define OTHERS\n");
-    let found = with_headers(folder, "kept");
+    let found = with_headers_for(&["cpu"], folder, "kept");
     assert!(found.0.contains("7.000000e+00") && !found.0.contains("5.000000e+00"));
     // Nor is one of whose files one has changed since.
     write(
         "own/climits",
         "#include_next <climits>\n// Nothing is others'.\n",
     );
-    let found = with_headers(folder, "kept");
+    let found = with_headers_for(&["cpu"], folder, "kept");
     assert!(found.0.contains("5.000000e+00"));
+}
+
+#[test]
+fn what_a_command_includes_is_precompiled_for_sources_that_go_on_differently() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("first.h"), "#include <vector>\n").unwrap();
+    let ptx = |header: &str, kept: &str| {
+        let text = format!(
+            "#include <{header}>\n__global__ void k(long *x) {{ x[threadIdx.x] += sizeof(std::vector<int>); }}\n"
+        );
+        std::fs::write(folder.join("kernel.cu"), text).unwrap();
+        let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+            .current_dir(folder)
+            .args(["kernel.cu", "-include", "first.h", "-ptx"])
+            .env("SIRIUS_PRECOMPILED_HEADERS", kept)
+            .env_remove("SIRIUS_FRONT_END_CACHE")
+            .env_remove("SIRIUS_FLAGS")
+            .status();
+        assert!(built.is_ok_and(|status| status.success()));
+        std::fs::read_to_string(folder.join("kernel.ptx")).unwrap()
+    };
+    for header in ["list", "deque"] {
+        ptx(header, "kept");
+    }
+    let found = ptx("array", "kept");
+    let kept = std::fs::read_dir(folder.join("kept")).unwrap();
+    let texts = kept.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let is_text = path.to_str()?.ends_with(".leading.h");
+        is_text.then(|| std::fs::read_to_string(path).ok())?
+    });
+    let texts: Vec<String> = texts.collect();
+    assert!(
+        matches!(&texts[..], [text] if text.ends_with("sirius_compatibility.h\"\n#include <vector>\n")),
+        "{texts:?}"
+    );
+    same_lines(&found, &ptx("array", "off"));
 }
 
 #[test]

@@ -13,6 +13,7 @@
 //! breaks this.
 
 mod attributes;
+mod bitcode;
 mod blocks;
 mod builder;
 mod control_flow;
@@ -28,6 +29,7 @@ mod typed;
 mod types;
 
 pub(crate) use attributes::{FUNCTION_ATTRIBUTES, RETURN_ATTRIBUTES, parameter_attributes};
+pub(crate) use bitcode::read_for_linking;
 pub(crate) use blocks::copy_unchecked;
 pub(crate) use builder::Builder;
 pub(crate) use control_flow::{ControlFlow, NaturalLoop};

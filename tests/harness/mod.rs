@@ -309,6 +309,9 @@ pub fn check_oracle() -> Result<(), Failed> {
     Ok(sirius_oracle::cases::check_comparison()?)
 }
 
+/// The headers that most programs begin with.
+const LEADING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/harness/leading.h");
+
 /// Blocks in ascending order, one at a time.
 const ONE_THREAD: Environment = &[("SIRIUS_CPU_THREADS", "1")];
 
@@ -606,6 +609,7 @@ impl Built {
             .args(["-O2", "-std=c++17", "--sirius-device=cpu"])
             .args(always.unwrap_or_default().split_whitespace())
             .args(QUICK_LINK)
+            .args(["-include", LEADING])
             // What most of the programs need, unless they are about architectures.
             .args(
                 (!more

@@ -17,7 +17,7 @@ use super::packed::{add_packed_arithmetic, add_sums_of_products};
 use super::rounding::add_directed_rounding;
 use crate::cache::Entry;
 use crate::codegen::CodegenError;
-use crate::llvm::{Builder, Linkage, Type, Value};
+use crate::llvm::{Builder, Linkage, Type, Value, read_for_linking};
 use inkwell::context::{Context, ContextRef};
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
@@ -66,7 +66,7 @@ impl<'ctx> Library<'ctx> {
         add_products(&mut products, module);
         let context = module.get_context();
         let definitions = match products.is_empty() {
-            true => read_bitcode(context, definitions_as_bitcode()?),
+            true => read_bitcode(context, definitions_as_bitcode()?, reports),
             false => read_text(context, definitions_as_text() + &products),
         }?;
         for function in Value::functions(&definitions) {
@@ -312,13 +312,19 @@ fn read_text(context: ContextRef<'_>, mut text: String) -> Result<Module<'_>, Co
     module.map_err(|message| CodegenError::Llvm(message.to_string()))
 }
 
+/// With bodies where these are looked into.
 fn read_bitcode<'ctx>(
     context: ContextRef<'ctx>,
     bitcode: &[u8],
+    with_bodies: bool,
 ) -> Result<Module<'ctx>, CodegenError> {
     let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "sirius library");
-    let module = Module::parse_bitcode_from_buffer(&buffer, context);
-    module.map_err(|message| CodegenError::Llvm(message.to_string()))
+    let module = match with_bodies {
+        true => Module::parse_bitcode_from_buffer(&buffer, context)
+            .map_err(|message| message.to_string()),
+        false => read_for_linking(buffer, context),
+    };
+    module.map_err(CodegenError::Llvm)
 }
 
 /// Whether a call of type `called` can become a call of `defined`, which has the context in front.

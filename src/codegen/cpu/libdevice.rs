@@ -3,7 +3,8 @@
 use super::functions::Library;
 use crate::codegen::CodegenError;
 use crate::codegen::device::{device_target_machine, run_passes};
-use crate::llvm::{FUNCTION_ATTRIBUTES, Linkage, Value};
+use crate::llvm::{FUNCTION_ATTRIBUTES, Linkage, Value, read_for_linking};
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use std::path::Path;
 
@@ -47,23 +48,30 @@ pub(super) fn link_missing<'ctx>(
     )
 }
 
-/// Links all of libdevice as internal functions. Their memory effects, which a declaration could
+/// Links what a module calls of libdevice as internal functions. Their memory effects, which a declaration could
 /// only assume, are computed anew from the bodies. What libdevice keeps out of line, such as the
 /// reduction of large angles, stays there: inlined, it makes the code of a kernel with many sines three times as long.
-/// Returns the functions' names.
+/// Returns the names of all that libdevice defines.
 pub(in crate::codegen) fn link_libdevice(
     module: &Module,
     path: &Path,
 ) -> Result<Vec<String>, CodegenError> {
-    let bodies = Module::parse_bitcode_from_path(path, module.get_context())
-        .map_err(|message| CodegenError::Llvm(format!("{}: {message}", path.display())))?;
+    let fails = |message: String| CodegenError::Llvm(format!("{}: {message}", path.display()));
+    let bitcode =
+        MemoryBuffer::create_from_file(path).map_err(|message| fails(message.to_string()))?;
+    let bodies = read_for_linking(bitcode, module.get_context()).map_err(fails)?;
     bodies.set_triple(&module.get_triple());
     bodies.set_data_layout(&module.get_data_layout());
-    let names: Vec<String> = Value::functions(&bodies)
-        .into_iter()
-        .filter(|function| !function.is_declaration())
-        .map(Value::name)
-        .collect();
+    let mut names = Vec::new();
+    for function in Value::functions(&bodies) {
+        if !function.is_declaration() {
+            names.push(function.name());
+            if !function.is_local() {
+                // Such a one is linked where it is called.
+                function.set_linkage(Linkage::LLVMLinkOnceODRLinkage);
+            }
+        }
+    }
     module
         .link_in_module(bodies)
         .map_err(|message| CodegenError::Llvm(message.to_string()))?;

@@ -18,11 +18,11 @@ pub(in crate::program) struct Leading {
     pub(in crate::program) guards: BTreeSet<String>,
 }
 
-/// Reads the beginning of a source, and of `included` before it, as the command includes them. `folders` are those that
-/// the command names for the user's headers: in quotes only, and for all.
+/// Reads the beginning of a source, and of `included` before it, as the command includes them; without a source, of these
+/// alone. `folders` are those that the command names for the user's headers: in quotes only, and for all.
 pub(in crate::program) fn leading_headers(
     included: &[&Path],
-    source: &Path,
+    source: Option<&Path>,
     folders: (&[PathBuf], &[PathBuf]),
 ) -> Leading {
     let mut reader = Reader {
@@ -38,7 +38,7 @@ pub(in crate::program) fn leading_headers(
         reader.include(here, name, true)
     });
     // Where it ends does not matter.
-    let _ended = included.and_then(|()| reader.read(source));
+    let _ended = included.and_then(|()| reader.read(source?));
     reader.leading
 }
 
@@ -227,7 +227,7 @@ mod tests {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
         let own = [folder.path().join("own")];
-        leading_headers(&[], &folder.path().join("main.cu"), (&[], &own)).headers
+        leading_headers(&[], Some(&folder.path().join("main.cu")), (&[], &own)).headers
     }
 
     #[test]

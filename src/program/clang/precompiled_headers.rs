@@ -320,7 +320,10 @@ impl<'a> Asked<'a> {
             Some(_) => Some(self.precompile((clang, build), place)?),
             None => None,
         };
-        let used = self.wider(&ours, (clang, build), place).or_else(|| {
+        let wider = self.begins_with();
+        let mut wider = wider.into_iter();
+        let used = wider.find_map(|leading| self.wider(leading, &ours, (clang, build), place));
+        let used = used.or_else(|| {
             let ours = ours?;
             Some((self.clone(), ours))
         });
@@ -329,9 +332,10 @@ impl<'a> Asked<'a> {
         Some(asked)
     }
 
-    /// With the headers that the source begins with, beside ours.
+    /// With headers that the source begins with, beside ours.
     fn wider(
         &self,
+        leading: Leading,
         ours: &Option<Precompiled>,
         (clang, build): (&Path, &Build),
         place: &Path,
@@ -339,7 +343,7 @@ impl<'a> Asked<'a> {
         let Leading {
             mut headers,
             guards,
-        } = self.begins_with();
+        } = leading;
         // One that the named folders have is another than ours has under its name.
         let is_named = |name: &String| {
             self.folders
@@ -362,9 +366,16 @@ impl<'a> Asked<'a> {
         (!guards.iter().any(knows)).then_some((wider, precompiled))
     }
 
-    fn begins_with(&self) -> Leading {
+    /// What the source begins with: all of it, then what the command includes, which many sources may begin with.
+    fn begins_with(&self) -> Vec<Leading> {
         let [quoted, all] = &self.own;
-        leading_headers(&self.included, Path::new(self.source), (quoted, all))
+        let begin = |source| leading_headers(&self.included, source, (quoted, all));
+        let whole = begin(Some(Path::new(self.source)));
+        let included = begin(None);
+        match included.headers == whole.headers {
+            true => vec![whole],
+            false => vec![whole, included],
+        }
     }
 
     /// The precompiled header, made where that is worth it, by way of a folder.
