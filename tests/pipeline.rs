@@ -647,3 +647,57 @@ int main() {
     assert_eq!((number(4), number(6)), (0.0, 48.0), "{shown}");
     assert!(shown.contains("1 1352"), "{shown}");
 }
+
+/// A group of launches that wait for each other is refused where the CPU device has too few stacks for its threads.
+#[test]
+fn blocks_that_would_wait_without_stacks_run_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = r#"
+#include <cstdio>
+#include <vector>
+__global__ void first(int *of, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) of[i] = i + 1; }
+__global__ void second(int *of, const int *from, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) of[i] = from[i * 7 % n] + from[0];
+}
+int main() {
+    const int n = 24 * 1024;
+    std::vector<int> host(n);
+    int *a, *b;
+    cudaMalloc(&a, n * sizeof(int));
+    cudaMalloc(&b, n * sizeof(int));
+    first<<<24, 1024>>>(a, n);
+    second<<<24, 1024>>>(b, a, n);
+    cudaMemcpy(host.data(), b, n * sizeof(int), cudaMemcpyDeviceToHost);
+    std::printf("%d %d %s\n", host[1], host[n - 1], cudaGetErrorString(cudaGetLastError()));
+}
+"#;
+    std::fs::write(folder.path().join("waits.cu"), source).unwrap();
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args([
+            "--sirius-device=cpu",
+            "--sirius-boundaries=grid-barrier",
+            "waits.cu",
+        ])
+        .args(["-o", "waits"])
+        .env("SIRIUS_STRICT", "1")
+        .env_remove("SIRIUS_FLAGS")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{built:?}");
+    // 19 blocks of 1,024 threads have a stack each, 24 have not.
+    for (threads, launches) in [("19", 1), ("24", 2)] {
+        let run = Command::new("./waits")
+            .env("SIRIUS_CPU_THREADS", threads)
+            .env("SIRIUS_STATS", "stats.json")
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&run.stdout);
+        assert_eq!(said, "9 24571 no error\n", "{threads}");
+        let stats = std::fs::read_to_string(folder.path().join("stats.json")).unwrap();
+        let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
+        assert_eq!(stats["launches"], launches, "{threads}");
+    }
+}

@@ -22,6 +22,9 @@ pub const IMAGE_MAGIC: u64 = u64::from_le_bytes(*b"SIRIUSIM");
 /// What the names of fused kernels begin with.
 pub const FUSED_KERNEL: &str = "sirius_fused_";
 
+/// How the names of kernels begin that the compiler makes of several launches: of a group, of a host loop, and of a queue.
+pub const MADE_KERNELS: [&str; 3] = [FUSED_KERNEL, "sirius_loop_", "sirius_batch_"];
+
 /// Bits of [`CpuKernel::flags`].
 pub mod flags {
     /// Has block barriers.

@@ -13,6 +13,6 @@ pub use context::{BlockContext, Counters, Texel, ThreadContext, access};
 pub use functions::{FUNCTIONS, Function};
 pub use image::{
     ABI_VERSION, CLUSTER_SHIFT, CpuImage, CpuKernel, CpuVariable, FUSED_KERNEL, IMAGE_MAGIC,
-    IN_STEP_SHIFT, flags,
+    IN_STEP_SHIFT, MADE_KERNELS, flags,
 };
 pub use layout::{Field, Layout};

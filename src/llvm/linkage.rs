@@ -1,8 +1,12 @@
 //! Who sees a function or a variable, and what may be made of that.
 
 use super::*;
-use inkwell::llvm_sys::comdat::LLVMSetComdat;
+use inkwell::llvm_sys::comdat::{LLVMGetComdat, LLVMSetComdat};
 use inkwell::llvm_sys::{LLVMUnnamedAddr, LLVMVisibility};
+
+/// A group of sections, told from others of its module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SectionGroup(usize);
 
 impl<'ctx> Value<'ctx> {
     /// The aliases of a module.
@@ -50,6 +54,13 @@ impl<'ctx> Value<'ctx> {
     pub(crate) fn is_address_unnamed(self) -> bool {
         // SAFETY: as above; callers pass global values.
         unsafe { LLVMGetUnnamedAddress(self.0) == LLVMUnnamedAddr::LLVMGlobalUnnamedAddr }
+    }
+
+    /// The group of sections, of which the linker keeps one, that a function or variable belongs to.
+    pub(crate) fn section_group(self) -> Option<SectionGroup> {
+        // SAFETY: as above; callers pass functions and variables.
+        let group = unsafe { LLVMGetComdat(self.0) };
+        (!group.is_null()).then_some(SectionGroup(group as usize))
     }
 
     /// Takes a function or variable out of its group of sections, of which the linker keeps one; an alias is in none of

@@ -45,6 +45,7 @@ pub(crate) use inkwell::llvm_sys::LLVMTypeKind as TypeKind;
 pub(crate) use inkwell::llvm_sys::LLVMValueKind as ValueKind;
 pub(crate) use instructions::atomics::AtomicOperation;
 pub(crate) use layout::Layout;
+pub(crate) use linkage::SectionGroup;
 pub(crate) use metadata::Metadata;
 pub(crate) use passes::{Loops, device_machine, host_machine, run_passes};
 pub(crate) use typed::{

@@ -29,6 +29,18 @@ template <typename T> struct Registered {
 };
 template <typename T> std::string Registered<T>::name = std::string("registered ") + std::to_string(sizeof(T));
 
+// The destructor of an object, and the one that also gives its memory back, are in one group of sections.
+template <typename T> struct Held {
+    T *value;
+    explicit Held(T of) : value(new T(of)) {}
+    virtual ~Held();
+};
+template <typename T> Held<T>::~Held() {
+    std::printf("held %d\n", int(*value));
+    delete value;
+}
+template struct Held<int>;
+
 static int helper(int value) { return value + table[value & 7] + ++own_calls; }
 
 #define STEP(n, k) value = value * 31 + n; value ^= value >> (k % 7 + 1); value += table[value & 7] << (k % 3);
@@ -86,6 +98,8 @@ int main() {
     std::vector<int> copy(32);
     cudaMemcpy(copy.data(), sums, 32 * sizeof(int), cudaMemcpyDeviceToHost);
     const Announced third("third");
+    Held<int> *volatile held = new Held<int>(calls);
+    delete held;
     std::printf("%d %d %d %d %d\n", value, copy[3], calls, own_calls, shared_count());
     std::printf("%s, %s, %d %d %d\n", Registered<int>::name.c_str(), Registered<char>::name.c_str(), third.twice(4),
                 may_be_replaced(1), by_alias(1));

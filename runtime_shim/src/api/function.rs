@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::launch::LaunchConfiguration;
 use super::{device, launch, store};
+use crate::abi::MADE_KERNELS;
 use crate::environment::settings;
 use crate::error::{CudaError, CudaResult};
 use crate::execution::fiber;
@@ -249,7 +250,11 @@ pub fn resident_blocks(
     };
     // Blocks that wait for each other have a fiber for each thread.
     let fibers_of_blocks = threads.saturating_mul(device::multiprocessors().unsigned_abs());
-    let by_fibers = (fiber::STACK_LIMIT as u32 / fibers_of_blocks.max(1)).max(1);
+    let by_fibers = fiber::STACK_LIMIT as u32 / fibers_of_blocks.max(1);
+    // Programs also ask this of blocks that do not wait, of which there is room for one. The compiler does not.
+    let name = &record.display_name;
+    let is_made = MADE_KERNELS.iter().any(|made| name.starts_with(*made));
+    let by_fibers = by_fibers.max(u32::from(!is_made));
     let blocks = by_threads
         .min(device::BLOCKS_PER_MULTIPROCESSOR)
         .min(by_fibers)

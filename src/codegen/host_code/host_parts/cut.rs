@@ -1,7 +1,7 @@
 //! Which part defines what.
 
 use super::globals;
-use crate::llvm::{Linkage, Value};
+use crate::llvm::{Linkage, SectionGroup, Value};
 use inkwell::module::Module;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -42,6 +42,12 @@ pub(super) fn cut<'ctx>(module: &Module<'ctx>) -> Option<Cut<'ctx>> {
         .map(|alias| function_behind(*alias))
         .collect();
     let behind: BTreeSet<Value> = behind?.into_iter().collect();
+    // The linker keeps one group of a name, so that no two parts may have members of one.
+    let mut groups: HashMap<SectionGroup, usize> = HashMap::new();
+    let of_head = behind
+        .iter()
+        .filter_map(|function| function.section_group());
+    groups.extend(of_head.map(|group| (group, HEAD)));
     let mut owners = HashMap::new();
     let (mut number, mut instructions) = (HEAD + 1, 0);
     for function in Value::functions(module) {
@@ -55,7 +61,12 @@ pub(super) fn cut<'ctx>(module: &Module<'ctx>) -> Option<Cut<'ctx>> {
         if is_copied(function) {
             continue;
         }
-        owners.insert(function, number);
+        let group = function.section_group();
+        let owner = group.map_or(number, |group| *groups.entry(group).or_insert(number));
+        owners.insert(function, owner);
+        if owner != number {
+            continue;
+        }
         instructions += function.instructions().len();
         let may_end = instructions >= FEWEST_INSTRUCTIONS && ends_part(&function.name());
         if may_end || instructions >= MOST_INSTRUCTIONS {
