@@ -37,6 +37,7 @@ fn all_said() -> MutexGuard<'static, BTreeMap<PathBuf, String>> {
 
 /// What of a text about a source was not passed on yet.
 pub(in crate::program) fn unsaid(source: &Path, text: String) -> String {
+    let text = without_leading_lists(text);
     let all = all_said();
     let said = all.get(source).map_or("", String::as_str);
     let mut said = said.split_inclusive('\n');
@@ -161,6 +162,22 @@ fn names_include(plain: &str) -> bool {
     begins.iter().any(|begin| plain.starts_with(begin))
 }
 
+/// A text without the lines that lead to what a list of leading headers includes.
+fn without_leading_lists(text: String) -> String {
+    if !names_leading(&text) {
+        return text;
+    }
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        let plain = without_colours(line);
+        match names_include(&plain) && names_leading(&plain) {
+            true => kept.truncate(without_includes(&kept)),
+            false => kept += line,
+        }
+    }
+    kept
+}
+
 /// How long a text is without such lines at its end.
 fn without_includes(text: &str) -> usize {
     let lines = text.split_inclusive('\n').rev();
@@ -210,6 +227,11 @@ mod tests {
             let list = "In file included from x.cu:1:\nIn file included from /c/0123456789abcdef.leading.h:3:\n";
             let inner = "In file included from b.h:1:\nl.h:2:2: warning: odd\n";
             speaker.hear(format!("{begin}{list}{inner}{list}y.h:2:2: warning: odd\n").as_bytes());
+            let whole = format!("{begin}{list}{inner}{list}y.h:2:2: warning: odd\n");
+            assert_eq!(
+                unsaid(Path::new("unheard.cu"), whole),
+                format!("{begin}{inner}y.h:2:2: warning: odd\n")
+            );
             assert_eq!(
                 speaker.heard(),
                 format!("{begin}{inner}y.h:2:2: warning: odd\n")
