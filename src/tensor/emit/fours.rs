@@ -7,7 +7,7 @@ use super::values::{self, Scope};
 use super::{factor, size};
 use crate::tensor::linear::Linear;
 use crate::tensor::program::{Function, Role, Statement, Subscript, Value, ValueKind};
-use crate::tensor::syntax::tree::Operator;
+use crate::tensor::syntax::tree::{Binary, Operator};
 use crate::tensor::types::Scalar;
 
 /// Four elements that a statement reads.
@@ -16,6 +16,9 @@ pub(super) struct Four {
     subscripts: Vec<Subscript>,
     /// The array that has them.
     name: String,
+    /// When they are read: each of one of these ways holds, as a condition that is true or false. Elsewhere they may not be
+    /// there.
+    ways: Vec<Vec<(Value, bool)>>,
 }
 
 /// Tensors of which a statement reads or writes neighbours along an index of the given extent; `None` where it touches
@@ -30,16 +33,20 @@ pub(super) fn tensors(
     }
     let mut found = Vec::new();
     let mut is_possible = true;
-    let mut see = |tensor: usize, subscripts: &[Subscript]| match kind(
-        function,
-        (tensor, subscripts),
-        (index, extent),
-    ) {
-        Kind::Same => {}
-        Kind::Neighbours => found.push(tensor),
-        Kind::Other => is_possible = false,
-    };
-    statement.value.reads(&mut see);
+    reads_by_ways(&statement.value, &mut Vec::new(), &mut |read, way| {
+        match kind(function, read, (index, extent)) {
+            Kind::Same => {}
+            // Each of four neighbours would be read or not.
+            Kind::Neighbours
+                if way.iter().any(|(test, _)| mentions(test, index))
+                    && !is_always_read(&statement.value, read) =>
+            {
+                is_possible = false;
+            }
+            Kind::Neighbours => found.push(read.0),
+            Kind::Other => is_possible = false,
+        }
+    });
     let is_along = kind(
         function,
         (statement.target, &statement.subscripts),
@@ -159,22 +166,121 @@ pub(super) fn reads(
     (index, extent): (usize, &Linear),
 ) -> Vec<Four> {
     let mut found: Vec<Four> = Vec::new();
-    statement.value.reads(&mut |tensor, subscripts| {
-        let is_along = matches!(
-            kind(function, (tensor, subscripts), (index, extent)),
-            Kind::Neighbours
-        );
-        let is_new = find(&found, tensor, subscripts).is_none();
-        if is_along && is_new {
-            let number = found.len();
-            found.push(Four {
-                tensor,
-                subscripts: subscripts.to_vec(),
-                name: format!("tc_four{number}_{}", function.tensors[tensor].name),
-            });
+    reads_by_ways(&statement.value, &mut Vec::new(), &mut |read, way| {
+        let (tensor, subscripts) = read;
+        if !matches!(kind(function, read, (index, extent)), Kind::Neighbours) {
+            return;
+        }
+        let way: Vec<(Value, bool)> = match is_always_read(&statement.value, read) {
+            true => Vec::new(),
+            false => way
+                .iter()
+                .map(|(test, is)| ((*test).clone(), *is))
+                .collect(),
+        };
+        let known = found
+            .iter_mut()
+            .find(|four| four.tensor == tensor && four.subscripts == subscripts);
+        match known {
+            Some(four) if four.ways.contains(&way) => {}
+            Some(four) => four.ways.push(way),
+            None => {
+                let number = found.len();
+                found.push(Four {
+                    tensor,
+                    subscripts: subscripts.to_vec(),
+                    name: format!("tc_four{number}_{}", function.tensors[tensor].name),
+                    ways: vec![way],
+                });
+            }
         }
     });
     found
+}
+
+/// Conditions on the way to a read, each with what it is then.
+type Way<'v> = Vec<(&'v Value, bool)>;
+
+/// Is given a read, and the way to it.
+type Visit<'f, 'v> = &'f mut dyn FnMut((usize, &'v [Subscript]), &Way<'v>);
+
+/// Whether an element is read under no condition, here or elsewhere in a value.
+fn is_always_read(value: &Value, (tensor, subscripts): (usize, &[Subscript])) -> bool {
+    let mut found = false;
+    reads_by_ways(value, &mut Vec::new(), &mut |(other, others), way| {
+        let mut pairs = subscripts.iter().zip(others);
+        found |= way.is_empty()
+            && tensor == other
+            && pairs.all(|(one, other)| {
+                one.linear.is_some() && one.linear == other.linear && one.guarded == other.guarded
+            });
+    });
+    found
+}
+
+/// Calls `visit` with each read of a value, and the conditions under which it is computed.
+fn reads_by_ways<'v>(value: &'v Value, way: &mut Way<'v>, visit: Visit<'_, 'v>) {
+    match &value.kind {
+        ValueKind::Integer(_)
+        | ValueKind::Real(_)
+        | ValueKind::Variable(_)
+        | ValueKind::Size(_) => {}
+        ValueKind::Read { tensor, subscripts } => {
+            for subscript in subscripts {
+                reads_by_ways(&subscript.value, way, visit);
+            }
+            visit((*tensor, subscripts), way);
+        }
+        ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => {
+            reads_by_ways(operand, way, visit);
+        }
+        ValueKind::Binary(operator, left, right) => {
+            reads_by_ways(left, way, visit);
+            let is = match operator {
+                Binary::And => true,
+                Binary::Or => false,
+                _ => return reads_by_ways(right, way, visit),
+            };
+            way.push((left, is));
+            reads_by_ways(right, way, visit);
+            way.pop();
+        }
+        ValueKind::Select(condition, then, other) => {
+            reads_by_ways(condition, way, visit);
+            for (branch, is) in [(then, true), (other, false)] {
+                way.push((condition, is));
+                reads_by_ways(branch, way, visit);
+                way.pop();
+            }
+        }
+        ValueKind::Call(_, _, arguments) => {
+            for argument in arguments {
+                reads_by_ways(argument, way, visit);
+            }
+        }
+    }
+}
+
+impl Four {
+    /// The condition under which they are read, unless they always are.
+    fn condition(&self, function: &Function, scope: Scope<'_>) -> Option<String> {
+        let text = |(test, is): &(Value, bool)| {
+            let test = values::value_as(function, scope, test, Scalar::Bool);
+            match is {
+                true => format!("({test})"),
+                false => format!("!({test})"),
+            }
+        };
+        if self.ways.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let ways = self.ways.iter();
+        let ways = ways.map(|way| way.iter().map(text).collect::<Vec<_>>().join(" && "));
+        Some(match ways.collect::<Vec<_>>().as_slice() {
+            [only] => only.clone(),
+            several => format!("(({}))", several.join(") || (")),
+        })
+    }
 }
 
 /// The one of four elements of the counter `tc_j` that a read is.
@@ -184,51 +290,44 @@ pub(super) fn find(fours: &[Four], tensor: usize, subscripts: &[Subscript]) -> O
     Some(format!("{}[tc_j]", four.name))
 }
 
-/// Loads four elements, unless `scope` has them at hand as one of four already.
+/// Loads four elements, unless `scope` has them at hand as one of four already; zeros where they are not read, or where data
+/// name a row that is not there.
 pub(super) fn load(function: &Function, scope: Scope<'_>, four: &Four, lines: &mut Lines) {
-    let held = (scope.held)(four.tensor, &four.subscripts);
-    let name = &function.tensors[four.tensor].name;
-    let place = || values::place(function, scope, four.tensor, &four.subscripts);
-    let is_guarded = four.subscripts.iter().any(|subscript| subscript.guarded);
-    if held.is_none() && is_guarded {
-        return load_guarded(function, scope, four, lines);
-    }
-    let from = match held {
+    let tensor = &function.tensors[four.tensor];
+    let mut conditions: Vec<String> = four.condition(function, scope).into_iter().collect();
+    let from = match (scope.held)(four.tensor, &four.subscripts) {
         Some(element) if element.ends_with("[tc_j]") => {
             let array = element.trim_end_matches("[tc_j]");
             lines.line(&format!("const float *const {} = {array};", four.name));
             return;
         }
-        Some(element) => format!("*reinterpret_cast<const float4 *>(&{element})"),
-        None => format!("*reinterpret_cast<const float4 *>(&{name}[{}])", place()),
-    };
-    lines.line(&format!("__align__(16) float {}[4];", four.name));
-    lines.line(&format!(
-        "*reinterpret_cast<float4 *>({}) = {from};",
-        four.name
-    ));
-}
-
-/// Loads four elements, or zeros where data name a row that is not there.
-fn load_guarded(function: &Function, scope: Scope<'_>, four: &Four, lines: &mut Lines) {
-    let tensor = &function.tensors[four.tensor];
-    let mut plain = four.subscripts.clone();
-    let mut conditions = Vec::new();
-    for (subscript, extent) in plain.iter_mut().zip(&tensor.extents) {
-        if subscript.guarded {
-            let index = values::value_as(function, scope, &subscript.value, Scalar::Int64);
-            let extent = size(function, extent);
-            conditions.push(format!("tc_inside({index}, {extent})"));
-            subscript.guarded = false;
+        Some(element) => element,
+        None => {
+            let mut plain = four.subscripts.clone();
+            for (subscript, extent) in plain.iter_mut().zip(&tensor.extents) {
+                if subscript.guarded {
+                    let index = values::value_as(function, scope, &subscript.value, Scalar::Int64);
+                    let extent = size(function, extent);
+                    conditions.push(format!("tc_inside({index}, {extent})"));
+                    subscript.guarded = false;
+                }
+            }
+            let place = values::place(function, scope, four.tensor, &plain);
+            format!("{}[{place}]", tensor.name)
         }
+    };
+    let load = format!(
+        "*reinterpret_cast<float4 *>({}) = *reinterpret_cast<const float4 *>(&{from});",
+        four.name
+    );
+    if conditions.is_empty() {
+        lines.line(&format!("__align__(16) float {}[4];", four.name));
+        lines.line(&load);
+    } else {
+        lines.line(&format!("__align__(16) float {}[4] = {{}};", four.name));
+        lines.line(&format!("if ({})", conditions.join(" && ")));
+        lines.line(&format!("    {load}"));
     }
-    let place = values::place(function, scope, four.tensor, &plain);
-    lines.line(&format!("__align__(16) float {}[4] = {{}};", four.name));
-    lines.line(&format!("if ({})", conditions.join(" && ")));
-    lines.line(&format!(
-        "    *reinterpret_cast<float4 *>({}) = *reinterpret_cast<const float4 *>(&{}[{place}]);",
-        four.name, tensor.name
-    ));
 }
 
 /// Stores four elements of an array where the first one's places are.
@@ -299,4 +398,51 @@ pub(super) fn elements(
     }
     lines.close_to(depth);
     store(array, places, lines);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tensor::mapping::Mapping;
+    use crate::tensor::{Options, translate};
+
+    /// The lines that load four elements of A, each with the line before it.
+    fn loads(text: &str) -> Vec<[String; 2]> {
+        let options = Options {
+            mapping: Mapping::Stitched,
+            ..Options::default()
+        };
+        let made = translate("f.tc", text, options).expect("it is right");
+        let lines: Vec<&str> = made.source.lines().map(str::trim).collect();
+        let pairs = lines.windows(2);
+        let pairs = pairs.filter(|pair| pair[1].contains("*reinterpret_cast<const float4 *>(&A["));
+        pairs
+            .map(|pair| [0, 1].map(|at| pair[at].to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn what_may_not_be_there_is_loaded_where_it_is_read() {
+        let sums = |value: &str| {
+            loads(&format!(
+                "def f(float(33,1024) A, float(33,1024) B) -> (O) {{ O(i) +=! {value} }}"
+            ))
+        };
+        let rows = loads("def f(float(33,1024) A) -> (O) { T = concat(A, A, 0) O(i) +=! T(i,j) }");
+        let tests: Vec<&str> = rows.iter().map(|[before, _]| before.as_str()).collect();
+        assert_eq!(tests, ["if (((bool)(i0 < 33)))", "if (!((bool)(i0 < 33)))"]);
+        let always = sums("A(i,j) > 0 ? A(i,j) : 0");
+        assert!(
+            !always.is_empty() && always.iter().all(|[before, _]| !before.starts_with("if")),
+            "{always:?}"
+        );
+        let nested = sums("i < 4 ? 0 : i > 7 && B(i,0) > 0 ? A(i,j) : 0");
+        assert_eq!(
+            nested[0][0],
+            "if (!((bool)(i < 4)) && ((bool)(i > 7 && B[i * 1024 + 0] > 0)))"
+        );
+        // Neighbours of which some are read, and some are not.
+        for value in ["j > 4 ? A(i,j) : 0", "i > 4 && j > 4 && A(i,j) > 0 ? 1 : 0"] {
+            assert_eq!(sums(value), Vec::<[String; 2]>::new(), "{value}");
+        }
+    }
 }
