@@ -315,33 +315,62 @@ impl Value {
 
     /// Calls `visit` with each read in the value: tensor and subscripts; those in subscripts first.
     pub fn reads<'v>(&'v self, visit: &mut dyn FnMut(usize, &'v [Subscript])) {
+        self.reads_under(&mut |tensor, subscripts, _| visit(tensor, subscripts));
+    }
+
+    /// The same, with the tests under which the read is computed.
+    pub fn reads_under<'v>(&'v self, visit: VisitTested<'_, 'v>) {
+        self.reads_behind(&mut Vec::new(), visit);
+    }
+
+    fn reads_behind<'v>(&'v self, tests: &mut Vec<Test<'v>>, visit: VisitTested<'_, 'v>) {
         match &self.kind {
             ValueKind::Integer(_)
             | ValueKind::Real(_)
             | ValueKind::Variable(_)
             | ValueKind::Size(_) => {}
             ValueKind::Read { tensor, subscripts } => {
-                subscripts
-                    .iter()
-                    .for_each(|subscript| subscript.value.reads(visit));
-                visit(*tensor, subscripts);
+                for subscript in subscripts {
+                    subscript.value.reads_behind(tests, visit);
+                }
+                visit(*tensor, subscripts, tests);
             }
-            ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => operand.reads(visit),
-            ValueKind::Binary(_, left, right) => {
-                left.reads(visit);
-                right.reads(visit);
+            ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => {
+                operand.reads_behind(tests, visit);
+            }
+            ValueKind::Binary(operator, left, right) => {
+                left.reads_behind(tests, visit);
+                let holds = match operator {
+                    Binary::And => true,
+                    Binary::Or => false,
+                    _ => return right.reads_behind(tests, visit),
+                };
+                tests.push((left, holds));
+                right.reads_behind(tests, visit);
+                tests.pop();
             }
             ValueKind::Select(condition, then, other) => {
-                condition.reads(visit);
-                then.reads(visit);
-                other.reads(visit);
+                condition.reads_behind(tests, visit);
+                for (branch, holds) in [(then, true), (other, false)] {
+                    tests.push((condition, holds));
+                    branch.reads_behind(tests, visit);
+                    tests.pop();
+                }
             }
             ValueKind::Call(_, _, arguments) => {
-                arguments.iter().for_each(|argument| argument.reads(visit));
+                for argument in arguments {
+                    argument.reads_behind(tests, visit);
+                }
             }
         }
     }
 }
+
+/// A condition, and whether it holds.
+pub type Test<'v> = (&'v Value, bool);
+
+/// Is given a read: its tensor, its subscripts, and the tests under which it is computed, outer ones first.
+pub type VisitTested<'f, 'v> = &'f mut dyn FnMut(usize, &'v [Subscript], &[Test<'v>]);
 
 impl Statement {
     /// Calls `visit` with each read of the statement: in its value, its subscripts on the left and its bounds.

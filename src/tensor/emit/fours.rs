@@ -7,7 +7,7 @@ use super::values::{self, Scope};
 use super::{factor, size};
 use crate::tensor::linear::Linear;
 use crate::tensor::program::{Function, Role, Statement, Subscript, Value, ValueKind};
-use crate::tensor::syntax::tree::{Binary, Operator};
+use crate::tensor::syntax::tree::Operator;
 use crate::tensor::types::Scalar;
 
 /// Four elements that a statement reads.
@@ -33,7 +33,8 @@ pub(super) fn tensors(
     }
     let mut found = Vec::new();
     let mut is_possible = true;
-    reads_by_ways(&statement.value, &mut Vec::new(), &mut |read, way| {
+    statement.value.reads_under(&mut |tensor, subscripts, way| {
+        let read = (tensor, subscripts);
         match kind(function, read, (index, extent)) {
             Kind::Same => {}
             // Each of four neighbours would be read or not.
@@ -166,8 +167,8 @@ pub(super) fn reads(
     (index, extent): (usize, &Linear),
 ) -> Vec<Four> {
     let mut found: Vec<Four> = Vec::new();
-    reads_by_ways(&statement.value, &mut Vec::new(), &mut |read, way| {
-        let (tensor, subscripts) = read;
+    statement.value.reads_under(&mut |tensor, subscripts, way| {
+        let read = (tensor, subscripts);
         if !matches!(kind(function, read, (index, extent)), Kind::Neighbours) {
             return;
         }
@@ -198,16 +199,10 @@ pub(super) fn reads(
     found
 }
 
-/// Conditions on the way to a read, each with what it is then.
-type Way<'v> = Vec<(&'v Value, bool)>;
-
-/// Is given a read, and the way to it.
-type Visit<'f, 'v> = &'f mut dyn FnMut((usize, &'v [Subscript]), &Way<'v>);
-
 /// Whether an element is read under no condition, here or elsewhere in a value.
 fn is_always_read(value: &Value, (tensor, subscripts): (usize, &[Subscript])) -> bool {
     let mut found = false;
-    reads_by_ways(value, &mut Vec::new(), &mut |(other, others), way| {
+    value.reads_under(&mut |other, others, way| {
         let mut pairs = subscripts.iter().zip(others);
         found |= way.is_empty()
             && tensor == other
@@ -216,49 +211,6 @@ fn is_always_read(value: &Value, (tensor, subscripts): (usize, &[Subscript])) ->
             });
     });
     found
-}
-
-/// Calls `visit` with each read of a value, and the conditions under which it is computed.
-fn reads_by_ways<'v>(value: &'v Value, way: &mut Way<'v>, visit: Visit<'_, 'v>) {
-    match &value.kind {
-        ValueKind::Integer(_)
-        | ValueKind::Real(_)
-        | ValueKind::Variable(_)
-        | ValueKind::Size(_) => {}
-        ValueKind::Read { tensor, subscripts } => {
-            for subscript in subscripts {
-                reads_by_ways(&subscript.value, way, visit);
-            }
-            visit((*tensor, subscripts), way);
-        }
-        ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => {
-            reads_by_ways(operand, way, visit);
-        }
-        ValueKind::Binary(operator, left, right) => {
-            reads_by_ways(left, way, visit);
-            let is = match operator {
-                Binary::And => true,
-                Binary::Or => false,
-                _ => return reads_by_ways(right, way, visit),
-            };
-            way.push((left, is));
-            reads_by_ways(right, way, visit);
-            way.pop();
-        }
-        ValueKind::Select(condition, then, other) => {
-            reads_by_ways(condition, way, visit);
-            for (branch, is) in [(then, true), (other, false)] {
-                way.push((condition, is));
-                reads_by_ways(branch, way, visit);
-                way.pop();
-            }
-        }
-        ValueKind::Call(_, _, arguments) => {
-            for argument in arguments {
-                reads_by_ways(argument, way, visit);
-            }
-        }
-    }
 }
 
 impl Four {

@@ -179,42 +179,13 @@ pub(super) fn reads_under(
     conditions: &mut Vec<Condition>,
     visit: &mut Visit<'_>,
 ) {
-    match &value.kind {
-        ValueKind::Integer(_)
-        | ValueKind::Real(_)
-        | ValueKind::Variable(_)
-        | ValueKind::Size(_) => {}
-        ValueKind::Read { tensor, subscripts } => {
-            for subscript in subscripts {
-                reads_under(questions, &subscript.value, conditions, visit);
-            }
-            visit(*tensor, subscripts, conditions);
-        }
-        ValueKind::Unary(_, operand) | ValueKind::Cast(operand) => {
-            reads_under(questions, operand, conditions, visit);
-        }
-        ValueKind::Binary(operator, left, right) => {
-            reads_under(questions, left, conditions, visit);
-            let added = second_condition(questions, *operator, left);
-            let depth = conditions.len();
-            conditions.extend(added);
-            reads_under(questions, right, conditions, visit);
-            conditions.truncate(depth);
-        }
-        ValueKind::Select(condition, then, other) => {
-            reads_under(questions, condition, conditions, visit);
-            for (branch, holds) in [(then, true), (other, false)] {
-                conditions.push(questions.condition(condition, holds));
-                reads_under(questions, branch, conditions, visit);
-                conditions.pop();
-            }
-        }
-        ValueKind::Call(_, _, arguments) => {
-            for argument in arguments {
-                reads_under(questions, argument, conditions, visit);
-            }
-        }
-    }
+    value.reads_under(&mut |tensor, subscripts, tests| {
+        let depth = conditions.len();
+        let tests = tests.iter();
+        conditions.extend(tests.map(|(test, holds)| questions.condition(test, *holds)));
+        visit(tensor, subscripts, conditions);
+        conditions.truncate(depth);
+    });
 }
 
 /// The condition under which the second operand is computed.
