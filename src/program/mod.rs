@@ -400,14 +400,7 @@ impl<'ctx> Program<'ctx> {
 
     /// How many launches are written in the host's code.
     pub fn launch_sites(&self) -> usize {
-        let functions = Value::functions(&self.host).into_iter();
-        let launches = functions.map(|function| {
-            let instructions = function.instructions().into_iter();
-            instructions
-                .filter(|each| launches::is_launch(*each))
-                .count()
-        });
-        launches.sum()
+        launches::sites(&self.host).len()
     }
 
     /// Whether the host's code has no launch at all: none that is written, and no function that launches or makes graphs.

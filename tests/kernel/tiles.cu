@@ -79,8 +79,8 @@ __global__ void bytes(const signed char *a, int *b) {
 //>   loop i1 uniform
 //>   loop i2 uniform
 //>   loop i3 uniform
-//>   may read arg0[32i1 + 512 .. +32] : i1 >= 0 and -i1 + 15 >= 0 in i1 (which part of the tile each thread touches is not known)
-//>   may read arg0[16i2 .. +16] : i2 >= 0 and -i2 + 7 >= 0 in i2 (which part of the tile each thread touches is not known)
+//>   may read arg0[16i1 .. +16] : i1 >= 0 and -i1 + 7 >= 0 in i1 (which part of the tile each thread touches is not known)
+//>   may read arg0[32i2 + 512 .. +32] : i2 >= 0 and -i2 + 15 >= 0 in i2 (which part of the tile each thread touches is not known)
 //>   may write arg1[128i3 .. +128] : i3 >= 0 and -i3 + 7 >= 0 in i3 (which part of the tile each thread touches is not known)
 //>   reads arg0 within [0, 1024)
 //>   writes arg1 within [0, 1024)

@@ -20,6 +20,8 @@ pub struct Constraints<'s> {
     pub order: Vec<Pairs<'s>>,
     /// Pairs that are best computed near each other.
     pub proximity: Vec<Pairs<'s>>,
+    /// How far a statement may be shifted at most; `None` for as far as isl likes.
+    pub largest_shift: Option<u8>,
 }
 
 /// Pairs of instances of two statements.
@@ -116,6 +118,10 @@ pub fn schedule(constraints: &Constraints<'_>) -> Result<Tree> {
     unsafe {
         let raw = context.raw.as_ptr();
         isl_options_set_schedule_max_coefficient(raw, 1);
+        isl_options_set_schedule_max_constant_term(
+            raw,
+            constraints.largest_shift.map_or(-1, c_int::from),
+        );
         isl_options_set_schedule_outer_coincidence(raw, 0);
         isl_options_set_schedule_maximize_band_depth(raw, 0);
         isl_options_set_schedule_maximize_coincidence(raw, 0);
@@ -403,6 +409,7 @@ const NODE_SET: c_int = 10;
 // C ints, too, and `__isl_take` pointers are consumed also when the call fails.
 unsafe extern "C" {
     fn isl_options_set_schedule_max_coefficient(context: *mut c_void, value: c_int) -> c_int;
+    fn isl_options_set_schedule_max_constant_term(context: *mut c_void, value: c_int) -> c_int;
     fn isl_options_set_schedule_outer_coincidence(context: *mut c_void, value: c_int) -> c_int;
     fn isl_options_set_schedule_maximize_band_depth(context: *mut c_void, value: c_int) -> c_int;
     fn isl_options_set_schedule_maximize_coincidence(context: *mut c_void, value: c_int) -> c_int;

@@ -25,11 +25,12 @@ use crate::llvm::{FUNCTION_ATTRIBUTES, Linkage, Opcode, Value};
 use inkwell::module::Module;
 use std::collections::BTreeMap;
 
-/// What runs on each unit's device module before numerics are decided.
-pub const DEVICE_INLINING: &str = "always-inline,function(sroa,early-cse)";
+/// What runs on each unit's device module before numerics are decided. Memory of a thread is turned into values before
+/// inlining, too: what is inlined is smaller by that, most of all where many small functions call each other.
+pub const DEVICE_INLINING: &str = "function(sroa,early-cse),always-inline,function(sroa,early-cse)";
 
 /// What inlines everything in the analysis copy, and turns memory of a thread into SSA values.
-pub const DEVICE_FLATTENING: &str = "always-inline,globaldce,function(sroa)";
+pub const DEVICE_FLATTENING: &str = "function(sroa),always-inline,globaldce,function(sroa)";
 
 /// What makes values of the structs that kernels change.
 const OWN_COPIES: &str = "function(sroa)";

@@ -7,7 +7,7 @@
 //! Invariant: a call is folded only when its kernel's arguments are all understood, and a parameter
 //! buffer only when it holds them all.
 
-use super::super::launches::{self, KnownLaunch};
+use super::super::launches::{self, KnownLaunch, calls_of};
 use super::super::{HostVisibleMemory, Program, ProgramError, canonicalise_host, runtime_effects};
 use crate::llvm::{Builder, Opcode, Type, Value};
 use inkwell::module::Module;
@@ -111,12 +111,12 @@ impl Program<'_> {
     pub fn fold_handles(&self, found: &[FoundLaunch]) -> Result<usize, ProgramError> {
         let host = &self.host;
         let mut calls = Vec::new();
-        for function in Value::functions(host) {
-            for call in function.instructions() {
-                let launch = call.called_name().and_then(|name| handle_launch(&name));
-                if let Some(launch) = launch {
-                    calls.push((function, call, launch));
-                }
+        let mut launching = Value::functions(host);
+        launching.retain(|function| handle_launch(&function.name()).is_some());
+        for call in calls_of(host, launching) {
+            let launch = call.called_name().and_then(|name| handle_launch(&name));
+            if let Some(launch) = launch {
+                calls.push((call.function_of_instruction(), call, launch));
             }
         }
         let mut changed: Vec<Value> = Vec::new();

@@ -20,7 +20,7 @@ use crate::llvm::{
     Value,
 };
 use inkwell::module::Module;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Prefix of the functions that stand for launches.
 pub(in crate::program) const LAUNCH_PREFIX: &str = "sirius.launch.";
@@ -28,6 +28,8 @@ pub(in crate::program) const LAUNCH_PREFIX: &str = "sirius.launch.";
 pub(in crate::program) const DRIVER_LAUNCH_PREFIX: &str = "sirius.launch.driver.";
 /// Prefix of the wrappers; none is left after canonicalisation.
 const WRAPPER_PREFIX: &str = "sirius.wrapper.";
+/// What launches a kernel by the address of its stub, for both kinds of default stream.
+const RUNTIME_LAUNCHES: [&str; 2] = ["cudaLaunchKernel", "cudaLaunchKernel_ptsz"];
 /// What hands the configuration of a launch to the kernel's stub.
 pub(in crate::program) const PUSH: &str = "__cudaPushCallConfiguration";
 /// What a folded push calls while it must remain an invoke.
@@ -78,18 +80,17 @@ pub(in crate::program) fn make_wrappers<'ctx>(
 /// Folds every launch that is understood; returns how many.
 pub(in crate::program) fn fold(module: &Module<'_>, wrappers: &Wrappers) -> usize {
     let mut folded = 0;
-    for function in Value::functions(module) {
-        if function.is_declaration() || wrappers.by_stub.contains_key(&function) {
+    // Only pushes are kept in the list: folding one erases others' neighbours.
+    for push in calls_of(module, Value::function(module, PUSH)) {
+        if wrappers
+            .by_stub
+            .contains_key(&push.function_of_instruction())
+        {
             continue;
         }
-        // Only pushes are kept in the list: folding one erases others' neighbours.
-        let mut pushes = function.instructions();
-        pushes.retain(|call| call.called_name().as_deref() == Some(PUSH));
-        for push in pushes {
-            if let Some(call) = matching_stub_call(push, wrappers) {
-                fold_one(module, push, call, wrappers);
-                folded += 1;
-            }
+        if let Some(call) = matching_stub_call(push, wrappers) {
+            fold_one(module, push, call, wrappers);
+            folded += 1;
         }
     }
     folded
@@ -100,40 +101,38 @@ pub(in crate::program) fn fold(module: &Module<'_>, wrappers: &Wrappers) -> usiz
 /// before it instead.
 pub(in crate::program) fn fold_direct(module: &Module<'_>, wrappers: &Wrappers) -> usize {
     let mut folded = 0;
-    for function in Value::functions(module) {
-        if function.is_declaration() || wrappers.by_stub.contains_key(&function) {
+    let launches = RUNTIME_LAUNCHES.map(|name| Value::function(module, name));
+    for call in calls_of(module, launches.into_iter().flatten()) {
+        let function = call.function_of_instruction();
+        if !is_runtime_launch(call) || wrappers.by_stub.contains_key(&function) {
             continue;
         }
-        let mut calls = function.instructions();
-        calls.retain(|call| is_runtime_launch(*call));
-        for call in calls {
-            let operands = call.call_arguments();
-            let Some(wrapper) = wrappers.by_stub.get(&operands[0]) else {
-                continue;
-            };
-            let Some(types) = &wrapper.arguments else {
-                continue;
-            };
-            let (array, shared_bytes, stream) = (operands[5], operands[6], operands[7]);
-            let builder = Builder::before(call);
-            let mut values = vec![Type::integer(module, 32).constant(UNNUMBERED)];
-            values.extend(&operands[..5]);
-            values.extend([shared_bytes, stream]);
-            for (index, contents) in types.iter().enumerate() {
-                let pointer = Type::pointer(module, 0);
-                let entry = builder.element(pointer, array, index as u64);
-                let address = builder.load(pointer, entry);
-                values.push(builder.load_aligned(*contents, address, 1));
-            }
-            let new = match call.invoke_destinations() {
-                Some(destinations) => builder.invoke(wrapper.launch, &values, destinations),
-                None => builder.call_function(wrapper.launch, &values),
-            };
-            new.copy_place(call);
-            call.replace_uses_with(new);
-            call.erase();
-            folded += 1;
+        let operands = call.call_arguments();
+        let Some(wrapper) = wrappers.by_stub.get(&operands[0]) else {
+            continue;
+        };
+        let Some(types) = &wrapper.arguments else {
+            continue;
+        };
+        let (array, shared_bytes, stream) = (operands[5], operands[6], operands[7]);
+        let builder = Builder::before(call);
+        let mut values = vec![Type::integer(module, 32).constant(UNNUMBERED)];
+        values.extend(&operands[..5]);
+        values.extend([shared_bytes, stream]);
+        for (index, contents) in types.iter().enumerate() {
+            let pointer = Type::pointer(module, 0);
+            let entry = builder.element(pointer, array, index as u64);
+            let address = builder.load(pointer, entry);
+            values.push(builder.load_aligned(*contents, address, 1));
         }
+        let new = match call.invoke_destinations() {
+            Some(destinations) => builder.invoke(wrapper.launch, &values, destinations),
+            None => builder.call_function(wrapper.launch, &values),
+        };
+        new.copy_place(call);
+        call.replace_uses_with(new);
+        call.erase();
+        folded += 1;
     }
     folded
 }
@@ -152,15 +151,32 @@ pub(in crate::program) fn remove_wrappers(module: &Module<'_>) {
 /// instructions.
 pub(in crate::program) fn number_sites(module: &Module<'_>) {
     let integer = Type::integer(module, 32);
-    let mut site = 0;
-    for function in Value::functions(module) {
-        for instruction in function.instructions() {
-            if is_launch(instruction) {
-                instruction.set_operand(0, integer.constant(site));
-                site += 1;
-            }
-        }
+    for (site, launch) in (0..).zip(sites(module)) {
+        launch.set_operand(0, integer.constant(site));
     }
+}
+
+/// All launches of a module, in the order of functions, blocks and instructions.
+pub(in crate::program) fn sites<'ctx>(module: &Module<'ctx>) -> Vec<Value<'ctx>> {
+    calls_of(module, launch_functions(module))
+}
+
+/// The calls of these functions, in the order of functions, blocks and instructions.
+pub(in crate::program) fn calls_of<'ctx>(
+    module: &Module<'ctx>,
+    called: impl IntoIterator<Item = Value<'ctx>>,
+) -> Vec<Value<'ctx>> {
+    // Host modules are large, and few of their functions have such calls.
+    let calls = called.into_iter().flat_map(Value::direct_calls);
+    let calls: HashSet<Value> = calls.collect();
+    let in_functions = calls.iter().map(|call| call.function_of_instruction());
+    let in_functions: HashSet<Value> = in_functions.collect();
+    let functions = Value::functions(module).into_iter();
+    functions
+        .filter(|function| in_functions.contains(function))
+        .flat_map(Value::instructions)
+        .filter(|each| calls.contains(each))
+        .collect()
 }
 
 /// Marks a launch until sites are numbered, by what stands for its number.
@@ -426,8 +442,7 @@ impl<'ctx> StubBody<'ctx> {
 
 fn is_runtime_launch(instruction: Value) -> bool {
     instruction.called_name().is_some_and(|name| {
-        (name == "cudaLaunchKernel" || name == "cudaLaunchKernel_ptsz")
-            && instruction.call_arguments().len() == 8
+        RUNTIME_LAUNCHES.contains(&name.as_str()) && instruction.call_arguments().len() == 8
     })
 }
 
@@ -548,13 +563,12 @@ fn matching_stub_call<'ctx>(push: Value<'ctx>, wrappers: &Wrappers<'ctx>) -> Opt
 
 /// The push whose configuration a call through a pointer to a kernel takes.
 pub(in crate::program) fn push_before<'ctx>(
-    function: Value<'ctx>,
+    host: &Module<'ctx>,
     call: Value<'ctx>,
 ) -> Option<Value<'ctx>> {
-    let mut pushes = function
-        .instructions()
-        .into_iter()
-        .filter(|push| push.called_name().as_deref() == Some(PUSH));
+    let function = call.function_of_instruction();
+    let pushes = Value::function(host, PUSH)?.direct_calls().into_iter();
+    let mut pushes = pushes.filter(|push| push.function_of_instruction() == function);
     pushes
         .find(|push| matching_call(*push, &|other| other.called_function().is_none()) == Some(call))
 }

@@ -60,8 +60,8 @@ impl Program<'_> {
         }
         let calls = unnamed_calls(host).into_iter().enumerate();
         let calls = calls.filter(|(_, (function, _))| functions.calls.contains_key(function));
-        let choices = calls.filter_map(|(ordinal, (function, call))| {
-            let choice = candidates.choose(function, call)?;
+        let choices = calls.filter_map(|(ordinal, (_, call))| {
+            let choice = candidates.choose(host, call)?;
             Some(PromotableCall {
                 ordinal,
                 targets: choice.targets.into_iter().map(Value::name).collect(),
@@ -98,7 +98,7 @@ impl Program<'_> {
             let mut targets: Vec<Value> = targets
                 .filter_map(|name| Value::function(host, name))
                 .collect();
-            let push = launches::push_before(function, call);
+            let push = launches::push_before(host, call);
             // A function that calls itself is inlined nowhere. Kernels are what configurations are pushed for.
             targets.retain(|target| {
                 call.fits(*target)
@@ -260,7 +260,7 @@ impl<'ctx> Candidates<'ctx> {
     }
 
     /// The targets of a call that can be promoted.
-    fn choose(&self, function: Value<'ctx>, call: Value<'ctx>) -> Option<Choice<'ctx>> {
+    fn choose(&self, host: &Module<'ctx>, call: Value<'ctx>) -> Option<Choice<'ctx>> {
         if !is_promotable(call) {
             return None;
         }
@@ -289,7 +289,7 @@ impl<'ctx> Candidates<'ctx> {
             .map(|methods| fitting(methods))
             .unwrap_or_default();
         let is_method = !methods.is_empty();
-        let is_kernels = launches::push_before(function, call).is_some();
+        let is_kernels = launches::push_before(host, call).is_some();
         let targets = match (is_kernels, is_method) {
             (true, _) => fitting(&self.kernels),
             (false, true) => methods,

@@ -309,23 +309,19 @@ fn makes_visible(name: &str) -> bool {
 /// A pointer into host memory is an argument of a launch: the device could only use it where the
 /// host's pages are visible to it.
 fn passes_host_pointer(module: &Module<'_>) -> bool {
-    Value::functions(module)
-        .into_iter()
-        .flat_map(Value::instructions)
-        .filter(|instruction| launches::is_launch(*instruction))
-        .any(|launch| {
-            let by_value: Vec<_> = launch.called_function().map_or(Vec::new(), |called| {
-                (0..called.parameters().len() as u32)
-                    .map(|index| called.by_value(index).is_some())
-                    .collect()
-            });
-            launch
-                .call_arguments()
-                .into_iter()
-                .enumerate()
-                .skip(launches::CONFIGURATION_PARAMETERS as usize)
-                .any(|(index, argument)| !by_value[index] && is_host_memory(argument, 8))
-        })
+    launches::sites(module).into_iter().any(|launch| {
+        let by_value: Vec<_> = launch.called_function().map_or(Vec::new(), |called| {
+            (0..called.parameters().len() as u32)
+                .map(|index| called.by_value(index).is_some())
+                .collect()
+        });
+        launch
+            .call_arguments()
+            .into_iter()
+            .enumerate()
+            .skip(launches::CONFIGURATION_PARAMETERS as usize)
+            .any(|(index, argument)| !by_value[index] && is_host_memory(argument, 8))
+    })
 }
 
 fn is_host_memory(value: Value, depth: usize) -> bool {

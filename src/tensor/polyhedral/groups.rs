@@ -26,8 +26,10 @@ pub struct Group {
     needed: usize,
 }
 
-/// Most operations of isl for one schedule. Those of a group of a few statements take some ten thousand.
-const SCHEDULE_BUDGET: u64 = 4_000_000;
+/// Most operations of isl for one schedule: for a small one, and besides for each statement and each pair of statements that
+/// depend on each other. What ends takes less than two thirds of that. Where isl does not come to an end, each operation
+/// takes longer than the one before.
+const SCHEDULE_BUDGET: [u64; 2] = [30_000, 4_000];
 /// Most statements that are scheduled together: pairs of them are looked at.
 const MOST_STATEMENTS: usize = 48;
 /// Most groups that a statement tries to join.
@@ -116,8 +118,17 @@ fn join(
 /// What isl says of statements in one kernel.
 fn group(dependences: &Dependences<'_>, members: Vec<usize>) -> Group {
     let constraints = dependences.constraints(&members);
-    let tree = constraints.and_then(|constraints| {
-        with_operation_budget(SCHEDULE_BUDGET, || schedule(&constraints)).ok()
+    let tree = constraints.and_then(|mut constraints| {
+        let size = constraints.domains.len() + constraints.order.len();
+        let [least, of_each] = SCHEDULE_BUDGET;
+        with_operation_budget(least + of_each * size as u64, || {
+            schedule(&constraints).or_else(|_| {
+                // isl may look for shifts without end.
+                constraints.largest_shift = Some(0);
+                schedule(&constraints)
+            })
+        })
+        .ok()
     });
     let of = |shares: bool| match &tree {
         Some(tree) => proven(dependences, &members, tree, shares),

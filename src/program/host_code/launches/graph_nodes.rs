@@ -14,6 +14,7 @@ use super::super::super::{
     HostVisibleMemory, Program, ProgramError, canonicalise_host, launches, runtime_effects,
 };
 use super::super::handles;
+use super::calls_of;
 use crate::llvm::{self, Block, Builder, FUNCTION_ATTRIBUTES, Linkage, Opcode, Type, Value};
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
@@ -170,15 +171,10 @@ pub(super) fn uses_graphs_for(host: &Module<'_>, known: &[&[&str]]) -> bool {
 
 /// The calls that add kernels' nodes, each with its function.
 fn added<'ctx>(host: &Module<'ctx>) -> Vec<(Value<'ctx>, Value<'ctx>)> {
-    let mut found = Vec::new();
-    for function in Value::functions(host) {
-        for call in function.instructions() {
-            if call.called_name().as_deref() == Some(ADD) {
-                found.push((function, call));
-            }
-        }
-    }
-    found
+    let calls = calls_of(host, Value::function(host, ADD)).into_iter();
+    calls
+        .map(|call| (call.function_of_instruction(), call))
+        .collect()
 }
 
 /// Loads the parameters of a node before it is added.

@@ -66,7 +66,11 @@ pub(in crate::program) fn rotate<'ctx>(
     let marks = EndMarks {
         rotated: behind.len(),
     };
-    for function in Value::functions(&host) {
+    let sites = launches::sites(&host).into_iter();
+    let in_functions: HashSet<Value> = sites.map(Value::function_of_instruction).collect();
+    let mut functions = Value::functions(&host);
+    functions.retain(|function| in_functions.contains(function));
+    for function in functions {
         rotate_in((&host, function), (behind, ends), marks, &machine)?;
         for (index, site) in sums.iter().enumerate() {
             write_out_ends(
@@ -346,10 +350,7 @@ impl EndMarks {
 
 /// The numbers that marked launches will have.
 fn marked(host: &Module<'_>, mark: u32) -> Vec<u32> {
-    let instructions = Value::functions(host)
-        .into_iter()
-        .flat_map(|function| function.instructions());
-    let sites = instructions.filter(|each| is_launch(*each));
+    let sites = launches::sites(host);
     (0..)
         .zip(sites)
         .filter(|(_, site)| launches::has_mark(*site, mark))
