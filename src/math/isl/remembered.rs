@@ -8,7 +8,7 @@
 use super::linear::Found;
 use super::{IslError, Result};
 use serde::{Deserialize, Serialize};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 /// A question: whether a conjunction has a point.
@@ -19,6 +19,13 @@ pub(super) struct Question {
     /// How many columns there are beside the constant.
     pub(super) columns: usize,
     pub(super) matrices: Matrices,
+}
+
+impl Question {
+    /// How many numbers its matrices have.
+    fn cells(&self) -> usize {
+        self.matrices.iter().flatten().map(Vec::len).sum()
+    }
 }
 
 /// Rows of equalities, and of inequalities.
@@ -43,13 +50,16 @@ pub(super) fn known_or(
         Err(IslError::Quota) => None,
         Err(error) => return Err(error),
     };
-    let cells: usize = question.matrices.iter().flatten().map(Vec::len).sum();
+    let cells = question.cells();
     if cells <= MOST_CELLS {
         let (found, is_asked) = (answer.clone(), true);
         FOUND.with_borrow_mut(|known| {
-            if known.len() >= MOST_ANSWERS {
+            let all = CELLS.get() + cells;
+            let is_full = known.len() >= MOST_ANSWERS || all > MOST_CELLS_OF_ALL;
+            if is_full {
                 known.clear();
             }
+            CELLS.set(if is_full { cells } else { all });
             known.insert(question, Answer { found, is_asked });
         });
     }
@@ -64,7 +74,10 @@ pub fn recall(bytes: &[u8]) {
     let is_asked = false;
     let answers = answers.into_iter().take(MOST_ANSWERS);
     let answers = answers.map(|(question, found)| (question, Answer { found, is_asked }));
-    FOUND.with_borrow_mut(|known| known.extend(answers));
+    FOUND.with_borrow_mut(|known| {
+        known.extend(answers);
+        CELLS.set(known.keys().map(Question::cells).sum());
+    });
 }
 
 /// All answers that this thread asked for so far, for [`recall`] in a later run; `None` where they are too few to be
@@ -93,12 +106,16 @@ struct Answer {
 
 thread_local! {
     static FOUND: RefCell<HashMap<Question, Answer>> = RefCell::default();
+    /// How many numbers the matrices of all of them have.
+    static CELLS: Cell<usize> = const { Cell::new(0) };
 }
 
-const MOST_ANSWERS: usize = 8192;
+const MOST_ANSWERS: usize = 1 << 16;
 const FEWEST_ANSWERS: usize = 64;
 /// Numbers of a matrix of which an answer is remembered.
 const MOST_CELLS: usize = 4096;
+/// Numbers of the matrices of all answers that are remembered: they take 64 MiB, and what holds them as much again.
+const MOST_CELLS_OF_ALL: usize = 1 << 23;
 
 #[cfg(test)]
 mod tests {

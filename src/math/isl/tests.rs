@@ -93,6 +93,7 @@ fn a_reduction_and_what_needs_all_of_it_are_scheduled_by_rows() {
         domains: vec![&rows, &rows],
         order: vec![pairs(0, 0, &order), flow],
         proximity: vec![flow],
+        largest_shift: None,
     };
     let made = schedule(&constraints).unwrap();
     let Tree::Band { members, child, .. } = &made else {
