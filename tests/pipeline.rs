@@ -701,3 +701,44 @@ int main() {
         assert_eq!(stats["launches"], launches, "{threads}");
     }
 }
+
+/// A kernel that reads nothing of a variable in shared memory, and calls what only libdevice has.
+#[test]
+fn a_shared_variable_of_which_nothing_is_left_is_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = r#"
+#include <cstdio>
+__global__ void larger(int *of) {
+    __shared__ int unread[32];
+    int first = unread[threadIdx.x];
+    of[threadIdx.x] = max(of[threadIdx.x], 3);
+}
+int main() {
+    int *of, host[2] = {1, 7};
+    cudaMalloc(&of, sizeof host);
+    cudaMemcpy(of, host, sizeof host, cudaMemcpyHostToDevice);
+    larger<<<1, 2>>>(of);
+    cudaMemcpy(host, of, sizeof host, cudaMemcpyDeviceToHost);
+    std::printf("%d %d\n", host[0], host[1]);
+}
+"#;
+    std::fs::write(folder.path().join("unread.cu"), source).unwrap();
+    let built = Command::new(env!("CARGO_BIN_EXE_sirius-rs"))
+        .args([
+            "--sirius-device=cpu",
+            "--sirius-fusion=off",
+            "-Ofc=max",
+            "-O0",
+        ])
+        .args(["unread.cu", "-o", "unread"])
+        .env_remove("SIRIUS_FLAGS")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{built:?}");
+    let run = Command::new("./unread")
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&run.stdout), "3 7\n", "{run:?}");
+}

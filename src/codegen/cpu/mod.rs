@@ -202,13 +202,14 @@ fn lowered<'ctx>(
         // Others run before an access is reported, not between the report and the access.
         instrument::report_accesses(&module);
     }
-    let shared = SharedLayout::of(&module);
     let features: BTreeMap<String, Features> = device::kernels(&module)
         .into_iter()
         .map(|kernel| (kernel.name(), Features::of(kernel)))
         .collect();
     let mut library = Library::parse(&module, variant == Variant::Instrumented)?;
     libdevice::link_missing(&module, &library, &request.libdevice)?;
+    // Linking removes variables that nothing refers to.
+    let shared = SharedLayout::of(&module);
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
     let variables = image::host_variables(&module, request, variant);
